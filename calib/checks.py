@@ -1,0 +1,152 @@
+"""Every input check and its message, once.
+
+A message names what was wrong, what was got, and what is allowed or what to do instead; it is written for a person and
+is shown as it stands in the dashboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class InputError(ValueError):
+    """Input that is refused. The message says what was wrong and what to do."""
+
+
+def _float_vector(values: Any, name: str) -> Array:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
+    finite = np.isfinite(array)
+    if not finite.all():
+        first = int(np.argmin(finite))
+        kind = "missing (NaN)" if np.isnan(array[first]) else "infinite"
+        raise InputError(
+            f"{name} must be finite, but {int((~finite).sum())} of {array.size} values are not "
+            f"(the first is {kind}, at position {first}). Remove or replace these rows."
+        )
+    return array
+
+
+def score_vector(scores: Any, name: str = "scores") -> Array:
+    """Finite scores as a float64 array of shape (n,); any real number is a score."""
+    return _float_vector(scores, name)
+
+
+def probability_vector(p: Any, name: str = "probabilities") -> Array:
+    """Finite numbers in [0, 1] as a float64 array of shape (n,)."""
+    array = _float_vector(p, name)
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise InputError(
+            f"{name} must lie in [0, 1], but {int(outside.sum())} of {array.size} values do not "
+            f"(the first is {array[first]:g}, at position {first}). Margins or log-odds need a calibrator that "
+            "takes any score: Platt, isotonic, Venn or Venn–Abers."
+        )
+    return array
+
+
+def binary_labels(y: Any, name: str = "y") -> Array:
+    """Labels as an int array of shape (n,) with values 0 and 1 only; anything else is refused, never mapped."""
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
+    if array.dtype.kind in "biuf":
+        wrong = ~((array == 0) | (array == 1))
+    else:
+        wrong = np.array([value not in (0, 1) for value in array.tolist()], dtype=bool)
+    if wrong.any():
+        first = array[int(np.argmax(wrong))]
+        raise InputError(
+            f"{name} must hold the labels 0 and 1 only, but holds {str(first)!r}. Map the two classes to 0 and 1 first."
+        )
+    return array.astype(np.intp)
+
+
+def same_length(**arrays: Any) -> None:
+    """Refuse arrays of different lengths, naming each with its length."""
+    lengths = {name: len(values) for name, values in arrays.items() if values is not None}
+    if len(set(lengths.values())) > 1:
+        described = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"Lengths differ: {described}. Each object needs one value in each.")
+
+
+def not_empty(values: Any, name: str) -> None:
+    if len(values) == 0:
+        raise InputError(f"{name} is empty: at least one object is needed.")
+
+
+def both_classes(y: Array, who: str) -> None:
+    """Refuse labels of one class, for a method that cannot answer then."""
+    if y.size == 0 or y.min() == y.max():
+        got = "no object" if y.size == 0 else f"only class {int(y[0])} ({y.size} objects)"
+        raise InputError(
+            f"{who} needs objects of both classes to be fitted on, but got {got}. "
+            "Use more calibration objects, or isotonic, Venn or Venn–Abers, which can answer with one class."
+        )
+
+
+def weight_vector(sample_weight: Any, n: int) -> Array:
+    """Non-negative weights of shape (n,) with a positive sum; ones when None."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = _float_vector(sample_weight, "sample_weight")
+    if weights.size != n:
+        raise InputError(f"Lengths differ: sample_weight has {weights.size}, the labels {n}.")
+    if (weights < 0).any() or weights.sum() <= 0:
+        raise InputError("sample_weight must not be negative and must have a positive sum.")
+    return weights
+
+
+def calibration_set(scores: Any, y: Any, *, probability: bool = False) -> tuple[Array, Array]:
+    """Scores and 0/1 labels of the same length, at least one object; what every calibrator's ``fit`` begins with."""
+    checked = (probability_vector if probability else score_vector)(scores, "scores")
+    labels = binary_labels(y)
+    same_length(scores=checked, y=labels)
+    not_empty(checked, "The calibration set")
+    return checked, labels
+
+
+def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
+    """0/1 labels and probabilities of the same length, at least one; what every metric begins with."""
+    labels = binary_labels(y)
+    probabilities = probability_vector(p, "p")
+    same_length(y=labels, p=probabilities)
+    not_empty(labels, "y")
+    return labels, probabilities
+
+
+def choice(value: Any, allowed: Iterable[Any], name: str) -> Any:
+    """Refuse a value that is not one of those allowed, naming them."""
+    options = list(allowed)
+    if not any(type(value) is type(option) and value == option for option in options):
+        listed = ", ".join("None" if option is None else repr(option) for option in options)
+        raise InputError(f"{name} must be one of {listed}, but is {value!r}.")
+    return value
+
+
+def number(
+    value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, integer: bool = False, open_ends: bool = False
+) -> Any:
+    """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
+    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
+    ok = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_)) and bool(np.isfinite(value))
+    if not ok or not (low < value < high if open_ends else low <= value <= high):
+        noun = "a whole number" if integer else "a number"
+        if np.isinf(low) and np.isinf(high):
+            where = ""
+        elif np.isinf(high):
+            where = f" {'above' if open_ends else 'of at least'} {low:g}"
+        else:
+            where = f" {'strictly between' if open_ends else 'from'} {low:g} {'and' if open_ends else 'to'} {high:g}"
+        raise InputError(f"{name} must be {noun}{where}, but is {value!r}.")
+    return value

@@ -1,0 +1,104 @@
+"""The records that flow through the house: Dataset → Predictions → Evaluation. Frozen, documented shapes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Two-class data, ready for a model.
+
+    X : DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed
+    y : int array (n,) of 0 and 1, 1 for the positive class
+    classes : (negative, positive), the labels as the file spelt them
+    posterior : float array (n,), the true P(Y = 1 | x) where it is known (synthetic data), else None
+    notes : what was dropped, imputed or merged on the way, one sentence each
+    predictions : True when the columns of X are scores made elsewhere, so that no model is needed
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: np.ndarray
+    classes: tuple[str, str] = ("0", "1")
+    posterior: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+    predictions: bool = False
+
+    def __post_init__(self) -> None:
+        assert len(self.X) == len(self.y), "X and y must have the same number of rows"
+        self.y.setflags(write=False)
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over every value, name, type and label: the same data, the same digest."""
+        h = hashlib.blake2b(digest_size=8)
+        h.update(repr((self.classes, self.predictions, list(map(str, self.X.columns)))).encode())
+        h.update(repr(list(map(str, self.X.dtypes))).encode())
+        h.update(pd.util.hash_pandas_object(self.X, index=False).to_numpy().tobytes())
+        h.update(np.ascontiguousarray(self.y, dtype=np.int64).tobytes())
+        if self.posterior is not None:
+            h.update(np.ascontiguousarray(self.posterior, dtype=np.float64).tobytes())
+        return h.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What one calibrator says of the test objects.
+
+    y : int array (m,), the labels · p : float array (m,), probability of class 1
+    lower, upper : float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals
+    p0, p1 : the multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None
+    """
+
+    y: np.ndarray
+    p: np.ndarray
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    p0: np.ndarray | None = None
+    p1: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Something about a table that a person should know before trusting what is made of it.
+
+    severity : "error" (nothing can be computed), "warning" (it can, with care) or "info"
+    """
+
+    severity: str
+    column: str | None
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """One setting of a model or calibrator: its type, its range and the line of help beside its control.
+
+    kind : "integer", "number", "choice" or "boolean"; choices are used by "choice" only. ``optional`` allows None,
+    and ``log`` says that a control should step by factors.
+    """
+
+    name: str
+    label: str
+    kind: str
+    default: Any
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[Any, ...] = ()
+    optional: bool = False
+    log: bool = False
+    help: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
