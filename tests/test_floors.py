@@ -1,0 +1,135 @@
+"""Every file stands on a floor and imports only from lower floors and its own folder; calib never knows Streamlit."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+FLOOR = {
+    **dict.fromkeys(["calib.records", "calib.checks", "calib.progress", "calib.pav", "calib.binning"], 0),
+    **dict.fromkeys(["calib.data", "calib.synthetic", "calib.models", "calib.calibrators"], 1),
+    **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),
+    **dict.fromkeys(["calib.placements", "calib.sources", "calib.recipe"], 2),
+    **dict.fromkeys(["calib.calibrated", "calib.evaluate", "calib.curves"], 3),
+    **dict.fromkeys(["calib.figures", "calib.study", "calib.lessons"], 4),
+    "calib.export": 5,
+    "calib": 5,  # the face of the package hands names on: for those outside, not for the floors below
+    "calib.__main__": 6,
+    "pages.ui": 7,
+    "pages": 8,
+    "app": 8,
+}
+
+
+def dotted(path: Path) -> str:
+    """calib/metrics/auc.py → calib.metrics.auc; a package's __init__.py is the package."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def part_of(module: str) -> str | None:
+    """The longest name in the table that the module is or lies in; None for other people's packages."""
+    if module.split(".")[0] not in ("calib", "pages", "app"):
+        return None
+    names = module.split(".")
+    longer = [".".join(names[:length]) for length in range(len(names), 0, -1)]
+    return next((name for name in longer if name in FLOOR), None)
+
+
+def imports(path: Path, root: Path) -> list[str]:
+    """Dotted names of all that a file imports, wherever in it; `from calib import checks` counts as calib.checks."""
+    here = path.relative_to(root)
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*here.parts[: -node.level], *filter(None, [node.module])])
+            for alias in node.names:
+                below = root.joinpath(*base.split("."), alias.name)
+                is_module = below.is_dir() or below.with_suffix(".py").exists()
+                found.append(f"{base}.{alias.name}" if is_module else base)
+    return found
+
+
+def violations(root: Path) -> list[str]:
+    """Imports that go upward or sideways, and files without a floor, one sentence each."""
+    wrong = []
+    for path in sorted([*root.glob("calib/**/*.py"), *root.glob("pages/**/*.py"), *root.glob("app.py")]):
+        module = dotted(path.relative_to(root))
+        part = part_of(module)
+        if module == "calib":
+            continue  # it only hands names on
+        if part is None or part == "calib":
+            wrong.append(f"{module} stands on no floor: give it one in design and here")
+            continue
+        for target in imports(path, root):
+            other = part_of(target)
+            if other is None or other == part:
+                continue
+            own_folder_is_calib = path.parent == root / "calib" and other != "calib"
+            if FLOOR[other] < FLOOR[part] or (FLOOR[other] == FLOOR[part] and own_folder_is_calib):
+                continue
+            wrong.append(f"{module} (floor {FLOOR[part]}) imports {target} (floor {FLOOR[other]})")
+    return wrong
+
+
+def test_no_file_imports_upward_or_sideways():
+    assert violations(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("calib/metrics/auc.py", "from calib.checks import choice", []),
+        ("calib/metrics/auc.py", "from . import brier\nfrom .brier import score", []),
+        ("calib/curves.py", "from calib.evaluate import evaluate", []),
+        ("calib/metrics/auc.py", "import numpy", []),
+        ("calib/metrics/auc.py", "from calib.calibrators import CALIBRATORS", ["calib.calibrators"]),
+        ("calib/metrics/auc.py", "def f():\n    from ..placements import split", ["calib.placements"]),
+        ("calib/metrics/auc.py", "from calib import Recipe", ["calib"]),
+        ("calib/recipe.py", "from calib import placements", []),
+        ("calib/placements/__init__.py", "from calib.recipe import Recipe", ["calib.recipe"]),
+        ("calib/__main__.py", "from calib import Recipe", []),
+        ("calib/records.py", "import calib.evaluate", ["calib.evaluate"]),
+        ("calib/figures/bar.py", "import pages.ui.frame", ["pages.ui.frame"]),
+        ("calib/stray.py", "", ["no floor"]),
+    ],
+)
+def test_the_check_sees_what_it_should(tmp_path, file, text, expected):
+    for folder in ("calib/metrics", "calib/placements", "calib/calibrators", "calib/figures", "pages/ui"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "__init__.py").touch()
+    for name in ("records", "evaluate", "recipe", "metrics/brier"):
+        (tmp_path / f"calib/{name}.py").touch()
+    (tmp_path / file).write_text(text)
+    found = violations(tmp_path)
+    assert len(found) == len(expected)
+    assert all(name in sentence for name, sentence in zip(expected, found, strict=True))
+
+
+def test_pages_hold_no_arithmetic():
+    maths = {"numpy", "scipy", "sklearn"}
+    used = {
+        str(path.relative_to(ROOT)): sorted(maths & {name.split(".")[0] for name in imports(path, ROOT)})
+        for path in ROOT.glob("pages/**/*.py")
+    }
+    assert {path: names for path, names in used.items() if names} == {}
+
+
+def test_importing_all_of_calib_never_loads_streamlit():
+    program = (
+        "import calib, importlib, pkgutil, sys\n"
+        "for module in pkgutil.walk_packages(calib.__path__, 'calib.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "print(sum(name.startswith('calib.') for name in sys.modules))\n"
+        "sys.exit('streamlit' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr or "streamlit was loaded"
+    assert int(done.stdout) >= len(list(ROOT.glob("calib/*.py"))) - 1

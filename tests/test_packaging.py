@@ -1,0 +1,76 @@
+"""What is declared is what is needed: requirements.txt and pyproject.toml agree, and the wheel is calib alone."""
+
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def required(name: str) -> dict[str, Requirement]:
+    lines = [line.split("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
+    found = [Requirement(line) for line in lines if line and not line.startswith("-r")]
+    return {requirement.name: requirement for requirement in found}
+
+
+EVERY = sorted(
+    [
+        (path.name, requirement)
+        for path in ROOT.glob("requirements*.txt")
+        for requirement in required(path.name).values()
+    ],
+    key=str,
+)
+
+
+def test_calib_needs_what_the_dashboard_needs_less_streamlit():
+    dashboard = required("requirements.txt")
+    assert dashboard.pop("streamlit")
+    calib = {requirement.name: requirement for requirement in map(Requirement, PROJECT["dependencies"])}
+    assert {name: str(r.specifier) for name, r in calib.items()} == {
+        name: str(r.specifier) for name, r in dashboard.items()
+    }
+
+
+@pytest.mark.parametrize(("file", "requirement"), EVERY, ids=lambda value: str(value))
+def test_every_range_has_both_ends(file, requirement):
+    operators = {specifier.operator for specifier in requirement.specifier}
+    assert ">=" in operators, f"{requirement} in {file}: from which version on is it tested?"
+    assert operators & {"<", "=="}, f"{requirement} in {file} may break with any new release: give it an upper bound"
+
+
+@pytest.mark.parametrize(
+    "requirement", [r for file, r in EVERY if file in ("requirements.txt", "requirements-dev.txt")], ids=str
+)
+def test_the_installed_version_lies_in_its_range(requirement):
+    assert importlib.metadata.version(requirement.name) in requirement.specifier
+
+
+def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "calib", source / "calib", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("pages", "tests"):  # must be left out
+        (source / folder).mkdir()
+        (source / folder / "__init__.py").touch()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == {path.relative_to(source).as_posix() for path in (source / "calib").rglob("*") if path.is_file()}
+
+
+def test_versions_agree():
+    import calib
+
+    assert PROJECT["version"] == calib.__version__
+    assert f"## [{calib.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
