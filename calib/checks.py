@@ -6,7 +6,7 @@ is shown as it stands in the dashboard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,18 @@ def _float_vector(values: Any, name: str) -> Array:
 def score_vector(scores: Any, name: str = "scores") -> Array:
     """Finite scores as a float64 array of shape (n,); any real number is a score."""
     return _float_vector(scores, name)
+
+
+def score_matrix(scores: Any, name: str = "tree scores") -> Array:
+    """Finite scores of every tree as a float64 array of shape (n, n_trees), at least one tree."""
+    try:
+        array = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(f"{name} must be a table with one column a tree, but have shape {array.shape}.")
+    _float_vector(array.ravel(), name)
+    return array
 
 
 def probability_vector(p: Any, name: str = "probabilities") -> Array:
@@ -125,6 +137,14 @@ def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
     return labels, probabilities
 
 
+def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
+    """Pairs of probabilities as a float64 array of shape (n, 2)."""
+    array = np.asarray(intervals)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"{name} must hold one pair a row, shape (n, 2), but has shape {array.shape}.")
+    return probability_vector(array.reshape(-1), name).reshape(-1, 2)
+
+
 def choice(value: Any, allowed: Iterable[Any], name: str) -> Any:
     """Refuse a value that is not one of those allowed, naming them."""
     options = list(allowed)
@@ -150,3 +170,63 @@ def number(
             where = f" {'strictly between' if open_ends else 'from'} {low:g} {'and' if open_ends else 'to'} {high:g}"
         raise InputError(f"{name} must be {noun}{where}, but is {value!r}.")
     return value
+
+
+def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> dict[str, Any]:
+    """Every parameter's value: the one given, where its range allows it, or its default.
+
+    ``parameters`` are Parameter records; a choice without listed choices (a column's name) takes anything.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in given:
+        if name not in known:
+            raise InputError(f"{who} has no setting {name!r}; its settings are {', '.join(known) or 'none'}.")
+    return {name: setting(given.get(name, p.default), p, name) for name, p in known.items()}
+
+
+def setting(value: Any, parameter: Any, name: str) -> Any:
+    """The value where the Parameter record allows it, else InputError under ``name``."""
+    if value is None and parameter.optional:
+        return None
+    if parameter.kind == "boolean":
+        return choice(value, (False, True), name)
+    if parameter.kind == "choice":
+        return choice(value, parameter.choices, name) if parameter.choices else value
+    low = -np.inf if parameter.low is None else parameter.low
+    high = np.inf if parameter.high is None else parameter.high
+    return number(value, name, low, high, integer=parameter.kind == "integer")
+
+
+def matrix(values: Any, name: str, columns: int | None = None) -> Array:
+    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` where that is given."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a table of numbers, but some value is not one: {error}.") from None
+    if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
+        allowed = "(n, d)" if columns is None else f"(n, {columns})"
+        raise InputError(f"{name} must have shape {allowed}, one row an object, but has shape {array.shape}.")
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(
+            f"{name} must be finite, but {int((~np.isfinite(array)).sum())} values are missing or infinite "
+            f"(the first in row {row}, column {column}). Remove or replace them."
+        )
+    return array
+
+
+def covariance(values: Any, d: int, name: str) -> Array:
+    """A symmetric positive definite (d, d) matrix from one number, (d,) variances or a (d, d) matrix."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = array * np.eye(d)
+    elif array.ndim == 1:
+        array = np.diag(array)
+    if array.shape != (d, d):
+        raise InputError(f"{name} must be a number, {d} variances or a ({d}, {d}) matrix, but has shape {array.shape}.")
+    if not (np.isfinite(array).all() and np.allclose(array, array.T) and np.linalg.eigvalsh(array)[0] > 0):
+        raise InputError(
+            f"{name} must be a covariance matrix: finite, symmetric and positive definite (variances above 0). Lower "
+            "the covariances or raise the variances."
+        )
+    return array

@@ -1,0 +1,54 @@
+"""Models by key: what a Recipe may name, and the probability trees and forests of the papers."""
+
+from types import MappingProxyType
+
+from calib.models import (
+    given,
+    gradient_boosting,
+    logistic_regression,
+    naive_bayes,
+    nearest_neighbours,
+    neural_network,
+    probability_forest,
+    probability_tree,
+    svm,
+    tuned,
+)
+from calib.models.base import ModelEntry, class_one_score, gives_probability
+from calib.models.given import GivenScores
+from calib.models.probability_forest import ProbabilityForest
+from calib.models.probability_tree import ProbabilityTree
+from calib.models.tuned import CurtailedForest, TunedForest
+
+MODELS = MappingProxyType(
+    {
+        entry.key: entry
+        for entry in (
+            probability_tree.ENTRY,
+            probability_forest.RANDOM_FOREST,
+            probability_forest.BAGGED_TREES,
+            gradient_boosting.ENTRY,
+            logistic_regression.ENTRY,
+            naive_bayes.ENTRY,
+            svm.ENTRY,
+            neural_network.ENTRY,
+            nearest_neighbours.ENTRY,
+            tuned.TUNED,
+            probability_forest.LARGE_FOREST,
+            tuned.CURTAILED,
+            given.ENTRY,
+        )
+    }
+)
+
+__all__ = [
+    "MODELS",
+    "CurtailedForest",
+    "GivenScores",
+    "ModelEntry",
+    "ProbabilityForest",
+    "ProbabilityTree",
+    "TunedForest",
+    "class_one_score",
+    "gives_probability",
+]

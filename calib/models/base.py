@@ -1,0 +1,110 @@
+"""A model is any scikit-learn classifier; an entry says how to build it, its settings and the kind of its score."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+
+from calib.checks import InputError, score_vector, settings
+from calib.progress import Watch
+from calib.records import Parameter
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """One model of the registry.
+
+    key, label : its name in a Recipe and for people · help : one sentence on when to take it
+    make : the function called with one keyword a setting and ``random_state``; it returns an unfitted classifier
+    parameters : the settings, with type, range, default and a line of help
+    score : "probability" (numbers in [0, 1]) or "margin" (any real number, such as a distance from a boundary)
+    bagged : whether out-of-bag scores exist
+    """
+
+    key: str
+    label: str
+    make: Callable[..., BaseEstimator]
+    parameters: tuple[Parameter, ...]
+    score: str = "probability"
+    bagged: bool = False
+    help: str = ""
+
+    def build(self, params: Mapping[str, Any] | None = None, random_state: int | None = None) -> BaseEstimator:
+        """An unfitted classifier; what ``params`` leaves out takes its default.
+
+        Raises InputError for an unknown setting or a value out of range, naming what is allowed.
+        """
+        values = settings(params or {}, self.parameters, self.label)
+        return self.make(**values, random_state=random_state)
+
+
+def gives_probability(estimator: BaseEstimator) -> bool:
+    """Whether the score of class 1 is a probability (``predict_proba``) and not a margin (``decision_function``).
+
+    Raises InputError for an estimator that has neither.
+    """
+    if hasattr(estimator, "predict_proba"):
+        return True
+    if hasattr(estimator, "decision_function"):
+        return False
+    raise InputError(
+        f"{type(estimator).__name__} gives neither probabilities nor margins, so there is nothing to calibrate. "
+        "Use a classifier with predict_proba or decision_function."
+    )
+
+
+def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
+    """The score of class 1, shape (n,): ``predict_proba`` where the classifier has it, else ``decision_function``.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> model = GaussianNB().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> class_one_score(model, [[2.0]])
+    array([0.5])
+    """
+    scores = estimator.predict_proba(X)[:, 1] if gives_probability(estimator) else estimator.decision_function(X)
+    return score_vector(scores, "The model's scores")
+
+
+def fit_model(estimator: BaseEstimator, X: Any, y: np.ndarray, watch: Watch | None = None) -> tuple[BaseEstimator, Any]:
+    """A fitted clone, and the matrix that its last step was fitted on.
+
+    A pipeline is fitted step by step, so that the matrix need not be computed twice, and a model whose ``fit`` takes a
+    ``watch`` reports its progress and can be called off.
+    """
+    if isinstance(estimator, Pipeline):
+        head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]
+        if head.steps:
+            X = head.fit_transform(X, y)
+        fitted, matrix = fit_model(last, X, y, watch)
+        return Pipeline([*head.steps, (name, fitted)]), matrix
+    model = clone(estimator)
+    watch = watch or Watch()
+    watch.step(0.0, "model")
+    if "watch" in inspect.signature(model.fit).parameters:
+        model.fit(X, y, watch=watch)
+    else:
+        model.fit(X, y)
+    watch.step(1.0, "model")
+    return model, X
+
+
+def last_step(estimator: BaseEstimator) -> BaseEstimator:
+    """The model at the end of a pipeline (of pipelines), or the estimator itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def before_last_step(estimator: BaseEstimator, X: Any) -> Any:
+    """What a fitted pipeline hands to its last step for the rows X."""
+    while isinstance(estimator, Pipeline):
+        if len(estimator.steps) > 1:
+            X = estimator[:-1].transform(X)
+        estimator = estimator.steps[-1][1]
+    return X

@@ -1,0 +1,84 @@
+"""Scores made elsewhere: a model that is a column of the table, so that only the calibration is done here."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from calib.checks import InputError, probability_vector, score_vector
+from calib.models.base import ModelEntry
+from calib.records import Parameter
+
+
+def _probability(self: GivenScores) -> bool:
+    check_is_fitted(self)
+    return self.probability_
+
+
+def _margin(self: GivenScores) -> bool:
+    return not _probability(self)
+
+
+class GivenScores(ClassifierMixin, BaseEstimator):
+    """Hands on the column ``score`` of a data frame (the first column where None).
+
+    The scores are probabilities when all those seen by ``fit`` lie in [0, 1], and margins otherwise. Nothing is
+    learned from the labels, so that every row given may calibrate.
+
+    >>> table = pd.DataFrame({"theirs": [0.2, 0.9]})
+    >>> GivenScores("theirs").fit(table, [0, 1]).predict_proba(table)
+    array([[0.8, 0.2],
+           [0.1, 0.9]])
+    """
+
+    trained_elsewhere: ClassVar[bool] = True
+
+    def __init__(self, score: str | None = None, random_state: int | None = None) -> None:
+        self.score = score
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> GivenScores:
+        scores = self._column(X)
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = np.shape(X)[1]
+        self.probability_ = bool(((scores >= 0) & (scores <= 1)).all())
+        return self
+
+    def _column(self, X: Any) -> np.ndarray:
+        if self.score is None:
+            return score_vector(
+                X.iloc[:, 0] if isinstance(X, pd.DataFrame) else np.asarray(X)[:, 0], "The score column"
+            )
+        if not isinstance(X, pd.DataFrame) or self.score not in X.columns:
+            columns = ", ".join(map(str, X.columns)) if isinstance(X, pd.DataFrame) else "not a data frame"
+            raise InputError(f"score must be a column of the table ({columns}), but is {self.score!r}.")
+        return score_vector(X[self.score], f"The score column {self.score!r}")
+
+    @available_if(_probability)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        p = probability_vector(self._column(X), "The score column")
+        return np.column_stack([1 - p, p])
+
+    @available_if(_margin)
+    def decision_function(self, X: Any) -> np.ndarray:
+        return self._column(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self.classes_[(self._column(X) > (0.5 if self.probability_ else 0)).astype(int)]
+
+
+ENTRY = ModelEntry(
+    key="given",
+    label="Scores made elsewhere",
+    make=GivenScores,
+    parameters=(
+        Parameter("score", "Score column", "choice", None, optional=True, help="Which column holds the scores."),
+    ),
+    help="Calibrates scores of another program: nothing is trained.",
+)

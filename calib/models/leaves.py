@@ -1,0 +1,82 @@
+"""From the objects in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
+
+With n objects in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n + m)``
+(Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½). Curtailment (Zadrozny and Elkan 2001)
+climbs from a leaf to the first ancestor with at least v objects and uses that node instead.
+
+In a forest's tree the objects are those of its bootstrap sample, counted as often as they were drawn; with sample or
+class weights, n is a sum of weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calib import checks
+
+LEAVES = ("frequency", "laplace", "m")
+
+
+def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
+    """Refuse leaf settings out of range, by name."""
+    checks.choice(leaf, LEAVES, "leaf")
+    checks.number(curtail, "curtail", 0, integer=True)
+    checks.number(m, "m", 0)
+    if prior is not None:
+        checks.number(prior, "prior", 0, 1)
+
+
+def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
+
+    ``tree_.value`` holds fractions since scikit-learn 1.3. Products that are whole numbers but for rounding are made
+    whole, so that scores which are equal in exact arithmetic stay equal.
+    """
+    n = tree.weighted_n_node_samples
+    ones = tree.value[:, 0, 1] * n
+    whole = np.rint(ones)
+    return np.where(np.abs(ones - whole) <= 1e-9 * n, whole, ones), n
+
+
+def parents(tree: Any) -> np.ndarray:
+    """Number of every node's parent, −1 for the root; int array (nodes,)."""
+    parent = np.full(tree.node_count, -1, dtype=np.intp)
+    inner = np.flatnonzero(tree.children_left >= 0)
+    parent[tree.children_left[inner]] = inner
+    parent[tree.children_right[inner]] = inner
+    return parent
+
+
+def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
+    """For every node the first of itself and its ancestors with at least v objects; itself where there is none.
+
+    start : the answer for a smaller v, from which the climb goes on (int array (nodes,)).
+    """
+    n = tree.weighted_n_node_samples
+    nodes = np.arange(tree.node_count)
+    if n[0] < v:
+        return nodes
+    parent = parents(tree)
+    target = nodes.copy() if start is None else start.copy()
+    while (small := np.flatnonzero(n[target] < v)).size:
+        target[small] = parent[target[small]]
+    return target
+
+
+def node_probabilities(
+    tree: Any, leaf: str = "frequency", curtail: int = 0, m: float = 2.0, prior: float | None = None
+) -> np.ndarray:
+    """Probability of class 1 for objects that end in each node of a fitted ``tree_``; float array (nodes,).
+
+    prior : of class 1 in the m-estimate; None takes the share of class 1 among the tree's training objects.
+    """
+    ones, n = class_counts(tree)
+    if leaf == "frequency":
+        p = ones / n
+    elif leaf == "laplace":
+        p = (ones + 1) / (n + 2)
+    else:
+        p = (ones + m * (ones[0] / n[0] if prior is None else prior)) / (n + m)
+    return p if curtail <= 1 else p[curtailed(tree, curtail)]

@@ -1,0 +1,95 @@
+"""Votes of the trees that did not see an object: the out-of-bag scores of any bagged ensemble, tree by tree.
+
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. Works for
+scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.utils import _safe_indexing
+
+from calib.checks import InputError
+from calib.models.leaves import node_probabilities
+
+FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
+
+
+def ensemble_of(model: Any) -> Any:
+    """The ensemble inside a fitted model: what a search found, or the model itself."""
+    return getattr(model, "best_estimator_", model)
+
+
+def refuse_without_bagging(model: Any) -> None:
+    """Refuse a fitted model that is no bagged ensemble, with the remedy."""
+    ensemble = ensemble_of(model)
+    if not isinstance(ensemble, (*FORESTS, BaggingClassifier)):
+        raise InputError(
+            f"Out-of-bag scores need a bagged ensemble, but {type(model).__name__} is none. "
+            "Choose a random forest or bagged trees, or the placement split or cv."
+        )
+    if isinstance(ensemble, FORESTS) and not ensemble.bootstrap:
+        raise InputError(
+            f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "
+            "saw every object. Set bootstrap=True, or choose the placement split or cv."
+        )
+
+
+def in_bag(ensemble: Any) -> np.ndarray:
+    """Whether each training object is in each tree's sample, bool (n, n_trees), one tree's column contiguous."""
+    samples = ensemble.estimators_samples_
+    bag = np.zeros((len(samples), ensemble._n_samples), dtype=bool)
+    for row, drawn in zip(bag, samples, strict=True):
+        row[drawn] = True
+    return bag.T
+
+
+def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
+    """For each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
+    if isinstance(ensemble, BaggingClassifier):
+        for member, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True):
+            yield partial(_member_vote, member, features)
+    elif hasattr(ensemble, "node_votes_"):
+        for tree, votes in zip(ensemble.estimators_, ensemble.node_votes_, strict=True):
+            yield partial(_tree_vote, tree.tree_, votes)
+    else:
+        for tree in ensemble.estimators_:
+            votes = node_probabilities(tree.tree_)
+            yield partial(_tree_vote, tree.tree_, votes)
+
+
+def _tree_vote(tree: Any, votes: np.ndarray, Z: Any) -> np.ndarray:
+    return votes.take(tree.apply(Z))
+
+
+def _member_vote(member: Any, features: np.ndarray, Z: Any) -> np.ndarray:
+    # A BaggingClassifier hands its members the classes as 0 and 1, and one of them may have seen one class only.
+    column = np.flatnonzero(member.classes_ == 1)
+    p = member.predict_proba(_safe_indexing(Z, features, axis=1))
+    return p[:, column[0]] if column.size else np.zeros(len(p))
+
+
+def voting_matrix(ensemble: Any, X: Any) -> Any:
+    """X as the trees take it: float32 rows for forests, so that it is converted once and not once a tree."""
+    return ensemble._validate_X_predict(X) if isinstance(ensemble, FORESTS) else np.asarray(X)
+
+
+def mean_out_of_bag(ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Mean vote for each row of X over the trees for which training object ``reference[row]`` is out of bag, (m,).
+
+    NaN where there is no such tree. A running sum, tree by tree, over only the rows a tree has a vote on.
+    """
+    Z = voting_matrix(ensemble, X)
+    total, count = np.zeros(len(reference)), np.zeros(len(reference), dtype=np.intp)
+    for t, vote in enumerate(tree_voters(ensemble)):
+        rows = np.flatnonzero(~bag[:, t][reference])
+        if rows.size:
+            total[rows] += vote(Z[rows])
+            count[rows] += 1
+    with np.errstate(invalid="ignore"):
+        return total / count

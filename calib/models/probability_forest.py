@@ -1,0 +1,233 @@
+"""A forest of probability estimation trees: scikit-learn's trees, leaves and votes by choice, out-of-bag scores.
+
+Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). An object's out-of-bag score is
+the mean vote of the trees whose bootstrap sample does not hold it (Johansson et al. 2019, §3.2).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.validation import check_is_fitted
+
+from calib import checks
+from calib.models.base import ModelEntry
+from calib.models.leaves import check_leaf, node_probabilities
+from calib.models.out_of_bag import in_bag, mean_out_of_bag, refuse_without_bagging, tree_voters, voting_matrix
+from calib.models.probability_tree import LEAF_PARAMETERS, depth_parameters, refuse_other_than_two_classes
+from calib.progress import Watch
+from calib.records import Parameter
+
+VOTES = ("probability", "class")
+
+
+class ProbabilityForest(RandomForestClassifier):
+    """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice. Two classes.
+
+    leaf, curtail, m, prior : how a leaf turns counts into a probability, as in ProbabilityTree
+    vote : "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions
+
+    The other parameters are scikit-learn's; the same parameters and random_state grow the same trees. ``node_votes_``
+    holds for each tree the vote of every node, (nodes,).
+
+    >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> forest = ProbabilityForest(5, random_state=0).fit(X, y)
+    >>> forest.tree_scores([[0.0], [7.0]])
+    array([[0., 0., 0., 0., 0.],
+           [1., 1., 1., 1., 1.]])
+    >>> forest.oob_scores()    # every one of the five trees saw the fourth object
+    array([ 0.,  0.,  0., nan,  0.,  1.,  1.,  1.])
+    """
+
+    def __init__(
+        self,
+        n_estimators=100,
+        *,
+        leaf: str = "frequency",
+        curtail: int = 0,
+        m: float = 2.0,
+        prior: float | None = None,
+        vote: str = "probability",
+        criterion="gini",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features="sqrt",
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        class_weight=None,
+        ccp_alpha=0.0,
+        max_samples=None,
+        monotonic_cst=None,
+    ):
+        self.n_estimators: int
+        self.warm_start: bool
+        super().__init__(
+            n_estimators=n_estimators,
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            bootstrap=bootstrap,
+            oob_score=oob_score,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            warm_start=warm_start,
+            class_weight=class_weight,
+            ccp_alpha=ccp_alpha,
+            max_samples=max_samples,
+            monotonic_cst=monotonic_cst,
+        )
+        self.leaf = leaf
+        self.curtail = curtail
+        self.m = m
+        self.prior = prior
+        self.vote = vote
+
+    def fit(self, X, y, sample_weight=None, watch: Watch | None = None):
+        """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees."""
+        check_leaf(self.leaf, self.curtail, self.m, self.prior)
+        checks.choice(self.vote, VOTES, "vote")
+        if watch is None or self.warm_start or self.oob_score:
+            super().fit(X, y, sample_weight=sample_weight)
+        else:
+            self._fit_watched(X, y, sample_weight, watch)
+        refuse_other_than_two_classes(self)
+        self.node_votes_ = [self._node_votes(tree.tree_) for tree in self.estimators_]
+        if self.bootstrap:
+            self.training_matrix_ = self._validate_X_predict(X).copy()
+        return self
+
+    def _fit_watched(self, X, y, sample_weight, watch: Watch) -> None:
+        """Grow by warm starts, which draw the same seeds as one fit; groups grow while they take under 0.1 s."""
+        self._validate_params()
+        trees = int(self.n_estimators)
+        seeds = self.random_state
+        state = seeds.get_state() if isinstance(seeds, np.random.RandomState) else None
+        done, group = 0, 1
+        try:
+            while done < trees:
+                watch.step(done / trees, "trees")
+                begin = time.perf_counter()
+                self.n_estimators = min(done + group, trees)
+                self.warm_start = done > 0
+                if state is not None:
+                    seeds.set_state(state)
+                with _quiet(self.class_weight):
+                    super().fit(X, y, sample_weight=sample_weight)
+                done = self.n_estimators
+                group *= 2 if time.perf_counter() - begin < 0.1 else 1
+        finally:
+            self.set_params(n_estimators=trees, warm_start=False)
+        watch.step(1.0, "trees")
+
+    def _node_votes(self, tree: Any) -> np.ndarray:
+        p = node_probabilities(tree, self.leaf, self.curtail, self.m, self.prior)
+        return (p > 0.5).astype(float) if self.vote == "class" else p
+
+    def tree_scores(self, X) -> np.ndarray:
+        """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``."""
+        check_is_fitted(self)
+        Z = voting_matrix(self, X)
+        return np.column_stack([vote(Z) for vote in tree_voters(self)])
+
+    def predict_proba(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        Z = voting_matrix(self, X)
+        p = sum(vote(Z) for vote in tree_voters(self)) / len(self.estimators_)
+        return np.column_stack([1 - p, p])
+
+    def in_bag(self) -> np.ndarray:
+        """Whether each training object is in each tree's bootstrap sample, bool (n, n_trees)."""
+        check_is_fitted(self)
+        return in_bag(self)
+
+    def oob_scores(self) -> np.ndarray:
+        """Mean vote of the trees that did not see the object, (n,); NaN for an object that every tree saw.
+
+        A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where bootstrap=False.
+        """
+        check_is_fitted(self)
+        refuse_without_bagging(self)
+        n = self.training_matrix_.shape[0]
+        return mean_out_of_bag(self, self.training_matrix_, in_bag(self), np.arange(n))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.multi_output = False
+        return tags
+
+
+@contextlib.contextmanager
+def _quiet(class_weight: Any):
+    """Without scikit-learn's warning that presets of class weights fit a warm start only on unchanged data."""
+    with warnings.catch_warnings():
+        if isinstance(class_weight, str):
+            warnings.filterwarnings("ignore", message="class_weight presets")
+        yield
+
+
+def _trees(default: int, help: str) -> Parameter:
+    return Parameter("n_estimators", "Trees", "integer", default, 1, 2000, help=help)
+
+
+_SHAPE = (
+    *depth_parameters(1),
+    Parameter(
+        "criterion", "Criterion", "choice", "gini", choices=("gini", "entropy"), help="What a split should lower."
+    ),
+    *LEAF_PARAMETERS,
+    Parameter("vote", "Votes", "choice", "probability", choices=VOTES, help="Average probabilities, or decisions."),
+)
+_FEATURES = Parameter(
+    "max_features",
+    "Features a split",
+    "choice",
+    "sqrt",
+    choices=("sqrt", "log2", None),
+    help="Fewer make the trees differ more; None looks at all of them.",
+)
+
+RANDOM_FOREST = ModelEntry(
+    key="random_forest",
+    label="Random forest",
+    make=ProbabilityForest,
+    parameters=(_trees(100, "More trees, finer and steadier probabilities."), _FEATURES, *_SHAPE),
+    bagged=True,
+    help="A strong default on tables; its averages shy away from 0 and 1.",
+)
+LARGE_FOREST = ModelEntry(
+    key="large_forest",
+    label="Large random forest",
+    make=ProbabilityForest,
+    parameters=(_trees(500, "Five times the trees of the ordinary forest."), _FEATURES, *_SHAPE),
+    bagged=True,
+    help="Five times the trees: whether more trees alone calibrate.",
+)
+BAGGED_TREES = ModelEntry(
+    key="bagged_trees",
+    label="Bagged trees",
+    make=partial(ProbabilityForest, max_features=None),
+    parameters=(_trees(100, "More trees, finer and steadier probabilities."), *_SHAPE),
+    bagged=True,
+    help="A forest whose splits see every feature: more alike trees, bolder probabilities.",
+)

@@ -1,0 +1,164 @@
+"""A probability estimation tree: scikit-learn's decision tree with a choice of how a leaf turns counts into p.
+
+Johansson, Löfström, Boström, *Calibrating probability estimation trees using Venn–Abers predictors* (2019), §2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from calib.checks import InputError
+from calib.models.base import ModelEntry
+from calib.models.leaves import check_leaf, node_probabilities
+from calib.records import Parameter
+
+
+def refuse_other_than_two_classes(model: Any) -> None:
+    """Refuse a tree or forest that was grown on anything but one label with two classes."""
+    name = type(model).__name__
+    if model.n_outputs_ != 1:
+        raise InputError(f"{name} predicts one label, but y has {model.n_outputs_} columns.")
+    if model.n_classes_ != 2:
+        raise InputError(
+            f"Only binary classification is supported. {name} got {model.n_classes_} "
+            f"class{'' if model.n_classes_ == 1 else 'es'}: choose a positive class and set it against the rest."
+        )
+
+
+class ProbabilityTree(DecisionTreeClassifier):
+    """Exactly scikit-learn's DecisionTreeClassifier, with estimates of the leaves by choice. Two classes.
+
+    leaf : "frequency" n_1/n (scikit-learn's own), "laplace" (n_1 + 1)/(n + 2), or "m" (n_1 + m·prior)/(n + m)
+    curtail : climb to the first ancestor with at least this many training objects; 0 or 1 stays in the leaf
+    m, prior : of the m-estimate; prior None is the share of class 1 in the training set
+
+    The other parameters are scikit-learn's; the same parameters and random_state grow the same tree.
+    ``node_probability_`` (nodes,) is the probability of class 1 for objects that end in each node.
+
+    >>> X, y = [[0], [0], [0], [1]], [0, 0, 1, 1]
+    >>> ProbabilityTree(leaf="laplace").fit(X, y).predict_proba([[0], [1]])[:, 1]    # (1 + 1)/(3 + 2), (1 + 1)/(1 + 2)
+    array([0.4       , 0.66666667])
+    >>> ProbabilityTree(curtail=2).fit(X, y).predict_proba([[1]])[:, 1]              # one object: back to the root, 2/4
+    array([0.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        leaf: str = "frequency",
+        curtail: int = 0,
+        m: float = 2.0,
+        prior: float | None = None,
+        criterion="gini",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        class_weight=None,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+    ):
+        super().__init__(
+            criterion=criterion,
+            splitter=splitter,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            random_state=random_state,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            class_weight=class_weight,
+            ccp_alpha=ccp_alpha,
+            monotonic_cst=monotonic_cst,
+        )
+        self.leaf = leaf
+        self.curtail = curtail
+        self.m = m
+        self.prior = prior
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        check_leaf(self.leaf, self.curtail, self.m, self.prior)
+        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        refuse_other_than_two_classes(self)
+        self.node_probability_ = node_probabilities(self.tree_, self.leaf, self.curtail, self.m, self.prior)
+        return self
+
+    def predict_proba(self, X, check_input=True) -> np.ndarray:
+        p = self.node_probability_.take(self.apply(X, check_input=check_input))
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X, check_input=True) -> np.ndarray:
+        return self.classes_.take(np.argmax(self.predict_proba(X, check_input=check_input), axis=1))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.multi_output = False
+        return tags
+
+
+LEAF_PARAMETERS = (
+    Parameter(
+        "leaf",
+        "Leaf estimate",
+        "choice",
+        "frequency",
+        choices=("frequency", "laplace", "m"),
+        help="Laplace and m-estimate pull small leaves away from 0 and 1.",
+    ),
+    Parameter(
+        "curtail", "Curtail below", "integer", 0, 0, 500, help="A leaf with fewer training rows borrows its ancestor's."
+    ),
+    Parameter("m", "m", "number", 2.0, 0, 100, help="Weight of the class shares in the m-estimate."),
+)
+
+
+def depth_parameters(min_samples_leaf: int) -> tuple[Parameter, ...]:
+    """Depth and leaf size, whose default differs between a single tree and a forest."""
+    return (
+        Parameter(
+            "max_depth",
+            "Depth",
+            "integer",
+            None,
+            1,
+            100,
+            optional=True,
+            help="Shallow trees group, deep ones memorise.",
+        ),
+        Parameter(
+            "min_samples_leaf",
+            "Rows a leaf",
+            "integer",
+            min_samples_leaf,
+            1,
+            500,
+            help="More rows a leaf, smoother probabilities.",
+        ),
+    )
+
+
+ENTRY = ModelEntry(
+    key="decision_tree",
+    label="Decision tree",
+    make=ProbabilityTree,
+    parameters=(
+        *depth_parameters(5),
+        Parameter("min_samples_split", "Rows to split", "integer", 2, 2, 500, help="Nodes with fewer rows stay whole."),
+        Parameter(
+            "criterion", "Criterion", "choice", "gini", choices=("gini", "entropy"), help="What a split should lower."
+        ),
+        *LEAF_PARAMETERS,
+    ),
+    help="One readable tree: every leaf gives one probability, or one interval after calibration.",
+)

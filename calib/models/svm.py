@@ -1,0 +1,29 @@
+"""Support-vector machine: its score is the decision function, a distance from the boundary and no probability."""
+
+from __future__ import annotations
+
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from calib.models.base import ModelEntry
+from calib.records import Parameter
+
+
+def _make(C: float, kernel: str, random_state: int | None):
+    return Pipeline([("scale", StandardScaler()), ("model", SVC(C=C, kernel=kernel, random_state=random_state))])
+
+
+ENTRY = ModelEntry(
+    key="svm",
+    label="Support-vector machine",
+    make=_make,
+    parameters=(
+        Parameter(
+            "C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, log=True, help="Larger bends the boundary to more rows."
+        ),
+        Parameter("kernel", "Kernel", "choice", "rbf", choices=("rbf", "linear"), help="Curved or flat boundary."),
+    ),
+    score="margin",
+    help="Gives margins: only Platt, isotonic and the Venn methods turn them into probabilities.",
+)

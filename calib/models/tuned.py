@@ -1,0 +1,168 @@
+"""Forests that choose their own settings by the Brier score of stratified folds: RF_opt and CT of Shaker and
+Hüllermeier, *Random forest calibration* (2025).
+
+RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold for all
+its trees. A forest does not depend on that threshold, so that one fit a fold serves every candidate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import ParameterSampler, StratifiedKFold
+from sklearn.utils import _safe_indexing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from calib import checks
+from calib.checks import InputError
+from calib.models.base import ModelEntry, class_one_score
+from calib.models.leaves import curtailed, node_probabilities
+from calib.models.out_of_bag import voting_matrix
+from calib.models.probability_forest import ProbabilityForest
+from calib.progress import Watch
+from calib.records import Parameter
+
+SPACE = {
+    "max_depth": [*range(2, 100), None],
+    "criterion": ["gini", "entropy"],
+    "max_features": ["sqrt", "log2", None],
+    "min_samples_split": list(range(2, 11)),
+    "min_samples_leaf": list(range(1, 11)),
+    "class_weight": [None, "balanced", "balanced_subsample"],
+    "leaf": ["frequency", "laplace"],
+}
+
+
+class _SearchedForest(ClassifierMixin, BaseEstimator):
+    """What the two searches share: the folds, the last fit, and predicting with the forest that was chosen."""
+
+    def _settings(self, X: Any, y: np.ndarray, folds: list, watch: Watch) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def fit(self, X, y, watch: Watch | None = None):
+        check_classification_targets(y)
+        watch = watch or Watch()
+        rarest = np.unique(y, return_counts=True)[1].min()
+        if rarest < self.cv:
+            raise InputError(
+                f"The search needs {self.cv} folds with every class in each, but one class has {rarest} objects: "
+                "use fewer folds (cv) or more rows."
+            )
+        folds = list(StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y))
+        self.best_params_ = self._settings(X, np.asarray(y), folds, watch.part(0.0, 0.95))
+        self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.part(0.95, 1.0))
+        self.classes_ = self.best_estimator_.classes_
+        self.n_features_in_ = self.best_estimator_.n_features_in_
+        return self
+
+    def _forest(self, **settings: Any) -> ProbabilityForest:
+        return ProbabilityForest(self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state, **settings)
+
+    def predict_proba(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    def predict(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+
+class TunedForest(_SearchedForest):
+    """The best of ``draws`` random settings by the mean Brier score of stratified folds, refitted on everything.
+
+    ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` the choice.
+    """
+
+    def __init__(
+        self, draws: int = 50, n_estimators: int = 100, cv: int = 5, n_jobs: int | None = None, random_state=None
+    ):
+        self.draws = draws
+        self.n_estimators = n_estimators
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _settings(self, X, y, folds, watch):
+        checks.number(self.draws, "draws", 1, integer=True)
+        self.trials_ = []
+        drawn = list(ParameterSampler(SPACE, self.draws, random_state=self.random_state))
+        for i, settings in enumerate(drawn):
+            briers = []
+            for j, (train, test) in enumerate(folds):
+                watch.step((i + j / len(folds)) / len(drawn), f"setting {i + 1} of {len(drawn)}")
+                forest = self._forest(**settings).fit(_safe_indexing(X, train), y[train])
+                p = class_one_score(forest, _safe_indexing(X, test))
+                briers.append(np.mean((p - (y[test] == forest.classes_[1])) ** 2))
+            self.trials_.append((settings, float(np.mean(briers))))
+        return min(self.trials_, key=lambda trial: trial[1])[0]
+
+
+class CurtailedForest(_SearchedForest):
+    """A forest with the curtailment threshold of 1…``highest`` that has the best mean Brier score over the folds.
+
+    ``curve_`` (highest,) holds the score of every threshold; ``best_params_`` the choice (the smallest on a tie).
+    """
+
+    def __init__(
+        self, highest: int = 99, n_estimators: int = 100, cv: int = 5, n_jobs: int | None = None, random_state=None
+    ):
+        self.highest = highest
+        self.n_estimators = n_estimators
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _settings(self, X, y, folds, watch):
+        checks.number(self.highest, "highest", 1, integer=True)
+        briers = []
+        for j, (train, test) in enumerate(folds):
+            part = watch.part(j / len(folds), (j + 1) / len(folds))
+            forest = self._forest().fit(_safe_indexing(X, train), y[train], watch=part)
+            p = curtailed_scores(forest, _safe_indexing(X, test), self.highest)
+            briers.append(np.mean((p - (y[test] == forest.classes_[1])) ** 2, axis=1))
+        self.curve_ = np.mean(briers, axis=0)
+        return {"curtail": int(np.argmin(self.curve_)) + 1}
+
+
+def curtailed_scores(forest: ProbabilityForest, X: Any, highest: int) -> np.ndarray:
+    """Scores of a forest under every curtailment threshold 1…highest, (highest, n), from one pass over its trees."""
+    Z = voting_matrix(forest, X)
+    total = np.zeros((highest, Z.shape[0]))
+    for member in forest.estimators_:
+        tree = member.tree_
+        p, leaves, target = node_probabilities(tree), tree.apply(Z), None
+        for v in range(1, highest + 1):
+            target = curtailed(tree, v, target)
+            total[v - 1] += p[target].take(leaves)
+    return total / len(forest.estimators_)
+
+
+_TREES = Parameter(
+    "n_estimators", "Trees", "integer", 100, 1, 2000, help="More trees, finer and steadier probabilities."
+)
+
+TUNED = ModelEntry(
+    key="tuned_forest",
+    label="Tuned random forest",
+    make=TunedForest,
+    parameters=(
+        Parameter("draws", "Settings tried", "integer", 50, 1, 500, help="Each costs five forest fits."),
+        _TREES,
+    ),
+    bagged=True,
+    help="Searches depth, leaf size and more by the Brier score: slow, and often calibrated enough.",
+)
+CURTAILED = ModelEntry(
+    key="curtailed_forest",
+    label="Curtailed random forest",
+    make=CurtailedForest,
+    parameters=(
+        Parameter("highest", "Largest threshold", "integer", 99, 1, 500, help="Thresholds 1 to this are compared."),
+        _TREES,
+    ),
+    bagged=True,
+    help="Small leaves borrow from their ancestors; how small is small is found by the Brier score.",
+)

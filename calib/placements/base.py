@@ -1,0 +1,188 @@
+"""A placement says which scores a calibrator is fitted on, and which model scores a new object.
+
+``fit`` trains the base model (the expensive part, once); ``score`` scores new objects (once for any number of
+calibrators); ``calibrate`` fits a calibrator on the calibration scores and ``predict`` applies it, both cheap.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils.multiclass import check_classification_targets
+
+from calib import checks
+from calib.checks import InputError
+from calib.models import class_one_score, gives_probability
+from calib.models.base import before_last_step, fit_model, last_step
+from calib.progress import Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """New objects, scored: float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
+
+    reference : for out-of-bag, int array (m,): position in the calibration set of the object z_r left out for each
+    by_fold : for cross-calibration, float array (folds, m): the scores of each fold's own model
+    refits : for the full placement, (m, 2) lists of the scores after refitting with (x, 0) and with (x, 1)
+    """
+
+    scores: np.ndarray
+    X: Any = None
+    reference: np.ndarray | None = None
+    by_fold: np.ndarray | None = None
+    refits: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Probability of class 1, (m,); for calibrators with intervals also the pair as it is, and the interval's ends."""
+
+    p: np.ndarray
+    p0: np.ndarray | None = None
+    p1: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+
+    @classmethod
+    def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
+        return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
+
+
+class Placement(ABC):
+    """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
+
+    After ``fit``: ``model`` (the fitted estimator that scores new objects), ``scores``, ``y``, ``index`` (calibration
+    scores, labels 0/1 and row positions in X), ``classes`` (the two labels; class 1 is the later in sorted order),
+    ``probability`` (whether scores are probabilities) and ``notes`` (sentences on what was left out).
+    """
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    help: ClassVar[str]
+
+    model: BaseEstimator
+    scores: np.ndarray
+    y: np.ndarray
+    index: np.ndarray
+    notes: tuple[str, ...]
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Any,
+        *,
+        calibration_size: float = 1 / 3,
+        cv: int = 5,
+        random_state: Any = None,
+        watch: Watch | None = None,
+    ) -> Self:
+        """Train clones of ``estimator`` on X (n rows) and y (n labels of two classes), as the placement asks.
+
+        calibration_size : share of the rows held back (split) · cv : folds (cv) · random_state : of every draw made
+        Raises InputError with the remedy where the data or the estimator do not allow it; Cancelled when called off.
+        """
+        X, y = indexable(X, y)
+        checks.number(calibration_size, "calibration_size", 0, 1, open_ends=True)
+        checks.number(cv, "cv", 2, integer=True)
+        self.estimator, self.cv, self.calibration_size = estimator, cv, float(calibration_size)
+        self.random_state = (
+            check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
+        )
+        self.classes, coded = two_classes(y)
+        self.probability, self.notes = False, ()
+        self._fit(X, coded, watch or Watch())
+        self.y = coded[self.index]
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        """Set ``model``, ``scores`` and ``index``; y is coded 0/1."""
+
+    def score(self, X: Any, watch: Watch | None = None) -> Scored:
+        """Score new objects: the expensive part of predicting, once for all calibrators."""
+        return Scored(class_one_score(self.model, X), X)
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""
+        self._refuse_margins(calibrator)
+        return clone(calibrator).fit(self._input(calibrator), self.y)
+
+    def predict(self, fitted: Any, tests: Scored) -> Outcome:
+        """What a calibrator that ``calibrate`` returned says of scored objects."""
+        if not fitted.gives_interval:
+            return Outcome(fitted.predict(self._test_input(fitted, tests)))
+        return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
+
+    def _train(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
+        """(fitted clone, the matrix its last step saw), trained on the labels as they were given."""
+        model, matrix = fit_model(self.estimator, X, self.classes[y], watch)
+        self.probability = gives_probability(model)
+        return model, matrix
+
+    def _refuse_margins(self, calibrator: BaseEstimator) -> None:
+        if calibrator.input == "probability" and not self.probability:
+            raise InputError(
+                f"{calibrator.label} needs probabilities, but {type(last_step(self.estimator)).__name__} gives margins "
+                "(any real number). Choose Platt, isotonic, Venn or Venn–Abers, or another model."
+            )
+
+    def _input(self, calibrator: BaseEstimator) -> np.ndarray:
+        return self.scores if calibrator.input != "tree_scores" else self.tree_scores
+
+    def _test_input(self, calibrator: BaseEstimator, tests: Scored) -> np.ndarray:
+        return tests.scores if calibrator.input != "tree_scores" else tree_scores(self.model, tests.X)
+
+    @property
+    def tree_scores(self) -> np.ndarray:
+        """Votes of every tree for the calibration objects, (n, n_trees), for the rank calibrator."""
+        raise InputError(
+            f"The placement {self.key!r} has no scores of single trees on objects they did not see. "
+            "Choose the placement split or oob for the rank calibrator."
+        )
+
+
+def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
+    """Votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
+    forest = last_step(model)
+    if not hasattr(forest, "tree_scores"):
+        raise InputError(
+            f"The rank calibrator needs the scores of single trees, but {type(forest).__name__} has none. "
+            "Choose a random forest or bagged trees of this package."
+        )
+    return forest.tree_scores(before_last_step(model, X))
+
+
+def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(the two labels in sorted order, y coded as 0 and 1). Refuses any other number of classes."""
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise InputError(f"y must be one-dimensional, but has shape {y.shape}.")
+    check_classification_targets(y)
+    classes, coded = np.unique(y, return_inverse=True)
+    if len(classes) != 2:
+        listed = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
+        raise InputError(
+            f"Only binary classification is supported. y must hold labels of two classes, but holds "
+            f"{len(classes)} class{'' if len(classes) == 1 else 'es'} ({listed}). "
+            "With more than two, choose the positive class and set it against the rest."
+        )
+    return classes, coded
+
+
+def trained_elsewhere(estimator: BaseEstimator) -> bool:
+    """Whether ``fit`` learns nothing from the rows it is given, so that all of them may calibrate."""
+    model = last_step(estimator)
+    return isinstance(model, FrozenEstimator) or getattr(model, "trained_elsewhere", False)
+
+
+def rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:
+    """The rows of an array, a data frame or a sparse matrix."""
+    return _safe_indexing(X, index)

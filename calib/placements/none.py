@@ -1,0 +1,33 @@
+"""No calibration: everything trains the model, whose own probabilities are the answer (RF-d, Tree, W)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from calib.checks import InputError
+from calib.placements.base import Placement
+from calib.progress import Watch
+
+
+class NoPlacement(Placement):
+    """All rows train the model; there are no calibration scores, hence only the calibrator ``none``."""
+
+    key = "none"
+    label = "No calibration set"
+    help = "Every row trains the model; only its own probabilities can be shown."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        self.model, _ = self._train(X, y, watch)
+        self.scores, self.index = np.empty(0), np.empty(0, dtype=np.intp)
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        self._refuse_margins(calibrator)
+        if calibrator.key != "none":
+            raise InputError(
+                f"{calibrator.label} needs calibration scores, but with the placement 'none' every row trains the "
+                "model. Choose the placement split, cv, oob or train."
+            )
+        return clone(calibrator).fit([0.5], [0])  # it learns nothing, so that any calibration set will do

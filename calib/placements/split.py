@@ -1,0 +1,51 @@
+"""Split: a held-out share of the rows calibrates, the rest trains the model (the -cal setups of P0 and P1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from calib.checks import InputError
+from calib.models import class_one_score
+from calib.placements.base import Placement, rows, trained_elsewhere, tree_scores
+from calib.progress import Watch
+
+
+class Split(Placement):
+    """A stratified share ``calibration_size`` of the rows gives the calibration scores.
+
+    A model that was trained elsewhere (given scores, a FrozenEstimator) needs no training rows: all rows calibrate.
+    """
+
+    key = "split"
+    label = "Held-out share"
+    help = "Part of the training rows is kept from the model and calibrates."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        train, self.index = self._parts(y)
+        self.model, _ = self._train(rows(X, train), y[train], watch)
+        self._held_out = rows(X, self.index)
+        self.scores = class_one_score(self.model, self._held_out)
+
+    def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        everything = np.arange(len(y))
+        if trained_elsewhere(self.estimator):
+            self.notes = ("The model needs no training: all rows calibrate.",)
+            return everything, everything
+        try:
+            train, held_out = train_test_split(
+                everything, test_size=self.calibration_size, stratify=y, random_state=self.random_state
+            )
+        except ValueError:
+            raise InputError(
+                f"{len(y)} rows with {np.bincount(y).min()} of the rarer class are too few for a stratified split "
+                f"with calibration_size={self.calibration_size:.3g}: both parts need both classes. "
+                "Use more rows, a share nearer to one half, or the placement cv or oob."
+            ) from None
+        return train, held_out
+
+    @property
+    def tree_scores(self) -> np.ndarray:
+        return tree_scores(self.model, self._held_out)
