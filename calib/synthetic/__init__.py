@@ -1,0 +1,37 @@
+"""Data whose true probabilities are known, so that what an estimate is worth can be seen and not only estimated.
+
+Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vovk and Petej (2014), proposition 2.
+"""
+
+from calib.synthetic import counterexample, finite, gaussian, mixture, overlap
+from calib.synthetic.base import KnownDistribution, SyntheticEntry
+from calib.synthetic.counterexample import MemorisingClassifier, SignExample
+from calib.synthetic.finite import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample, Partition
+from calib.synthetic.gaussian import COVARIANCES, GaussianPair
+from calib.synthetic.mixture import SHARES, GaussianMixturePair, SizeSweep, size_sweep
+from calib.synthetic.overlap import overlap_path
+
+SYNTHETIC: dict[str, SyntheticEntry] = {
+    module.ENTRY.key: module.ENTRY for module in (gaussian, mixture, overlap, finite, counterexample)
+}
+"""Key → entry; a Recipe names one as ``data="synthetic:gaussian"``."""
+
+__all__ = [
+    "COVARIANCES",
+    "ONE_LEAF",
+    "ONE_SPLIT",
+    "PURE_LEAVES",
+    "SHARES",
+    "SYNTHETIC",
+    "FiniteExample",
+    "GaussianMixturePair",
+    "GaussianPair",
+    "KnownDistribution",
+    "MemorisingClassifier",
+    "Partition",
+    "SignExample",
+    "SizeSweep",
+    "SyntheticEntry",
+    "overlap_path",
+    "size_sweep",
+]

@@ -1,0 +1,101 @@
+"""What every synthetic set shares: a distribution of (x, y) with a known P(Y = 1 | x), and an entry of the registry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from calib import checks
+from calib.records import Dataset, Parameter
+
+Array = np.ndarray
+
+
+class KnownDistribution(ABC):
+    """Two classes of n/2 objects each, drawn from densities that are known, so that the posterior is known too."""
+
+    label: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of features."""
+
+    @abstractmethod
+    def log_density(self, X: Array, label: int) -> Array:
+        """ln f(x | Y = label), shape (n,)."""
+
+    @abstractmethod
+    def draw(self, n: int, label: int, rng: np.random.Generator) -> Array:
+        """n objects of one class, shape (n, d)."""
+
+    def posterior(self, X: Any) -> Array:
+        """P(Y = 1 | x) of each row by Bayes' rule with equal priors, shape (n,), computed from log densities.
+
+        X : (n, d) numbers, an array or a DataFrame. Raises InputError for another number of columns or missing values.
+        """
+        X = checks.matrix(X, "X", columns=self.dimension)
+        return expit(self.log_density(X, 1) - self.log_density(X, 0))
+
+    def sample(self, n: int, random_state: Any) -> Dataset:
+        """n rows, half of each class (one more of class 0 when n is odd), shuffled, with their posterior.
+
+        random_state : a seed or a numpy Generator. Raises InputError for n below 2.
+        """
+        checks.number(n, "n", low=2, integer=True)
+        rng = np.random.default_rng(random_state)
+        X = np.vstack([self.draw(n - n // 2, 0, rng), self.draw(n // 2, 1, rng)])
+        y = np.repeat([0, 1], [n - n // 2, n // 2])
+        order = rng.permutation(n)
+        return as_dataset(self.label, X[order], y[order], self.posterior(X[order]))
+
+
+def as_dataset(name: str, X: Array, y: Array, posterior: Array) -> Dataset:
+    """A Dataset with the columns x1, x2, … and the classes 0 and 1."""
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(1, X.shape[1] + 1)])
+    return Dataset(name=name, X=frame, y=y, posterior=posterior)
+
+
+@dataclass(frozen=True)
+class SyntheticEntry:
+    """One synthetic set of the registry.
+
+    key, label : its name in a Recipe (``synthetic:key``) and for people · help : what it is good for
+    build : (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and ``posterior``
+    parameters : the settings with their ranges and defaults; the number of rows ``n`` is one of them
+    """
+
+    key: str
+    label: str
+    build: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    help: str
+
+    def make(self, params: Mapping[str, Any] | None = None, *, random_state: Any) -> Dataset:
+        """The distribution drawn, then n rows of it; what ``params`` leaves out takes its default.
+
+        random_state : a seed or a numpy Generator. Raises InputError for an unknown setting or a value out of range.
+        """
+        values = checks.settings(params or {}, self.parameters, self.label)
+        rng = np.random.default_rng(random_state)
+        return self.distribution(values, random_state=rng).sample(values["n"], rng)
+
+    def distribution(self, params: Mapping[str, Any] | None = None, *, random_state: Any) -> Any:
+        """The distribution alone; for the same seed the one that ``make`` draws its rows from."""
+        values = checks.settings(params or {}, self.parameters, self.label)
+        del values["n"]
+        return self.build(rng=np.random.default_rng(random_state), **values)
+
+
+def rows(default: int) -> Parameter:
+    """The setting that every entry has: the number of rows."""
+    return Parameter("n", "Rows", "integer", default, 20, 100_000, log=True, help="Half of them of each class.")
+
+
+DIMENSION = Parameter("d", "Features", "integer", 2, 1, 100, help="More features, more to learn from fewer rows each.")

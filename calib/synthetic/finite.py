@@ -1,0 +1,106 @@
+"""Twelve points with known probabilities and eight labels: every partition's calibration and grouping loss by hand.
+
+Shaker and Hüllermeier (2025), Figure 2. The paper does not print its points; these were chosen so that the two
+partitions it speaks of give its printed values: one leaf CL 0, GL .15 and expected loss .5; pure leaves CL .29, GL .12
+and expected loss .75, the negative outlier on the right doing its part. Losses are summed over both classes, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calib import checks
+from calib.records import Dataset
+from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
+
+Numbers = tuple[float, ...]
+
+ONE_LEAF: Numbers = ()
+ONE_SPLIT: Numbers = (6.5,)
+PURE_LEAVES: Numbers = (3.5, 8.5, 9.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """What a partition of the line into leaves says of each point, and what it costs.
+
+    leaf, group : int arrays (n,); a group is the union of the leaves with the same prediction
+    p : float array (n,), the share of class 1 among the leaf's training objects
+    calibrated : float array (n,), the mean posterior of the point's group
+    calibration, grouping, irreducible : CL, GL and IL of the Brier score, both classes summed; ``loss`` is their sum
+    """
+
+    cuts: Numbers
+    leaf: Array
+    group: Array
+    p: Array
+    calibrated: Array
+    calibration: float
+    grouping: float
+    irreducible: float
+
+    @property
+    def loss(self) -> float:
+        return self.calibration + self.grouping + self.irreducible
+
+
+@dataclass(frozen=True)
+class FiniteExample:
+    """n equally likely points ``x`` with their posteriors, and m labelled training objects among them.
+
+    >>> example = FiniteExample()
+    >>> for cuts in (ONE_LEAF, ONE_SPLIT, PURE_LEAVES):
+    ...     part = example.partition(cuts)
+    ...     print(f"CL {part.calibration:.2f} GL {part.grouping:.2f} loss {part.loss:.2f}")
+    CL 0.00 GL 0.15 loss 0.50
+    CL 0.00 GL 0.04 loss 0.38
+    CL 0.29 GL 0.12 loss 0.75
+    """
+
+    x: Numbers = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+    posterior_at: Numbers = (0.05, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.75, 0.8, 0.85, 0.95)
+    train_x: Numbers = (1, 2, 3, 4, 8, 9, 10, 12)
+    train_y: tuple[int, ...] = (0, 0, 0, 1, 1, 0, 1, 1)
+
+    def partition(self, cuts: Sequence[float]) -> Partition:
+        """Leaves between the cuts, each predicting its training objects' share of class 1.
+
+        A leaf without training objects predicts the share of class 1 among all. Raises InputError for cuts that are not
+        finite.
+        """
+        edges = np.unique(checks.score_vector(cuts, "cuts"))
+        leaf, train_leaf = (np.searchsorted(edges, at, side="right") for at in (self.x, self.train_x))
+        n = np.bincount(train_leaf, minlength=len(edges) + 1)
+        n1 = np.bincount(train_leaf, weights=self.train_y, minlength=len(edges) + 1)
+        share = np.where(n > 0, n1 / np.maximum(n, 1), np.mean(self.train_y))
+        p, pi = share[leaf], np.array(self.posterior_at)
+        group = np.unique(p, return_inverse=True)[1]
+        c = (np.bincount(group, weights=pi) / np.bincount(group))[group]
+        losses = (2 * np.mean(term) for term in ((p - c) ** 2, (c - pi) ** 2, pi * (1 - pi)))
+        return Partition(tuple(edges.tolist()), leaf, group, p, c, *map(float, losses))
+
+    def posterior(self, X: Any) -> Array:
+        """P(Y = 1 | x) at the nearest of the points, shape (n,)."""
+        nearest = np.abs(checks.matrix(X, "X", columns=1) - np.array(self.x)).argmin(axis=1)
+        return np.array(self.posterior_at)[nearest]
+
+    def sample(self, n: int, random_state: Any) -> Dataset:
+        """n independent rows: a point drawn uniformly, its label by its posterior."""
+        checks.number(n, "n", low=1, integer=True)
+        rng = np.random.default_rng(random_state)
+        drawn = rng.choice(np.array(self.x, dtype=float), size=(n, 1))
+        posterior = self.posterior(drawn)
+        return as_dataset("Finite example", drawn, (rng.random(n) < posterior).astype(np.intp), posterior)
+
+
+ENTRY = SyntheticEntry(
+    key="finite",
+    label="Finite example",
+    build=lambda rng: FiniteExample(),
+    parameters=(rows(500),),
+    help="Twelve points on a line with known probabilities: small enough to work out by hand.",
+)

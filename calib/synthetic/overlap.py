@@ -1,0 +1,51 @@
+"""From the same distribution to no overlap in equal steps: what calibration has to do changes along the way.
+
+Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance; then a
+constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is 5.72.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calib import checks
+from calib.records import Parameter
+from calib.synthetic.base import DIMENSION, SyntheticEntry, rows
+from calib.synthetic.gaussian import GaussianPair
+
+STEPS, MAX_DISTANCE = 20, 5.72
+
+
+def overlap_path(
+    d: int, steps: int = STEPS, max_distance: float = MAX_DISTANCE, random_state: Any = None
+) -> list[GaussianPair]:
+    """Exactly ``steps`` pairs, the first at Bhattacharyya distance 0, the last at ``max_distance``.
+
+    The constants grow in equal steps, and the distances with their squares: with the variances σ² that both classes
+    share, the constant c gives c² Σ(1/σ²) / 8.
+
+    >>> [round(pair.bhattacharyya(), 2) for pair in overlap_path(2, steps=5, random_state=0)]
+    [0.0, 0.36, 1.43, 3.22, 5.72]
+    """
+    checks.number(d, "d", low=1, integer=True)
+    checks.number(steps, "steps", low=2, integer=True)
+    checks.number(max_distance, "max_distance", low=0, open_ends=True)
+    rng = np.random.default_rng(random_state)
+    mean, variances = rng.uniform(0, 1, d), rng.uniform(1, 2, d)
+    largest = np.sqrt(8 * max_distance / (1 / variances).sum())
+    return [GaussianPair(mean, variances, mean + c, variances) for c in np.linspace(0, largest, steps)]
+
+
+ENTRY = SyntheticEntry(
+    key="overlap",
+    label="Gaussian pair, overlap chosen",
+    build=lambda rng, d, step: overlap_path(d, random_state=rng)[step - 1],
+    parameters=(
+        rows(1000),
+        DIMENSION,
+        Parameter("step", "Step", "integer", 5, 1, STEPS, help="1: the classes are the same; 20: they hardly touch."),
+    ),
+    help="Two Gaussian classes at a chosen distance, from complete overlap to almost none.",
+)
