@@ -1,0 +1,26 @@
+"""Calibrators: maps from a model's score to the probability of class 1, one file a method, one registry."""
+
+from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.beta import Beta
+from calib.calibrators.isotonic import Isotonic
+from calib.calibrators.merge import MERGE_RULES, merge_pair
+from calib.calibrators.none import Uncalibrated
+from calib.calibrators.platt import Platt
+from calib.calibrators.venn_abers import VennAbers
+
+CALIBRATORS: dict[str, type[ScoreCalibrator]] = {
+    method.key: method for method in (Uncalibrated, Platt, Isotonic, Beta, VennAbers)
+}
+
+__all__ = [
+    "CALIBRATORS",
+    "MERGE_RULES",
+    "Beta",
+    "IntervalCalibrator",
+    "Isotonic",
+    "Platt",
+    "ScoreCalibrator",
+    "Uncalibrated",
+    "VennAbers",
+    "merge_pair",
+]

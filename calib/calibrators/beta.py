@@ -1,0 +1,80 @@
+"""Beta calibration: a logistic fit on ln s and −ln(1 − s), which contains the identity.
+
+Kull, Silva Filho and Flach 2017; Shaker and Hüllermeier 2025, eq. 12: ``logit p = a ln s − b ln(1 − s) + c`` with
+a, b ≥ 0, by maximum likelihood without a penalty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.likelihood import LogisticFit, fit_logistic
+from calib.checks import Array
+
+CLIP = 1e-12
+
+
+def log_odds_columns(p: Array) -> Array:
+    """ln p and −ln(1 − p) as columns (n, 2), with p kept 1e-12 away from 0 and 1."""
+    p = np.clip(p, CLIP, 1 - CLIP)
+    return np.column_stack([np.log(p), -np.log1p(-p)])
+
+
+def count_clipped(p: Array) -> int:
+    """How many probabilities ``log_odds_columns`` moves."""
+    return int(((p < CLIP) | (p > 1 - CLIP)).sum())
+
+
+class Beta(ScoreCalibrator):
+    """Beta calibration of probabilities; optional weights.
+
+    A negative coefficient is dropped and the rest fitted again; were both negative, the likelier one stays. ``a_``,
+    ``b_``, ``c_`` are the coefficients; ``n_clipped_`` counts calibration scores moved to [1e-12, 1 − 1e-12];
+    ``bounded_`` says that the classes are separable, so that the likelihood has no maximum and the fit was stopped on
+    the way. Constant scores and one-class labels are answered with the class frequency.
+
+    >>> beta = Beta().fit([0.2, 0.2, 0.2, 0.8, 0.8, 0.8], [0, 0, 1, 0, 1, 1])
+    >>> beta.predict([0.2, 0.8]).round(6)    # two distinct scores: the frequencies
+    array([0.333333, 0.666667])
+    >>> Beta().fit([0.7, 0.7, 0.7, 0.7], [0, 1, 1, 1]).predict([0.1])
+    array([0.75])
+    """
+
+    key = "beta"
+    label = "Beta"
+    source = "Kull et al. 2017; Shaker and Hüllermeier 2025, eq. 12"
+    input = "probability"
+    weighted = True
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        weights = np.ones(len(y)) if weights is None else weights
+        self.n_clipped_ = count_clipped(scores)
+        frequency = weights @ y / weights.sum()
+        if frequency in (0, 1) or scores.min() == scores.max():
+            with np.errstate(divide="ignore"):
+                self.c_ = float(np.log(frequency) - np.log1p(-frequency))
+            self.a_ = self.b_ = 0.0
+            self.bounded_ = False
+            return
+        kept, fit = self._likeliest(log_odds_columns(scores), y, weights)
+        slopes = dict(zip(kept, fit.slopes.tolist(), strict=True))
+        self.a_, self.b_, self.c_ = slopes.get(0, 0.0), slopes.get(1, 0.0), fit.intercept
+        self.bounded_ = fit.bounded
+
+    @staticmethod
+    def _likeliest(columns: Array, y: Array, weights: Array) -> tuple[tuple[int, ...], LogisticFit]:
+        def fitted(kept: tuple[int, ...]) -> tuple[tuple[int, ...], LogisticFit]:
+            return kept, fit_logistic(columns[:, list(kept)], y, weights)
+
+        kept, fit = fitted((0, 1))
+        if (fit.slopes >= 0).all():
+            return kept, fit
+        # The best fit with a, b >= 0 drops a coefficient that is negative here; which, where both are, the loss decides.
+        single = [fitted((1 - dropped,)) for dropped in (0, 1) if fit.slopes[dropped] < 0]
+        allowed = [candidate for candidate in single if candidate[1].slopes[0] >= 0]
+        return min(allowed or [fitted(())], key=lambda candidate: candidate[1].loss)
+
+    def _map(self, scores: Array) -> Array:
+        return expit(log_odds_columns(scores) @ [self.a_, self.b_] + self.c_)

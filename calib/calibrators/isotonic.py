@@ -1,0 +1,82 @@
+"""Isotonic calibration: the increasing function of the score that is closest to the labels.
+
+Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4. Pool adjacent violators on scores whose ties are pooled first,
+compared exactly as float64.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.checks import Array
+from calib.pav import pool_adjacent_violators, pool_ties
+from calib.records import Parameter
+
+
+class Isotonic(ScoreCalibrator):
+    """Isotonic regression of the labels on the scores; any real scores, optional weights.
+
+    between : what holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of the
+        one below (the papers' description), or "nearest", the value of the nearer one, the lower of two equally near
+        (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their values hold.
+    regularise : add an object of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
+        (Johansson et al., SDM 2019, §2.4)
+
+    ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values there.
+
+    >>> isotonic = Isotonic().fit([1, 2, 3, 4], [0, 1, 0, 1])
+    >>> isotonic.predict([0, 1, 1.5, 2, 3, 9])
+    array([0.  , 0.  , 0.25, 0.5 , 0.5 , 1.  ])
+    >>> Isotonic(between="step").fit([1, 2, 3, 4], [0, 1, 0, 1]).predict([1.9, 3.9])
+    array([0. , 0.5])
+    """
+
+    key = "isotonic"
+    label = "Isotonic"
+    source = "Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4"
+    weighted = True
+    parameters = (
+        Parameter(
+            "between",
+            "Between scores",
+            "choice",
+            "linear",
+            choices=("linear", "step", "nearest"),
+            help="The value between two calibration scores: interpolated, that of the lower one, or of the nearer one.",
+        ),
+        Parameter(
+            "regularise",
+            "Two dummy objects",
+            "boolean",
+            False,
+            help="An object of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
+        ),
+    )
+
+    def __init__(self, between: Literal["linear", "step", "nearest"] = "linear", regularise: bool = False):
+        self.between = between
+        self.regularise = regularise
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        tied = pool_ties(scores, y, weights)
+        sums, totals = tied.sums, tied.weights
+        if self.regularise:
+            sums, totals = np.concatenate([[1], sums, [0]]), np.concatenate([[1], totals, [1]])
+        fitted = pool_adjacent_violators(sums, totals).fitted
+        if self.regularise:
+            fitted = fitted[1:-1]
+        steps = np.flatnonzero(np.diff(fitted))
+        ends = np.unique(np.concatenate([[0], steps, steps + 1, [len(fitted) - 1]]))
+        self.scores_, self.values_ = tied.scores[ends], fitted[ends]
+
+    def _map(self, scores: Array) -> Array:
+        if self.between == "linear":
+            return np.clip(np.interp(scores, self.scores_, self.values_), self.values_[0], self.values_[-1])
+        below = np.maximum(np.searchsorted(self.scores_, scores, side="right") - 1, 0)
+        if self.between == "nearest":
+            above = np.minimum(below + 1, len(self.scores_) - 1)
+            below = np.where(self.scores_[above] - scores < scores - self.scores_[below], above, below)
+        return self.values_[below]

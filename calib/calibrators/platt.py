@@ -1,0 +1,45 @@
+"""Platt scaling: a sigmoid through the scores, with targets drawn in from 0 and 1.
+
+Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration objects of each class the targets are
+``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.likelihood import fit_logistic
+from calib.checks import Array, both_classes
+
+
+class Platt(ScoreCalibrator):
+    """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
+
+    ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1. Constant
+    scores leave A at 0 and give the mean target; one class alone is refused.
+
+    >>> platt = Platt().fit([-1, 1], [0, 1])    # targets 1/3 and 2/3, met exactly: A = −ln 2, B = 0
+    >>> bool(np.isclose(platt.A_, -np.log(2))), bool(np.isclose(platt.B_, 0))
+    (True, True)
+    >>> platt.predict([0, 1]).round(6)
+    array([0.5     , 0.666667])
+    """
+
+    key = "platt"
+    label = "Platt"
+    source = "Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6"
+    weighted = True
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        both_classes(y, self.label)
+        weights = np.ones(len(y)) if weights is None else weights
+        positive = weights @ y
+        negative = weights.sum() - positive
+        targets = np.where(y == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))
+        fit = fit_logistic(scores[:, None], targets, weights)
+        self.A_, self.B_ = -float(fit.slopes[0]), -fit.intercept
+
+    def _map(self, scores: Array) -> Array:
+        return expit(-(self.A_ * scores + self.B_))

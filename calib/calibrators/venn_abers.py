@@ -1,0 +1,171 @@
+"""Inductive Venn–Abers prediction: two isotonic fits for every score, without fitting any of them.
+
+Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the isotonic fit to
+the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
+
+How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (objects, class 1 among them) of
+the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of P_a by (1, 1), and p1
+is the slope of the segment that bridges the lower hulls of the two parts. Three facts make it cheap:
+
+1. p1(a) is the running maximum over a of λ(a), the least slope from P_a to a shifted point on its right;
+2. that least slope is reached at a corner of the lower hull of the whole diagram, that is, at the end of a pool of the
+   plain isotonic fit, and the right corner is found by bisection, since slopes along a hull increase;
+3. λ(a) can be a new maximum only where P_a lies at most 1 − v above the chord of its pool, v being the pool's slope:
+   in mixed data at few points.
+
+So one compiled isotonic fit, and array operations on the candidates. p0 is one minus p1 of the mirrored problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calib.calibrators.base import MERGE, IntervalCalibrator
+from calib.checks import Array
+from calib.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
+
+
+@dataclass(frozen=True, eq=False)
+class Bridges:
+    """p1 as a step function of a, the number of distinct calibration scores below s.
+
+    starts : int (t,), the a from which each step holds, the first 0 · rise, run : (t,), p1 = rise / run, increasing
+    """
+
+    starts: Array
+    rise: Array
+    run: Array
+
+
+def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
+    """All bridges of a calibration set of k distinct scores with ``weights`` objects, ``positives`` of class 1.
+
+    ``sizes`` (m,) counts the distinct scores in each pool of the isotonic fit. Counts are whole numbers: exact.
+    """
+    W = np.concatenate([[0.0], np.cumsum(weights)])
+    C = np.concatenate([[0.0], np.cumsum(positives)])
+    corners = np.concatenate([[0], np.cumsum(sizes)])
+    W_corner, C_corner = W[corners], C[corners]
+    slopes = np.diff(C_corner) / np.diff(W_corner)
+    rise = np.repeat(C_corner[1:] + 1, sizes) - C[:-1]
+    run = np.repeat(W_corner[1:] + 1, sizes) - W[:-1]
+    candidates = np.flatnonzero(rise >= np.repeat(slopes, sizes) * run)
+
+    pool = np.searchsorted(corners, candidates, side="right") - 1
+    pool = _tangent_pool(W[candidates], C[candidates], pool, W_corner[1:] + 1, C_corner[1:] + 1, slopes)
+    # Above the largest calibration score nothing is on the right but the added object itself: slope 1.
+    rise = np.append(C_corner[pool + 1] + 1 - C[candidates], 1.0)
+    run = np.append(W_corner[pool + 1] + 1 - W[candidates], 1.0)
+    slope = rise / run
+    fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
+    return Bridges(np.append(candidates, len(weights))[fresh], rise[fresh], run[fresh])
+
+
+def _tangent_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
+    """For points (W, C) the first pool, from ``pool`` on, whose end is touched by the tangent from the point.
+
+    The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. End u is the touching
+    one when the slope towards it is at most that of the next pool; from there on this stays so.
+    """
+    following = np.append(slopes[1:], np.inf)
+
+    def touches(some: Array, u: Array) -> Array:
+        return (C_end[u] - C[some]) / (W_end[u] - W[some]) <= following[u]
+
+    low, high = pool.copy(), pool.copy()
+    open_, reach = np.arange(len(pool)), 1
+    while open_.size:
+        open_ = open_[~touches(open_, high[open_])]
+        low[open_] = high[open_] + 1
+        high[open_] = np.minimum(high[open_] + reach, len(slopes) - 1)
+        reach *= 2
+    open_ = np.flatnonzero(low < high)
+    while open_.size:
+        middle = (low[open_] + high[open_]) // 2
+        touching = touches(open_, middle)
+        high[open_[touching]] = middle[touching]
+        low[open_[~touching]] = middle[~touching] + 1
+        open_ = open_[low[open_] < high[open_]]
+    return high
+
+
+class VennAbers(IntervalCalibrator):
+    """The inductive Venn–Abers predictor; any real scores; ties, outliers and one-class labels are answered exactly.
+
+    merge : "log" | "square" | "midpoint", how the pair becomes one probability
+
+    Learned: ``thresholds_`` (t,) increasing, ``p0_`` and ``p1_`` (t + 1,), with
+
+        p0(s) = p0_[number of thresholds <= s]        p1(s) = p1_[number of thresholds < s]
+
+    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving objects out and for
+    explaining.
+
+    >>> venn_abers = VennAbers().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
+    >>> venn_abers.predict_interval([0.25, 0.6])    # 1/3 to 2/3: of {1, 0} and the object itself
+    array([[0.33333333, 0.66666667],
+           [0.66666667, 1.        ]])
+    >>> venn_abers.predict([0.25, 0.6])
+    array([0.5 , 0.75])
+    """
+
+    key = "venn_abers"
+    label = "Venn–Abers"
+    source = "Vovk and Petej 2014; Johansson et al. 2019, eq. 9"
+    parameters = (MERGE,)
+
+    def __init__(self, merge: Literal["log", "square", "midpoint"] = "log"):
+        self.merge = merge
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        self.calibration_scores_, self.labels_ = scores.copy(), y
+        tied = pool_ties(scores, y)
+        self.thresholds_, self.p0_, self.p1_ = step_functions(tied, pool_adjacent_violators(tied.sums, tied.weights))
+
+    def _pairs(self, scores: Array) -> Array:
+        # Sorted queries: the few thresholds are placed among the many scores, not each score among the thresholds.
+        order = np.argsort(scores)
+        ordered = scores[order]
+        pairs = np.empty((len(scores), 2))
+        for column, values, side in ((0, self.p0_, "left"), (1, self.p1_, "right")):
+            places = np.searchsorted(ordered, self.thresholds_, side=side)
+            pairs[order, column] = np.repeat(values, np.diff(places, prepend=0, append=len(scores)))
+        return pairs
+
+    def _pairs_without(self, scores: Array, removed: Array) -> Array:
+        keep = np.ones(len(self.labels_), dtype=bool)
+        pairs = np.empty((len(scores), 2))
+        for j, r in enumerate(removed):
+            keep[r] = False
+            rest = clone_fit(self.calibration_scores_[keep], self.labels_[keep])
+            pairs[j] = rest._pairs(scores[j : j + 1])[0]
+            keep[r] = True
+        return pairs
+
+
+def clone_fit(s, y):
+    v = VennAbers()
+    v._learn(s, y, None)
+    return v
+
+
+def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
+    """thresholds (t,), p0 and p1 (t + 1,) as VennAbers keeps them."""
+    k = len(tied.scores)
+    ones = bridges(tied.weights, tied.sums, blocks.sizes)
+    zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
+    # The step of p1 that starts at a begins above the a-th lowest score; that of p0, mirrored, ends at the a-th highest.
+    above, below = ones.starts[1:] - 1, k - zeros.starts[:0:-1]
+    marked = np.zeros(k, dtype=bool)
+    marked[above] = marked[below] = True
+    thresholds = np.flatnonzero(marked)
+    p0 = ((zeros.run - zeros.rise) / zeros.run)[::-1]
+    p1 = ones.rise / ones.run
+    return (
+        tied.scores[thresholds],
+        p0[np.append(0, np.searchsorted(below, thresholds, side="right"))],
+        p1[np.append(np.searchsorted(above, thresholds, side="left"), len(above))],
+    )
