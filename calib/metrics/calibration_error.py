@@ -1,0 +1,214 @@
+"""How far predicted probabilities are from what happens: by bins, by a line, by one test, and by the truth where known.
+
+Expected calibration error: eq. 8 of Shaker & Hüllermeier (2025); true calibration error: its eq. 4; calibration slope
+and intercept: Cox (1958); the z test: Spiegelhalter (1986).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtr
+
+from calib import checks
+from calib.binning import binned, group_sums
+from calib.metrics.scoring import brier_score
+
+Array = np.ndarray
+
+
+def expected_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+    """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : their number · strategy : "uniform", equal width, or "quantile"
+
+    >>> round(expected_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)    # 2/3 · |0.5 − 0.62| + 1/3 · |1 − 0.92|
+    0.107
+    """
+    n, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    return float((n * np.abs(observed - mean_p)).sum() / n.sum())
+
+
+def maximum_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+    """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
+
+    >>> round(maximum_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)
+    0.12
+    """
+    _, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    return float(np.abs(observed - mean_p).max())
+
+
+def squared_ece(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+    """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
+
+    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it.
+
+    >>> round(squared_ece([1, 0, 1], [0.61, 0.63, 0.92]), 4)                   # (0.12² + 0.08²) / 2
+    0.0104
+    """
+    _, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    return float(((observed - mean_p) ** 2).mean())
+
+
+def true_calibration_error(posterior: ArrayLike, p: ArrayLike) -> float:
+    """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
+
+    posterior, p : (n,) in [0, 1]. Only synthetic data have a posterior.
+
+    >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
+    0.02
+    """
+    return float(np.mean(np.subtract(*_posterior_and_p(posterior, p)) ** 2))
+
+
+def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike) -> float:
+    """Brier score of p minus that of the true posterior on the same labels.
+
+    In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be negative.
+
+    >>> round(excess_brier([1, 0], [1.0, 0.0], posterior=[0.5, 0.5]), 3)
+    -0.25
+    """
+    return brier_score(y, p) - brier_score(y, posterior)
+
+
+def group_entropy(p: ArrayLike) -> float:
+    """Entropy, in bits, of the groups of identical predictions (Shaker & Hüllermeier 2025, Table 3).
+
+    0 when all predictions are equal, log2 n when all differ.
+
+    >>> group_entropy([0.25, 0.25, 0.5, 0.75])
+    1.5
+    """
+    p = checks.probability_vector(p, "p")
+    checks.not_empty(p, "p")
+    share = np.unique(p, return_counts=True)[1] / p.size
+    return float(-(share * np.log2(share)).sum()) + 0.0
+
+
+@dataclass(frozen=True)
+class CalibrationLine:
+    """logit P(Y = 1) = intercept + slope · logit p, by maximum likelihood.
+
+    slope : 1 is best; below 1 the probabilities are too extreme, above too timid · intercept : 0 is best
+    in_the_large : the intercept when the slope is held at 1; above 0 the probabilities are too low on average
+    """
+
+    slope: float
+    intercept: float
+    in_the_large: float
+
+
+def calibration_line(y: ArrayLike, p: ArrayLike) -> CalibrationLine:
+    """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
+
+    A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no line
+    exists and all three are NaN. Slope and intercept are also NaN for one class or for equal predictions; when a
+    threshold on p separates the classes the slope is ±∞ and the intercept NaN. in_the_large is ±∞ for one class.
+
+    >>> line = calibration_line([1, 1, 1, 0, 1, 0, 0, 0], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1])
+    >>> round(line.slope, 6), abs(round(line.intercept, 6))        # 3 of 4 and 1 of 4: ln 3 / ln 9
+    (0.5, 0.0)
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    if (p == 1 - y).any():
+        return CalibrationLine(math.nan, math.nan, math.nan)
+    uncertain = (p > 0) & (p < 1)
+    y, x = y[uncertain], logit(p[uncertain])
+    if y.size == 0:
+        return CalibrationLine(math.nan, math.nan, math.nan)
+    if y.min() == y.max():
+        return CalibrationLine(math.nan, math.nan, math.inf if y[0] else -math.inf)
+    return CalibrationLine(*_logistic_line(x, y), _shift(x, y))
+
+
+def _shift(x: Array, y: Array) -> float:
+    """The a that solves Σ expit(x + a) = Σ y; both ends of the bracket follow from the extremes of x."""
+    middle = logit(y.mean())
+    low, high = middle - x.max(), middle - x.min()
+    if low == high:
+        return float(low)
+    return float(brentq(lambda a: (expit(x + a) - y).sum(), low - 1e-9, high + 1e-9, xtol=1e-13))
+
+
+def _logistic_line(x: Array, y: Array) -> tuple[float, float]:
+    zeros, ones = x[y == 0], x[y == 1]
+    if x.min() == x.max():
+        return math.nan, math.nan
+    if zeros.max() <= ones.min():
+        return math.inf, math.nan
+    if ones.max() <= zeros.min():
+        return -math.inf, math.nan
+    center, scale = x.mean(), x.std()
+    design = np.column_stack([np.ones(x.size), (x - center) / scale])
+
+    def loss(beta: Array) -> float:
+        eta = design @ beta
+        return float((np.logaddexp(0, eta) - y * eta).mean())
+
+    beta = np.array([logit(y.mean()), 0.0])
+    lowest = loss(beta)
+    while True:  # Newton with halving: the loss is convex and strictly falls until it is flat to rounding
+        mean = expit(design @ beta)
+        gradient = design.T @ (mean - y) / y.size
+        curvature = (design.T * (mean * (1 - mean))) @ design / y.size
+        step = np.linalg.solve(curvature, gradient)
+        reached = loss(beta - step)
+        while reached > lowest and np.abs(step).max() > 1e-12:
+            step /= 2
+            reached = loss(beta - step)
+        beta = beta - step
+        if lowest - reached <= 1e-15:
+            slope = beta[1] / scale
+            return float(slope), float(beta[0] - slope * center)
+        lowest = reached
+
+
+@dataclass(frozen=True)
+class SpiegelhalterTest:
+    """statistic : standard normal under perfect calibration · pvalue : two-sided"""
+
+    statistic: float
+    pvalue: float
+
+
+def spiegelhalter_test(y: ArrayLike, p: ArrayLike) -> SpiegelhalterTest:
+    """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
+
+    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is right
+    (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a variance.
+
+    >>> test = spiegelhalter_test([1, 1, 1, 0], [0.75, 0.75, 0.75, 0.75])      # 3 of 4, as predicted
+    >>> abs(test.statistic), test.pvalue
+    (0.0, 1.0)
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    difference = float(((y - p) * (1 - 2 * p)).sum())
+    variance = float(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    if variance == 0:
+        z = math.copysign(math.inf, difference) if difference else math.nan
+    else:
+        z = difference / math.sqrt(variance)
+    return SpiegelhalterTest(z, float(2 * ndtr(-abs(z))))
+
+
+def _filled_bins(y: ArrayLike, p: ArrayLike, bins: int, strategy: str) -> tuple[Array, Array, Array]:
+    """Count, observed frequency and mean prediction of each bin that is not empty."""
+    y, p = checks.labelled_probabilities(y, p)
+    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy)
+    count = group_sums(placed.index, placed.count)
+    filled = count > 0
+    ones, said = (group_sums(placed.index, placed.count, values)[filled] for values in (y, p))
+    return count[filled], ones / count[filled], said / count[filled]
+
+
+def _posterior_and_p(posterior: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
+    truth, said = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
+    checks.same_length(posterior=truth, p=said)
+    checks.not_empty(said, "p")
+    return truth, said

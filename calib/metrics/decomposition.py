@@ -1,0 +1,191 @@
+"""What a score is made of: calibration, sharpness and what nobody could know.
+
+Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of Johansson
+et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan (2021), which needs no
+bins; and, against the true posterior, calibration, grouping and irreducible loss (Kull & Flach 2015; eq. 7 of Shaker &
+Hüllermeier 2025).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr, rel_entr, xlog1py, xlogy
+
+from calib import checks
+from calib.binning import bin_index, binned, group_sums
+from calib.metrics.scoring import log_losses, squared_errors
+from calib.pav import isotonic_at
+
+Array = np.ndarray
+
+LOSSES = ("brier", "log")
+
+
+@dataclass(frozen=True)
+class Murphy:
+    """Brier score = reliability − resolution + uncertainty + within.
+
+    reliability : how far the bins' mean predictions are from their frequencies; 0 is best
+    resolution : how far the frequencies are from the overall one; large is good · uncertainty : f(1 − f) of the labels
+    within : what the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative
+    """
+
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within: float
+
+
+def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100) -> Murphy:
+    """Murphy's decomposition over equal-width bins, each represented by its mean prediction.
+
+    Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
+    For several test folds pool the predictions first: bin noise does not average out.
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : K of the papers
+
+    >>> murphy_decomposition([1, 0], [0.75, 0.25])        # 0.25² − 0.5² + 0.25 = 0.0625
+    Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    index = bin_index(p, checks.number(bins, "bins", low=1, integer=True))
+    share, frequency, mean_p = _group_means(index, bins, y, p)
+    overall = y.mean()
+    from_mean = p - mean_p[index]
+    return Murphy(
+        reliability=float((share * (mean_p - frequency) ** 2).sum()),
+        resolution=float((share * (frequency - overall) ** 2).sum()),
+        uncertainty=float(overall * (1 - overall)),
+        within=float((from_mean**2 - 2 * from_mean * (y - frequency[index])).mean()),
+    )
+
+
+@dataclass(frozen=True)
+class Corp:
+    """score = miscalibration − discrimination + uncertainty, none of them negative.
+
+    miscalibration : what isotonic recalibration of the predictions would save; 0 is best
+    discrimination : what the recalibrated predictions save over the overall frequency; large is good
+    uncertainty : the score of the overall frequency
+    """
+
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+
+def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier") -> Corp:
+    """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · loss : "brier" or "log" (base e; miscalibration may then be ∞)
+
+    >>> corp_decomposition([0, 1, 1], [0.5, 0.5, 1.0])    # recalibrated: 1/2, 1/2, 1
+    Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    losses = {"brier": squared_errors, "log": log_losses}[checks.choice(loss, LOSSES, "loss")]
+    recalibrated = losses(y, isotonic_at(p, y)).mean()
+    uncertainty = losses(y, np.full(y.size, y.mean())).mean()
+    return Corp(
+        miscalibration=float(losses(y, p).mean() - recalibrated),
+        discrimination=float(uncertainty - recalibrated),
+        uncertainty=float(uncertainty),
+    )
+
+
+@dataclass(frozen=True)
+class LossDecomposition:
+    """Expected loss = calibration + grouping + irreducible + remainder.
+
+    calibration : p against the mean posterior of its group · grouping : that mean against the posteriors themselves
+    irreducible : the loss of the posteriors · remainder : 0 for groups of identical predictions; for binned groups what
+    the spread of p inside them adds · groups : their number · corrected : whether the finite-group correction was made
+    """
+
+    calibration: float
+    grouping: float
+    irreducible: float
+    remainder: float
+    groups: int
+    corrected: bool
+
+
+def loss_decomposition(
+    posterior: ArrayLike,
+    p: ArrayLike,
+    loss: str = "brier",
+    groups: int | None = None,
+    *,
+    corrected: bool | None = None,
+) -> LossDecomposition:
+    """Calibration, grouping and irreducible loss against known posteriors π, c the mean posterior of a group.
+
+    Brier: mean (p − c)², mean (c − π)², mean π(1 − π). Log (base e): mean KL(c‖p), mean KL(π‖c), mean H(π).
+
+    groups : None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
+    that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests) need: in
+    groups of one object calibration swallows grouping.
+    corrected : for Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
+    variance of its posteriors, divisor n − 1; a group of one object has none and stays). By default for binned groups.
+
+    posterior, p : (n,) in [0, 1]. Raises InputError for anything else, and for the correction with the log loss.
+
+    >>> loss_decomposition([0.25, 0.75, 1.0], [0.5, 0.5, 0.75]).grouping          # two of three are 1/4 from their mean
+    0.0416...
+    """
+    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
+    checks.same_length(posterior=truth, p=p)
+    checks.not_empty(p, "p")
+    checks.choice(loss, LOSSES, "loss")
+    if corrected is None:
+        corrected = groups is not None and loss == "brier"
+    elif corrected and loss == "log":
+        raise checks.InputError("corrected must be False for the log loss: the correction is that of the Brier score.")
+    if groups is None:
+        index = np.unique(p, return_inverse=True)[1]
+    else:
+        checks.number(groups, "groups", low=1, integer=True)
+        index = np.unique(binned(p, groups, "quantile").index, return_inverse=True)[1]
+    size = int(index.max()) + 1
+    share, c, mean_p = _group_means(index, size, truth, p)
+    said = p if groups is None else mean_p[index]
+    center = c[index]
+
+    if loss == "brier":
+        calibration, grouping = ((said - center) ** 2).mean(), ((center - truth) ** 2).mean()
+        irreducible, total = (truth * (1 - truth)).mean(), ((p - truth) ** 2 + truth * (1 - truth)).mean()
+        if corrected:
+            count = share * p.size
+            variance = group_sums(index, size, (truth - center) ** 2) / np.maximum(count - 1, 1)
+            moved = (share * variance / count).sum()
+            calibration, grouping = calibration - moved, grouping + moved
+    else:
+        calibration, grouping = _divergence(center, said).mean(), _divergence(truth, center).mean()
+        irreducible, total = (entr(truth) + entr(1 - truth)).mean(), -(xlogy(truth, p) + xlog1py(1 - truth, -p)).mean()
+
+    remainder = 0.0 if groups is None else _difference(total, calibration + grouping + irreducible)
+    return LossDecomposition(float(calibration), float(grouping), float(irreducible), remainder, size, corrected)
+
+
+def _group_means(index: Array, groups: int, first: Array, second: Array) -> tuple[Array, Array, Array]:
+    """Share of the objects, and the means of two quantities, of each group; empty groups have share and means 0."""
+    count = group_sums(index, groups)
+    divisor = np.maximum(count, 1)
+    return (
+        count / index.size,
+        group_sums(index, groups, first) / divisor,
+        group_sums(index, groups, second) / divisor,
+    )
+
+
+def _divergence(a: Array, b: Array) -> Array:
+    """KL(a‖b) between two-class distributions with P(1) = a, b."""
+    return rel_entr(a, b) + rel_entr(1 - a, 1 - b)
+
+
+def _difference(total: float, parts: float) -> float:
+    return math.nan if math.isinf(total) and math.isinf(parts) else float(total - parts)

@@ -1,0 +1,164 @@
+"""What probability intervals promise and whether it came true, on average: in the large, per bin, and for the label.
+
+Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected p0 and
+the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests (2019).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+
+from calib import checks
+from calib.binning import binned, group_sums
+
+Array = np.ndarray
+
+#: Sampling error that a frequency is allowed on either side of the mean interval: 95 %, two-sided.
+ALLOWED_ERRORS = norm.ppf(0.975)
+
+
+@dataclass(frozen=True)
+class IntervalSummary:
+    """Means over objects.
+
+    lower, upper : mean ends, each pair sorted first · width : upper − lower · observed : frequency of the event
+    valid : whether observed lies in [lower, upper], sampling error allowed for
+    """
+
+    lower: float
+    upper: float
+    width: float
+    observed: float
+    valid: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        return pd.DataFrame([asdict(self)])
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalBins:
+    """One IntervalSummary a bin, as arrays (B,); NaN where a bin is empty. Descriptive: no theorem holds per bin.
+
+    edges : (B + 1,) · center : mean of what the bins were made of · count : objects in the bin
+    """
+
+    edges: Array
+    center: Array
+    count: Array
+    lower: Array
+    upper: Array
+    width: Array
+    observed: Array
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a bin: left and right edge, then the fields."""
+        columns = {name: values for name, values in vars(self).items() if name != "edges"}
+        return pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], **columns})
+
+
+def interval_summary(y: ArrayLike, intervals: ArrayLike, *, calibration_size: int | None = None) -> IntervalSummary:
+    """Mean interval against the observed frequency of class 1.
+
+    ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean upper end,
+    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of objects and c that
+    of calibration objects. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
+    themselves then move more from one calibration set to the next than they are apart.
+
+    y : (m,) of 0 and 1 · intervals : (m, 2), p0 and p1 in either order. Raises InputError for anything else.
+
+    >>> interval_summary([1, 0], [[0.5, 0.75], [0.5, 0.25]])
+    IntervalSummary(lower=0.375, upper=0.625, width=0.25, observed=0.5, valid=True)
+    """
+    y, pairs = _labelled_pairs(y, intervals)
+    ends = np.sort(pairs, axis=1)
+    lower, upper = ends.mean(axis=0)
+    observed = y.mean()
+    smaller = 1 / y.size
+    if calibration_size is not None:
+        smaller += 1 / checks.number(calibration_size, "calibration_size", low=1, integer=True)
+    below, above = ALLOWED_ERRORS * np.sqrt((ends * (1 - ends)).mean(axis=0) * smaller) + 1e-12  # 1e-12: rounding only
+    valid = bool(lower - below <= observed <= upper + above)
+    return IntervalSummary(float(lower), float(upper), float(upper - lower), float(observed), valid)
+
+
+def interval_bins(
+    y: ArrayLike, intervals: ArrayLike, by: ArrayLike, *, bins: int = 10, strategy: str = "quantile"
+) -> IntervalBins:
+    """Mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
+
+    strategy : "quantile" for any score, "uniform" for probabilities.
+
+    >>> interval_bins([1, 0], [[0.5, 0.75], [0.5, 0.25]], by=[0.6, 0.3], bins=2, strategy="uniform").to_frame()
+       left  right  center  count  lower  upper  width  observed
+    0   0.0    0.5     0.3      1   0.25   0.50   0.25       0.0
+    1   0.5    1.0     0.6      1   0.50   0.75   0.25       1.0
+    """
+    y, pairs = _labelled_pairs(y, intervals)
+    by = (checks.probability_vector if strategy == "uniform" else checks.score_vector)(by, "by")
+    checks.same_length(y=y, by=by)
+    placed = binned(by, checks.number(bins, "bins", low=1, integer=True), strategy)
+    ends = np.sort(pairs, axis=1)
+    count = group_sums(placed.index, placed.count)
+    divisor = np.where(count > 0, count, np.nan)
+    center, lower, upper, observed = (
+        group_sums(placed.index, placed.count, values) / divisor for values in (by, ends[:, 0], ends[:, 1], y)
+    )
+    return IntervalBins(placed.edges, center, count.astype(np.intp), lower, upper, upper - lower, observed)
+
+
+def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:
+    """Label with the larger lower probability (m,), and the interval of its probability (m, 2).
+
+    [p0, p1] when the label is 1, [1 − p1, 1 − p0] when it is 0 (eq. 5–6); 1 is predicted when p0 > 1 − p1, which is
+    when each of the three merge rules gives a p above 0.5.
+
+    >>> labels, ends = predicted_label_intervals([[0.5, 0.75], [0.125, 0.25]])
+    >>> labels, ends
+    (array([1, 0]), array([[0.5  , 0.75 ],
+           [0.75 , 0.875]]))
+    """
+    ends = np.sort(checks.probability_pairs(intervals), axis=1)
+    labels = (ends[:, 0] > 1 - ends[:, 1]).astype(np.intp)
+    return labels, np.where(labels[:, None] == 1, ends, 1 - ends[:, ::-1])
+
+
+def predicted_label_summary(
+    y: ArrayLike, intervals: ArrayLike, *, calibration_size: int | None = None
+) -> IntervalSummary:
+    """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
+
+    Table 4 of the forest paper, Table 7 of the trees paper. Arguments as for ``interval_summary``.
+
+    >>> predicted_label_summary([1, 1], [[0.5, 0.75], [0.125, 0.25]])
+    IntervalSummary(lower=0.625, upper=0.8125, width=0.1875, observed=0.5, valid=True)
+    """
+    y, pairs = _labelled_pairs(y, intervals)
+    labels, ends = predicted_label_intervals(pairs)
+    return interval_summary(labels == y, ends, calibration_size=calibration_size)
+
+
+def mean_lower(y: ArrayLike, intervals: ArrayLike) -> float:
+    """Mean lower end."""
+    return interval_summary(y, intervals).lower
+
+
+def mean_upper(y: ArrayLike, intervals: ArrayLike) -> float:
+    """Mean upper end."""
+    return interval_summary(y, intervals).upper
+
+
+def mean_width(y: ArrayLike, intervals: ArrayLike) -> float:
+    """Mean distance between the two ends."""
+    return interval_summary(y, intervals).width
+
+
+def _labelled_pairs(y: ArrayLike, intervals: ArrayLike) -> tuple[Array, Array]:
+    labels, pairs = checks.binary_labels(y), checks.probability_pairs(intervals)
+    checks.same_length(y=labels, intervals=pairs)
+    checks.not_empty(labels, "y")
+    return labels, pairs

@@ -1,0 +1,233 @@
+"""The metrics by key: what a table, a study's columns or a menu needs to know of each; a new metric is one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from calib.metrics.calibration_error import (
+    calibration_line,
+    expected_calibration_error,
+    group_entropy,
+    maximum_calibration_error,
+    spiegelhalter_test,
+    squared_ece,
+    true_calibration_error,
+)
+from calib.metrics.decomposition import corp_decomposition, murphy_decomposition
+from calib.metrics.intervals import mean_lower, mean_upper, mean_width
+from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number about predictions.
+
+    key : column name in tables and studies · label : for people
+    function : (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
+    "posterior" · higher_is_better : True, False, or None where neither end is best (``target`` may then name the best)
+    format : format specification of a value · help : one line that says what it means
+    binned : whether the function also takes ``bins`` and ``strategy``
+    target : the best value of a metric that can miss it on either side
+    everyday : shown without being asked for; the others stand beside published tables only
+    """
+
+    key: str
+    label: str
+    function: Callable[..., float]
+    higher_is_better: bool | None
+    help: str
+    format: str = ".4f"
+    needs: str = "probabilities"
+    binned: bool = False
+    target: float | None = None
+    everyday: bool = True
+
+
+def reliability(y: ArrayLike, p: ArrayLike) -> float:
+    """Murphy's reliability over 100 bins."""
+    return murphy_decomposition(y, p).reliability
+
+
+def resolution(y: ArrayLike, p: ArrayLike) -> float:
+    """Murphy's resolution over 100 bins."""
+    return murphy_decomposition(y, p).resolution
+
+
+def uncertainty(y: ArrayLike, p: ArrayLike) -> float:
+    """f(1 − f), f the frequency of class 1."""
+    return murphy_decomposition(y, p).uncertainty
+
+
+def within(y: ArrayLike, p: ArrayLike) -> float:
+    """The within-bin part of Murphy's decomposition over 100 bins."""
+    return murphy_decomposition(y, p).within
+
+
+def miscalibration(y: ArrayLike, p: ArrayLike) -> float:
+    """CORP miscalibration of the Brier score."""
+    return corp_decomposition(y, p).miscalibration
+
+
+def discrimination(y: ArrayLike, p: ArrayLike) -> float:
+    """CORP discrimination of the Brier score."""
+    return corp_decomposition(y, p).discrimination
+
+
+def slope(y: ArrayLike, p: ArrayLike) -> float:
+    """Calibration slope."""
+    return calibration_line(y, p).slope
+
+
+def intercept(y: ArrayLike, p: ArrayLike) -> float:
+    """Calibration intercept."""
+    return calibration_line(y, p).intercept
+
+
+def spiegelhalter_z(y: ArrayLike, p: ArrayLike) -> float:
+    """Spiegelhalter's z."""
+    return spiegelhalter_test(y, p).statistic
+
+
+def spiegelhalter_p(y: ArrayLike, p: ArrayLike) -> float:
+    """The p-value of Spiegelhalter's test."""
+    return spiegelhalter_test(y, p).pvalue
+
+
+def entropy(y: ArrayLike, p: ArrayLike) -> float:
+    """Group entropy; the labels have no say in it."""
+    return group_entropy(p)
+
+
+METRICS: dict[str, Metric] = {
+    metric.key: metric
+    for metric in (
+        Metric("accuracy", "Accuracy", accuracy, True, "Share of objects whose predicted label is right.", ".1%"),
+        Metric("auc", "AUC", auc, True, "Chance that an object of the positive class gets the larger probability."),
+        Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
+        Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score."),
+        Metric(
+            "log_loss",
+            "Log loss",
+            log_loss,
+            False,
+            "Mean −ln of the probability given to the true label; ∞ when a certain prediction is wrong.",
+        ),
+        Metric(
+            "log_loss_clipped",
+            "Log loss, clipped",
+            log_loss_clipped,
+            False,
+            "Log loss with probabilities kept 2.2e-16 away from 0 and 1, as in the 2025 tables.",
+            everyday=False,
+        ),
+        Metric(
+            "ece",
+            "ECE",
+            expected_calibration_error,
+            False,
+            "Expected calibration error: mean distance of predicted and observed frequency over bins.",
+            binned=True,
+        ),
+        Metric(
+            "mce",
+            "MCE",
+            maximum_calibration_error,
+            False,
+            "Maximum calibration error: the distance in the worst bin, however few objects it holds.",
+            binned=True,
+        ),
+        Metric(
+            "squared_ece",
+            "Squared ECE, unweighted",
+            squared_ece,
+            False,
+            "Mean squared distance over non-empty bins, all counting alike, as in the 2025 ECE tables.",
+            binned=True,
+            everyday=False,
+        ),
+        Metric("reliability", "Reliability", reliability, False, "Murphy: Brier score lost to wrong probabilities."),
+        Metric("resolution", "Resolution", resolution, True, "Murphy: Brier score won by telling objects apart."),
+        Metric("uncertainty", "Uncertainty", uncertainty, None, "Brier score of the overall frequency."),
+        Metric("within", "Within bins", within, None, "Murphy: what the spread inside the 100 bins adds to Brier."),
+        Metric(
+            "miscalibration",
+            "Miscalibration (CORP)",
+            miscalibration,
+            False,
+            "Brier score that isotonic recalibration of the predictions would save.",
+        ),
+        Metric(
+            "discrimination",
+            "Discrimination (CORP)",
+            discrimination,
+            True,
+            "Brier score that the recalibrated predictions save over the overall frequency.",
+        ),
+        Metric(
+            "slope",
+            "Calibration slope",
+            slope,
+            None,
+            "Below 1 the probabilities are too extreme, above 1 too timid.",
+            ".3f",
+            target=1.0,
+        ),
+        Metric(
+            "intercept",
+            "Calibration intercept",
+            intercept,
+            None,
+            "Of the line of log-odds: above 0 the probabilities are too low near one half.",
+            ".3f",
+            target=0.0,
+        ),
+        Metric(
+            "spiegelhalter_z",
+            "Spiegelhalter's z",
+            spiegelhalter_z,
+            None,
+            "Beyond ±1.96 the labels contradict the probabilities (5 % level).",
+            ".2f",
+            target=0.0,
+        ),
+        Metric(
+            "spiegelhalter_p",
+            "Spiegelhalter's p-value",
+            spiegelhalter_p,
+            None,
+            "Chance of labels at least this far from the probabilities if those were right.",
+            ".3f",
+        ),
+        Metric(
+            "accuracy_gap",
+            "Estimated − observed accuracy",
+            accuracy_gap,
+            None,
+            "Above 0 the probabilities promise more hits than there are, below 0 fewer.",
+            "+.4f",
+            target=0.0,
+        ),
+        Metric(
+            "group_entropy",
+            "Group entropy",
+            entropy,
+            None,
+            "In bits: how finely the predictions tell objects apart; 0 when all are equal.",
+            ".2f",
+        ),
+        Metric("lower", "Mean lower end", mean_lower, None, "Mean lower end of the intervals.", needs="intervals"),
+        Metric("upper", "Mean upper end", mean_upper, None, "Mean upper end of the intervals.", needs="intervals"),
+        Metric("width", "Mean width", mean_width, False, "Mean width of the intervals.", needs="intervals"),
+        Metric(
+            "tce",
+            "TCE",
+            true_calibration_error,
+            False,
+            "True calibration error: mean squared distance from the known true probability.",
+            needs="posterior",
+        ),
+    )
+}

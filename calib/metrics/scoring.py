@@ -1,0 +1,126 @@
+"""What single predictions cost: each score is the mean of one loss per object.
+
+Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2 eq. 4.11
+of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk & Petej 2014),
+accuracy, area under the ROC curve, and how far the estimated accuracy is from the observed one (Table 3 of the trees
+paper).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlog1py, xlogy
+from scipy.stats import rankdata
+
+from calib import checks
+
+Array = np.ndarray
+
+
+def squared_errors(y: Array, p: Array) -> Array:
+    """(p − y)² of each object."""
+    return (p - y) ** 2
+
+
+def log_losses(y: Array, p: Array) -> Array:
+    """−ln of the probability given to the label that came, of each object; ∞ where that was 0."""
+    return 0.0 - (xlogy(y, p) + xlog1py(1 - y, -p))
+
+
+def hits(y: Array, p: Array) -> Array:
+    """1.0 where the predicted label, 1 when p > 0.5, is the label that came."""
+    return ((p > 0.5) == (y == 1)).astype(np.float64)
+
+
+def optimism(y: Array, p: Array) -> Array:
+    """Probability of the predicted label minus its hit, of each object."""
+    return np.maximum(p, 1 - p) - hits(y, p)
+
+
+def brier_score(y: ArrayLike, p: ArrayLike) -> float:
+    """Mean of (p − y)², in [0, 1], the one-class convention; 0 is best.
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1]. Raises InputError for anything else.
+
+    >>> round(brier_score([1, 0], [0.8, 0.4]), 3)     # (0.04 + 0.16) / 2
+    0.1
+    """
+    return float(squared_errors(*checks.labelled_probabilities(y, p)).mean())
+
+
+def rmse(y: ArrayLike, p: ArrayLike) -> float:
+    """Square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
+
+    >>> round(rmse([1, 0], [0.4, 0.8]), 3)            # √((0.36 + 0.64) / 2)
+    0.707
+    """
+    return math.sqrt(brier_score(y, p))
+
+
+def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e) -> float:
+    """Mean of −log of the probability given to the label that came, in [0, ∞]; 0 is best.
+
+    A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named so).
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · base : of the logarithm, above 1. Raises InputError for anything else.
+
+    >>> log_loss([1, 0], [0.25, 0.75], base=2)        # each label had a probability of 1/4
+    2.0
+    >>> log_loss([1, 0], [0.0, 0.5])
+    inf
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    checks.number(base, "base", low=1, open_ends=True)
+    return float(log_losses(y, p).mean() / math.log(base))
+
+
+def log_loss_clipped(y: ArrayLike, p: ArrayLike) -> float:
+    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16: only for standing beside tables made that way.
+
+    A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
+
+    >>> round(log_loss_clipped([1], [0.0]), 2)
+    36.04
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    tiny = np.finfo(np.float64).eps
+    return float(log_losses(y, np.clip(p, tiny, 1 - tiny)).mean())
+
+
+def accuracy(y: ArrayLike, p: ArrayLike) -> float:
+    """Share of objects whose predicted label, 1 when p > 0.5, is right.
+
+    >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
+    0.6666666666666666
+    """
+    return float(hits(*checks.labelled_probabilities(y, p)).mean())
+
+
+def auc(y: ArrayLike, p: ArrayLike) -> float:
+    """Probability that an object of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
+
+    NaN when y holds one class only: there is no pair to compare.
+
+    >>> auc([0, 1, 1], [0.3, 0.3, 0.9])               # one tie and one pair in order
+    0.75
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    n1 = int(y.sum())
+    n0 = y.size - n1
+    if n0 == 0 or n1 == 0:
+        return math.nan
+    return float((rankdata(p)[y == 1].sum() - n1 * (n1 + 1) / 2) / (n0 * n1))
+
+
+def accuracy_gap(y: ArrayLike, p: ArrayLike) -> float:
+    """Estimated minus observed accuracy, in [−1, 1]: mean of max(p, 1 − p) minus the accuracy.
+
+    Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table 3).
+
+    >>> round(accuracy_gap([1, 0], [0.9, 0.7]), 3)    # claims 0.8 on average, is right half the time
+    0.3
+    """
+    return float(optimism(*checks.labelled_probabilities(y, p)).mean())

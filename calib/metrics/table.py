@@ -1,0 +1,65 @@
+"""Every metric of every method on the same test objects, as one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calib import checks
+from calib.metrics.registry import METRICS, Metric
+from calib.records import Predictions
+
+
+def metric_value(
+    metric: Metric,
+    predictions: Predictions,
+    *,
+    bins: int = 20,
+    strategy: str = "uniform",
+    posterior: ArrayLike | None = None,
+) -> float:
+    """One metric of one method; NaN where it needs intervals or a posterior and there are none."""
+    if metric.needs == "intervals":
+        if predictions.lower is None or predictions.upper is None:
+            return math.nan
+        return metric.function(predictions.y, np.column_stack([predictions.lower, predictions.upper]))
+    if metric.needs == "posterior":
+        return math.nan if posterior is None else metric.function(posterior, predictions.p)
+    options = {"bins": bins, "strategy": strategy} if metric.binned else {}
+    return metric.function(predictions.y, predictions.p, **options)
+
+
+def metric_table(
+    predictions: Mapping[str, Predictions],
+    *,
+    bins: int = 20,
+    strategy: str = "uniform",
+    posterior: ArrayLike | None = None,
+    metrics: Iterable[str] | None = None,
+) -> pd.DataFrame:
+    """One row a method, one column a metric.
+
+    predictions : method → Predictions · bins, strategy : of the binned metrics · posterior : (m,), true P(Y = 1 | x)
+    metrics : keys of METRICS; by default the everyday ones, those on the posterior only where it is given
+
+    >>> said = Predictions(np.array([1, 0]), np.array([0.75, 0.25]))
+    >>> metric_table({"none": said}, metrics=["accuracy", "brier", "width"])
+          accuracy   brier  width
+    none       1.0  0.0625    NaN
+    """
+    if metrics is None:
+        chosen = [m for m in METRICS.values() if m.everyday and (m.needs != "posterior" or posterior is not None)]
+    else:
+        chosen = [METRICS[checks.choice(key, METRICS, "metrics")] for key in metrics]
+    columns = {
+        metric.key: [
+            metric_value(metric, said, bins=bins, strategy=strategy, posterior=posterior)
+            for said in predictions.values()
+        ]
+        for metric in chosen
+    }
+    return pd.DataFrame(columns, index=list(predictions), dtype=np.float64)
