@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils import _safe_indexing
 
 from calib.checks import InputError
 from calib.models.leaves import node_probabilities
+from calib.progress import Watch
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 
@@ -26,14 +28,16 @@ def ensemble_of(model: Any) -> Any:
 
 
 def refuse_without_bagging(model: Any) -> None:
-    """Refuse a fitted model that is no bagged ensemble, with the remedy."""
+    """Refuse a model, fitted or not, that is no bagged ensemble, with the remedy."""
     ensemble = ensemble_of(model)
+    if getattr(ensemble, "chooses_a_forest", False):
+        return
     if not isinstance(ensemble, (*FORESTS, BaggingClassifier)):
         raise InputError(
             f"Out-of-bag scores need a bagged ensemble, but {type(model).__name__} is none. "
             "Choose a random forest or bagged trees, or the placement split or cv."
         )
-    if isinstance(ensemble, FORESTS) and not ensemble.bootstrap:
+    if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
             f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "
             "saw every object. Set bootstrap=True, or choose the placement split or cv."
@@ -76,17 +80,23 @@ def _member_vote(member: Any, features: np.ndarray, Z: Any) -> np.ndarray:
 
 def voting_matrix(ensemble: Any, X: Any) -> Any:
     """X as the trees take it: float32 rows for forests, so that it is converted once and not once a tree."""
-    return ensemble._validate_X_predict(X) if isinstance(ensemble, FORESTS) else np.asarray(X)
+    if isinstance(ensemble, FORESTS):
+        return ensemble._validate_X_predict(X)
+    return X.tocsr() if sp.issparse(X) else np.asarray(X)
 
 
-def mean_out_of_bag(ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def mean_out_of_bag(
+    ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
+) -> np.ndarray:
     """Mean vote for each row of X over the trees for which training object ``reference[row]`` is out of bag, (m,).
 
     NaN where there is no such tree. A running sum, tree by tree, over only the rows a tree has a vote on.
     """
     Z = voting_matrix(ensemble, X)
     total, count = np.zeros(len(reference)), np.zeros(len(reference), dtype=np.intp)
+    watch, trees = watch or Watch(), bag.shape[1]
     for t, vote in enumerate(tree_voters(ensemble)):
+        watch.step(t / trees, "votes of the trees")
         rows = np.flatnonzero(~bag[:, t][reference])
         if rows.size:
             total[rows] += vote(Z[rows])

@@ -7,7 +7,7 @@ its trees. A forest does not depend on that threshold, so that one fit a fold se
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -39,6 +39,8 @@ SPACE = {
 class _SearchedForest(ClassifierMixin, BaseEstimator):
     """What the two searches share: the folds, the last fit, and predicting with the forest that was chosen."""
 
+    chooses_a_forest: ClassVar[bool] = True
+
     def _settings(self, X: Any, y: np.ndarray, folds: list, watch: Watch) -> dict[str, Any]:
         raise NotImplementedError
 
@@ -68,6 +70,11 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
     def predict(self, X) -> np.ndarray:
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
+
+    def tree_scores(self, X) -> np.ndarray:
+        """Every tree's vote for class 1, (n, n_trees)."""
+        check_is_fitted(self)
+        return self.best_estimator_.tree_scores(X)
 
 
 class TunedForest(_SearchedForest):

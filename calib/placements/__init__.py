@@ -3,11 +3,18 @@
 from types import MappingProxyType
 
 from calib.placements.base import Outcome, Placement, Scored
+from calib.placements.cv import CrossFit
+from calib.placements.full import Full
 from calib.placements.none import NoPlacement
+from calib.placements.oob import OutOfBag, OutOfBagWhole
 from calib.placements.split import Split
+from calib.placements.train import TrainingScores
 
 PLACEMENTS: MappingProxyType[str, type[Placement]] = MappingProxyType(
-    {placement.key: placement for placement in (NoPlacement, Split)}
+    {
+        placement.key: placement
+        for placement in (NoPlacement, Split, CrossFit, OutOfBag, OutOfBagWhole, TrainingScores, Full)
+    }
 )
 
 __all__ = ["PLACEMENTS", "Outcome", "Placement", "Scored"]

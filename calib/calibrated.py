@@ -1,0 +1,130 @@
+"""One placement and one calibrator around any classifier: a scikit-learn classifier with calibrated probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from calib import checks
+from calib.calibrators import CALIBRATORS, ScoreCalibrator
+from calib.checks import InputError
+from calib.placements import PLACEMENTS, Outcome
+from calib.placements.oob import OutOfBag
+from calib.progress import Watch
+
+
+class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A classifier whose probabilities are calibrated, and come as intervals from Venn and Venn–Abers.
+
+    estimator : a scikit-learn classifier or pipeline; clones of it are trained
+    calibrator : a key of CALIBRATORS or an instance
+    placement : none, split, cv, oob, oob_whole, train or full – which scores calibrate
+    calibration_size : share of the rows held back (split) · cv : folds (cv)
+    random_state : of the split, the folds and the out-of-bag draws; the estimator keeps its own
+
+    Any two labels will do; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_`` (the fitted
+    placement, with the calibration scores and notes) and ``calibrator_``.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.arange(12.0)[:, None]
+    >>> y = np.array(["no", "no", "no", "no", "no", "yes", "no", "yes", "yes", "yes", "yes", "yes"])
+    >>> model = CalibratedClassifier(GaussianNB(), "venn_abers", random_state=0).fit(X, y)
+    >>> model.predict([[0.0], [11.0]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        calibrator: str | BaseEstimator = "venn_abers",
+        placement: str = "split",
+        *,
+        calibration_size: float = 1 / 3,
+        cv: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrator = calibrator
+        self.placement = placement
+        self.calibration_size = calibration_size
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, watch: Watch | None = None) -> CalibratedClassifier:
+        """Train and calibrate on X (n rows) and y (n labels of two classes).
+
+        Raises InputError, by name and with the remedy, where the data, the estimator or an option does not allow it.
+        """
+        checks.choice(self.placement, PLACEMENTS, "placement")
+        calibrator = self._calibrator()
+        self.placed_ = PLACEMENTS[self.placement]().fit(
+            self.estimator,
+            X,
+            y,
+            calibration_size=self.calibration_size,
+            cv=self.cv,
+            random_state=self.random_state,
+            watch=watch,
+        )
+        self.calibrator_ = self.placed_.calibrate(calibrator)
+        self.classes_ = self.placed_.classes
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.placed_.model, name):
+                setattr(self, name, getattr(self.placed_.model, name))
+        return self
+
+    def _calibrator(self) -> BaseEstimator:
+        if isinstance(self.calibrator, ScoreCalibrator):
+            return self.calibrator
+        return CALIBRATORS[checks.choice(self.calibrator, CALIBRATORS, "calibrator")]()
+
+    def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
+        """Probability and interval of the rows X in one go: arrays .p .p0 .p1 .lower .upper, each (n,).
+
+        The last four are None for a calibrator without intervals. With the placement full, p0 and p1 may cross, and
+        every row costs two fits: ``watch`` reports and can call them off.
+        """
+        check_is_fitted(self)
+        return self.placed_.predict(self.calibrator_, self.placed_.score(X, watch))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Calibrated probabilities of the two classes, (n, 2), columns in the order of ``classes_``."""
+        p = self.outcome(X).p
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable label of each row, (n,); the first class on a tie."""
+        return self.classes_[(self.outcome(X).p > 0.5).astype(np.intp)]
+
+    def predict_interval(self, X: Any) -> np.ndarray:
+        """(p0, p1) of class 1 for each row, (n, 2): p0 <= p1, except for the placement full, whose raw pair may cross.
+
+        Raises InputError for a calibrator without intervals.
+        """
+        outcome = self.outcome(X)
+        if outcome.p0 is None or outcome.p1 is None:
+            raise InputError(
+                f"The calibrator {self._calibrator().key!r} gives one probability and no interval. "
+                "Choose 'venn' or 'venn_abers'."
+            )
+        return np.column_stack([outcome.p0, outcome.p1])
+
+    def oob_reference(self, X: Any) -> np.ndarray:
+        """Row number in the training set of the object whose out-of-bag trees score each row, int (n,).
+
+        A hash of the row and the seed: the same row, the same answer. Only for the placement oob.
+        """
+        check_is_fitted(self)
+        if type(self.placed_) is not OutOfBag:
+            raise InputError(
+                f"Only the placement 'oob' draws reference objects, but the placement is {self.placement!r}."
+            )
+        return self.placed_.index[self.placed_.reference(X)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

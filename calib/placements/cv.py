@@ -1,0 +1,104 @@
+"""Cross-calibration: every row calibrates with the score of a model that did not see it.
+
+Platt, isotonic and their like are fitted on the pooled out-of-fold scores and applied to the model refitted on all
+rows. Venn and Venn–Abers answer fold by fold, each with its own model and calibration set, and the folds' pairs are
+merged (cross Venn–Abers, Vovk 2015): by geometric means for the log rule, ``p = GM(p1)/(GM(1 − p0) + GM(p1))``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import StratifiedKFold
+
+from calib.calibrators import merge_pair
+from calib.checks import InputError
+from calib.models import class_one_score
+from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.progress import Watch
+
+
+@dataclass(frozen=True, eq=False)
+class FoldCalibrators:
+    """One fitted interval calibrator a fold."""
+
+    folds: tuple[Any, ...]
+
+    @property
+    def merge(self) -> str:
+        return self.folds[0].merge
+
+
+class CrossFit(Placement):
+    """Stratified shuffled folds: one model a fold for the calibration scores, and one on all rows."""
+
+    key = "cv"
+    label = "Cross-calibration"
+    help = "Every row calibrates, scored by a model that did not see it; costs one fit a fold and one more."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        rarest = int(np.bincount(y).min())
+        if rarest < self.cv:
+            raise InputError(
+                f"cv={self.cv} folds need at least {self.cv} rows of each class, but the rarer class has {rarest}: "
+                "use fewer folds, more rows, or the placement split or oob."
+            )
+        splitter = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
+        self.fold_index = [test for _, test in splitter.split(y, y)]
+        self.fold_models = []
+        self.scores, self.index = np.empty(len(y)), np.arange(len(y))
+        for k, test in enumerate(self.fold_index):
+            train = np.setdiff1d(self.index, test)
+            part = watch.part(k / (self.cv + 1), (k + 1) / (self.cv + 1))
+            model, _ = self._train(rows(X, train), y[train], part)
+            self.scores[test] = class_one_score(model, rows(X, test))
+            self.fold_models.append(model)
+        self.model, _ = self._train(X, y, watch.part(self.cv / (self.cv + 1), 1.0))
+
+    def score(self, X: Any, watch: Watch | None = None) -> Scored:
+        by_fold = np.stack([class_one_score(model, X) for model in self.fold_models])
+        return Scored(class_one_score(self.model, X), X, by_fold=by_fold)
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        if not calibrator.gives_interval:
+            return super().calibrate(calibrator)
+        self._refuse_margins(calibrator)
+        return FoldCalibrators(
+            tuple(clone(calibrator).fit(self.scores[fold], self.y[fold]) for fold in self.fold_index)
+        )
+
+    def predict(self, fitted: Any, tests: Scored) -> Outcome:
+        if not isinstance(fitted, FoldCalibrators):
+            return super().predict(fitted, tests)
+        assert tests.by_fold is not None
+        pairs = [c.predict_interval(scores) for c, scores in zip(fitted.folds, tests.by_fold, strict=True)]
+        p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)
+        return merge_folds(p0, p1, fitted.merge)
+
+
+def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
+    """One probability and one interval from the folds' pairs; p0 <= p1 of shape (folds, m), p0 < 1 and p1 > 0.
+
+    log : p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit scale,
+        GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p
+    square, midpoint : p is the mean of the folds' merged values, and the interval's ends are means of p0 and of p1
+
+    >>> merged = merge_folds(np.array([[0.2], [0.4]]), np.array([[0.5], [0.5]]))
+    >>> merged.p.round(4)                    # 0.5/(√(0.8·0.6) + 0.5)
+    array([0.4192])
+    >>> merged.lower.round(4), merged.upper    # √0.08/(√0.08 + √0.48), 1/2
+    (array([0.2899]), array([0.5]))
+    """
+    if rule == "log":
+        with np.errstate(divide="ignore"):  # log 0 = −∞ is right here: a fold that rules a class out decides that end
+            log_p0, log_not_p0, log_p1, log_not_p1 = (np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1))
+        lower, upper = expit(log_p0 - log_not_p0), expit(log_p1 - log_not_p1)
+        p = expit(log_p1 - log_not_p0)
+    else:
+        lower, upper = p0.mean(axis=0), p1.mean(axis=0)
+        p = merge_pair(p0, p1, rule).mean(axis=0)
+    return Outcome.of_pair(np.column_stack([lower, upper]), np.clip(p, lower, upper))

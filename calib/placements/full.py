@@ -1,0 +1,78 @@
+"""Full (transductive) prediction: the model is refitted with (x, 0) and with (x, 1) for every new object x.
+
+Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …, z_l, (x, y)
+and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the calibrator ``venn`` this is
+the transductive Venn predictor. Both are the inductive pair's end y, asked after the refit with label y.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+
+from calib.calibrators import merge_pair
+from calib.checks import InputError
+from calib.models import class_one_score
+from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.progress import Watch
+
+
+class Full(Placement):
+    """Two refits for every new object; the pair may cross (p0 > p1) and is kept as it is.
+
+    ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
+    memorises its training objects (a fully grown tree) gives the interval [0, 1] everywhere.
+    """
+
+    key = "full"
+    label = "Full (refit for every object)"
+    help = "Valid without a calibration set, at the price of two model fits for every new object."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        self.model, _ = self._train(X, y, watch)
+        self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
+        self._X = X
+
+    def score(self, X: Any, watch: Watch | None = None) -> Scored:
+        """Refit twice for each of the m rows; reports and looks for cancellation between the fits."""
+        watch = watch or Watch()
+        scores = class_one_score(self.model, X)
+        refits = np.empty((len(scores), 2, len(self.y) + 1))
+        for j in watch.loop(range(len(scores)), "objects"):
+            extended = _append(self._X, rows(X, [j]))
+            for label in (0, 1):
+                watch.step(j / len(scores), "objects")
+                model, _ = self._train(extended, np.append(self.y, label), Watch(cancel=watch.cancel))
+                refits[j, label] = class_one_score(model, extended)
+        return Scored(scores, X, refits=refits)
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        if not (calibrator.gives_interval or calibrator.key == "none"):
+            raise InputError(
+                f"{calibrator.label} gives no pair of probabilities, which the full placement is made of. "
+                "Choose Venn or Venn–Abers, or another placement."
+            )
+        return super().calibrate(calibrator)
+
+    def predict(self, fitted: Any, tests: Scored) -> Outcome:
+        if not fitted.gives_interval:
+            return super().predict(fitted, tests)
+        assert tests.refits is not None
+        pair = np.empty((len(tests.scores), 2))
+        for j, refits in enumerate(tests.refits):
+            for label, scores in enumerate(refits):
+                calibrated = clone(fitted).fit(scores[:-1], self.y)
+                pair[j, label] = calibrated.predict_interval(scores[-1:])[0, label]
+        return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
+
+
+def _append(X: Any, row: Any) -> Any:
+    if isinstance(X, pd.DataFrame):
+        return pd.concat([X, row], ignore_index=True)
+    if sp.issparse(X):
+        return sp.vstack([X, row], format="csr")
+    return np.concatenate([X, row])

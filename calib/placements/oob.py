@@ -1,0 +1,169 @@
+"""Out-of-bag calibration: every row trains and calibrates, scored by the trees that did not see it.
+
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new object is
+scored by the trees for which a randomly drawn training object z_r is out of bag, and z_r leaves the calibration set
+(eq. 10–11): only so are new and calibration objects treated alike. The shorter way, scoring with the whole ensemble
+(Shaker and Hüllermeier 2025), is a placement of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+
+from calib.calibrators import Isotonic, merge_pair
+from calib.checks import InputError
+from calib.models import class_one_score
+from calib.models.base import before_last_step, last_step
+from calib.models.out_of_bag import (
+    ensemble_of,
+    in_bag,
+    mean_out_of_bag,
+    refuse_without_bagging,
+    tree_voters,
+    voting_matrix,
+)
+from calib.placements.base import Outcome, Placement, Scored
+from calib.progress import Watch
+
+
+class OutOfBag(Placement):
+    """Out-of-bag scores calibrate; each new object has its own drawn z_r, whose out-of-bag trees score it.
+
+    r is a hash of the row (as the model sees it) and the seed: a row's answer does not depend on its neighbours. An
+    object that every tree saw has no out-of-bag score: it is left out, counted in ``notes`` and never drawn. Venn and
+    Venn–Abers leave z_r out; other calibrators are fitted once on all out-of-bag scores.
+    """
+
+    key = "oob"
+    label = "Out of bag"
+    help = "Every row trains and calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        refuse_without_bagging(last_step(self.estimator))
+        self.model, self._matrix = self._train(X, y, watch.part(0.0, 0.9))
+        self.ensemble = ensemble_of(last_step(self.model))
+        self._seed = int(np.random.default_rng(_entropy(self.random_state)).integers(2**63))
+        bag = in_bag(self.ensemble)
+        scores = mean_out_of_bag(self.ensemble, self._matrix, bag, np.arange(len(y)), watch.part(0.9, 1.0))
+        self.index = np.flatnonzero(~np.isnan(scores))
+        missing = len(y) - len(self.index)
+        if missing == len(y):
+            raise InputError(
+                f"No object is out of bag for any of the {bag.shape[1]} trees. Use more trees, or the placement split."
+            )
+        if missing:
+            self.notes = (
+                f"{missing} of {len(y)} training objects are in every one of the {bag.shape[1]} trees' samples: they "
+                "have no out-of-bag score and do not calibrate. More trees would leave none.",
+            )
+        self.scores = scores[self.index]
+        self.bag = bag.T[:, self.index].T  # one row a calibration object, one tree's column contiguous
+
+    def reference(self, X: Any) -> np.ndarray:
+        """For each row of X the position in the calibration set of the object z_r drawn for it, int (m,)."""
+        return self._draw(before_last_step(self.model, X))
+
+    def _draw(self, matrix: Any) -> np.ndarray:
+        return (row_hash(matrix, self._seed) % np.uint64(len(self.index))).astype(np.intp)
+
+    def score(self, X: Any, watch: Watch | None = None) -> Scored:
+        matrix = before_last_step(self.model, X)
+        reference = self._draw(matrix)
+        return Scored(mean_out_of_bag(self.ensemble, matrix, self.bag, reference, watch), X, reference)
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        if calibrator.input != "tree_scores":
+            return super().calibrate(calibrator)
+        scores = self._rank(None, None)
+        return RankMap(Isotonic().fit(scores, self.y))
+
+    def predict(self, fitted: Any, tests: Scored) -> Outcome:
+        if isinstance(fitted, RankMap):
+            return Outcome(fitted.isotonic.predict(self._rank(tests.X, tests.reference)))
+        if not fitted.gives_interval or tests.reference is None:
+            return super().predict(fitted, tests)
+        pair = fitted.leave_one_out_interval(tests.scores, tests.reference)
+        return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
+
+    def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:
+        """Borda scores (Shaker and Hüllermeier 2025, eq. 13) among the calibration objects out of bag for each tree.
+
+        The share of them with a smaller vote, ties ½, averaged over the trees that score the row; X None stands for
+        the calibration objects themselves.
+        """
+        calibration = voting_matrix(self.ensemble, self._matrix)[self.index]
+        rows = calibration if X is None else voting_matrix(self.ensemble, before_last_step(self.model, X))
+        total, count = np.zeros(rows.shape[0]), np.zeros(rows.shape[0])
+        for t, vote in enumerate(tree_voters(self.ensemble)):
+            free = np.flatnonzero(~self.bag[:, t])
+            votes = np.sort(vote(calibration[free]))
+            if X is None:
+                scored = free
+            elif reference is None:
+                scored = np.arange(rows.shape[0])
+            else:
+                scored = np.flatnonzero(~self.bag[:, t][reference])
+            own = vote(rows[scored])
+            total[scored] += (votes.searchsorted(own, "left") + votes.searchsorted(own, "right")) / (2 * len(free))
+            count[scored] += 1
+        return total / count
+
+
+class OutOfBagWhole(OutOfBag):
+    """Out-of-bag scores calibrate, and the whole ensemble scores new objects: simpler, and no longer exchangeable.
+
+    The full ensemble is better than the sub-ensembles that scored the calibration objects (Johansson et al. 2019,
+    §3.2), so that the answers tend to be too careful.
+    """
+
+    key = "oob_whole"
+    label = "Out of bag, whole ensemble"
+    help = "As out of bag, but all trees score a new object: not exactly valid, often a little sharper."
+
+    def score(self, X: Any, watch: Watch | None = None) -> Scored:
+        return Scored(class_one_score(self.model, X), X)
+
+
+@dataclass(frozen=True, eq=False)
+class RankMap:
+    """The rank calibrator out of bag: an isotonic map of Borda scores that the placement makes tree by tree."""
+
+    isotonic: Isotonic
+
+
+def row_hash(matrix: Any, seed: int) -> np.ndarray:
+    """A 64-bit number from each row's values (as float64) and the seed, uint64 (m,): equal rows, equal numbers.
+
+    Column by column, each value's bits are mixed into the row's number by the finaliser of SplitMix64 (Steele et al.
+    2014), whose every output bit depends on every input bit.
+    """
+    values = matrix.toarray() if sp.issparse(matrix) else matrix
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "Out-of-bag prediction draws its reference object from the numbers in a row, but some value is no number. "
+            "Put the encoding of text columns into a pipeline before the ensemble."
+        ) from None
+    values = values + 0.0  # −0 and 0 are the same number
+    values[np.isnan(values)] = np.nan
+    state = np.full(len(values), seed, dtype=np.uint64)
+    for column in values.T:
+        state = _mix(state ^ np.ascontiguousarray(column).view(np.uint64))
+    return _mix(state)
+
+
+def _mix(z: np.ndarray) -> np.ndarray:
+    z = z + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _entropy(random_state: Any) -> int:
+    return int(random_state.randint(2**31 - 1)) if hasattr(random_state, "randint") else int(random_state)

@@ -1,0 +1,26 @@
+"""The training scores themselves calibrate: DIR with the isotonic calibrator, SVA with Venn–Abers (Vovk, Petej 2014).
+
+Cheap and simple, and not valid: the model has seen the labels it is judged on (their proposition 2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calib.models import class_one_score
+from calib.placements.base import Placement
+from calib.progress import Watch
+
+
+class TrainingScores(Placement):
+    """All rows train the model and calibrate it."""
+
+    key = "train"
+    label = "Training scores"
+    help = "The rows that trained the model calibrate it too: too sure of itself, shown for comparison."
+
+    def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
+        self.model, _ = self._train(X, y, watch)
+        self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
