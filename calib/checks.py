@@ -230,3 +230,24 @@ def covariance(values: Any, d: int, name: str) -> Array:
             "the covariances or raise the variances."
         )
     return array
+
+
+def results_table(table: Any, name: str) -> Array:
+    """Results of k methods (columns, at least 2) on n data sets (rows) as float64; ∞ is a result, NaN is refused."""
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] < 1 or values.shape[1] < 2:
+        raise InputError(
+            f"{name} must have one row a data set and one column a method, at least 2 methods, but has shape "
+            f"{values.shape}."
+        )
+    missing = np.argwhere(np.isnan(values))
+    if missing.size:
+        row, column = (
+            labels[at]
+            for labels, at in zip(getattr(table, "axes", [range(n) for n in values.shape]), missing[0], strict=True)
+        )
+        raise InputError(
+            f"{name} must have no missing results, but {len(missing)} are (the first for data set {row!r}, method "
+            f"{column!r}). Run them, or leave out these data sets for all methods."
+        )
+    return values

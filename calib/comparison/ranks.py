@@ -1,0 +1,112 @@
+"""Compare methods over data sets by ranks: who is best how often, and whether chance alone could have done it.
+
+Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, section 3.2: average ranks, the
+Friedman test with Iman and Davenport's F, and Nemenyi's critical difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from calib import checks
+from calib.checks import Array
+
+
+@dataclass(frozen=True)
+class FriedmanTest:
+    """Are all methods equivalent? Friedman's χ² (corrected for ties) with k − 1 degrees of freedom and Iman and
+    Davenport's less conservative F with k − 1 and (k − 1)(n − 1)."""
+
+    statistic: float
+    pvalue: float
+    f_statistic: float
+    f_pvalue: float
+
+
+def ranks(table: Any, higher_is_better: bool) -> Array:
+    """Ranks within each data set, shape (n, k): 1 for the best method, ties share the mean of their places.
+
+    table : (n data sets, k methods), a DataFrame or an array; infinite values are ranked, NaN is refused by name
+    """
+    values = checks.results_table(table, "table")
+    checks.choice(higher_is_better, (True, False), "higher_is_better")
+    return stats.rankdata(-values if higher_is_better else values, axis=1)
+
+
+def average_ranks(table: Any, higher_is_better: bool) -> Array:
+    """Mean rank of each method over the data sets, shape (k,); 1 would be the best on every one.
+
+    table : (n data sets, k methods). Raises InputError for fewer than 2 methods and for NaN, naming data set and method.
+
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.8, 0.6]], higher_is_better=True)
+    array([1.5 , 1.75, 2.75])
+    """
+    return ranks(table, higher_is_better).mean(axis=0)
+
+
+def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
+    """Friedman test of the hypothesis that all methods rank alike, tie-corrected as in ``scipy.stats``.
+
+    χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values, and
+    F = (n−1)χ² / (n(k−1) − χ²). Where every data set ties all methods the statistics are 0 and the p-values 1.
+
+    table : (n data sets, k methods), n at least 2. Raises InputError for NaN and for smaller tables.
+
+    >>> test = friedman([[1, 2, 3], [1, 2, 3], [1, 3, 2]], higher_is_better=False)
+    >>> round(test.statistic, 4), round(test.f_statistic, 4)
+    (4.6667, 7.0)
+    """
+    R = ranks(table, higher_is_better)
+    n, k = R.shape
+    checks.number(n, "The number of data sets", low=2, integer=True)
+    # Within-row variance of the ranks: n k (k² − 1)/12 without ties, and C times that with them.
+    spread = ((R - (k + 1) / 2) ** 2).sum()
+    if spread == 0:
+        return FriedmanTest(0.0, 1.0, 0.0, 1.0)
+    chi2 = float(n**2 * (k - 1) * ((R.mean(axis=0) - (k + 1) / 2) ** 2).sum() / spread)
+    rest = n * (k - 1) - chi2
+    F = (n - 1) * chi2 / rest if rest > 1e-9 else np.inf
+    return FriedmanTest(
+        chi2, float(stats.chi2.sf(chi2, k - 1)), float(F), float(stats.f.sf(F, k - 1, (k - 1) * (n - 1)))
+    )
+
+
+def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+    """Average ranks of k methods over n data sets that differ by at least this differ significantly.
+
+    CD = q_α √(k(k+1)/(6n)), q_α the upper α point of the studentized range of k (infinite degrees of freedom) over √2.
+
+    >>> round(nemenyi_critical_difference(4, 14), 2)  # Demšar's example
+    1.25
+    """
+    checks.number(k, "k", low=2, integer=True)
+    checks.number(n, "n", low=1, integer=True)
+    checks.number(alpha, "alpha", low=0, high=1, open_ends=True)
+    q = stats.studentized_range.ppf(1 - alpha, k, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(k * (k + 1) / (6 * n)))
+
+
+def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
+    """The bars of a critical-difference diagram: largest runs of neighbouring ranks in which all methods are alike.
+
+    ranks : (k,) average ranks · alike : (k, k) bool, True where two methods do not differ significantly
+    Returns the methods' positions, best first, one tuple a bar; a bar joins two methods at least.
+
+    >>> R = np.array([3.2, 1.0, 2.0, 2.5])
+    >>> cliques(R, abs(R[:, None] - R) < 1.3)
+    [(1, 2), (2, 3, 0)]
+    """
+    R = checks.score_vector(ranks, "ranks")
+    same = np.asarray(alike, dtype=bool)
+    if same.shape != (R.size, R.size):
+        raise checks.InputError(f"alike must have shape ({R.size}, {R.size}), one row a method, but has {same.shape}.")
+    order = np.argsort(R, kind="stable")
+    same = same[np.ix_(order, order)]
+    # ends[i]: the run that begins at place i may reach up to this place (all pairs within it alike).
+    ends = [next((j for j in range(i, R.size) if not same[i : j + 1, i : j + 1].all()), R.size) for i in range(R.size)]
+    runs = [(i, end) for i, end in enumerate(ends) if end - i > 1 and (i == 0 or ends[i - 1] < end)]
+    return [tuple(order[i:end].tolist()) for i, end in runs]
