@@ -1,0 +1,37 @@
+"""Data in: read a file, say what is wrong with it, make a Dataset of it, turn its columns into a matrix."""
+
+from calib.data.columns import Column, inspect
+from calib.data.errors import DataError
+from calib.data.matrix import Matrix, describe_preparation, preprocessor
+from calib.data.openml import fetch_openml
+from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
+from calib.data.prepare import prepare
+from calib.data.read import read_table
+from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_frame
+from calib.data.summary import summarise
+from calib.data.target import class_counts, guess_target
+from calib.data.validate import validate
+
+__all__ = [
+    "DEFAULT_SAMPLE",
+    "SAMPLES",
+    "Column",
+    "DataError",
+    "Matrix",
+    "Sample",
+    "class_counts",
+    "describe_preparation",
+    "fetch_openml",
+    "guess_target",
+    "inspect",
+    "load_sample",
+    "looks_like_predictions",
+    "prepare",
+    "prepare_predictions",
+    "preprocessor",
+    "read_table",
+    "sample_frame",
+    "score_columns",
+    "summarise",
+    "validate",
+]

@@ -1,0 +1,198 @@
+"""Typed columns become a matrix of numbers by what the training rows teach, and by nothing else.
+
+Numbers: the training median in place of a gap, and a 0/1 column beside it that says where. Categories: one column a
+level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels make one column.
+Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
+
+from calib.data.columns import as_float
+from calib.data.errors import DataError
+
+GAP = "(missing)"
+DATE_PARTS = ("days since 1970", "month", "weekday")
+
+
+class Matrix(TransformerMixin, BaseEstimator):
+    """Typed columns (n, d) → float64 matrix (n, k); columns keep their order.
+
+    max_levels : columns a category gets at most, the one of "other levels" included
+    min_rows : training rows a level needs for a column of its own
+
+    >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
+    >>> matrix = Matrix(min_rows=1).fit(X)
+    >>> matrix.transform(X)
+    array([[30.,  0.,  0.],
+           [40.,  1.,  1.],
+           [50.,  0.,  1.]])
+    >>> list(matrix.get_feature_names_out())
+    ['age', 'age is missing', 'sex = m']
+    """
+
+    def __init__(self, max_levels: int = 20, min_rows: int = 5):
+        self.max_levels = max_levels
+        self.min_rows = min_rows
+
+    def fit(self, X: pd.DataFrame, y: Any = None) -> Matrix:
+        """Learn medians, gaps and levels from these rows only."""
+        X = _table(X)
+        self.feature_names_in_ = np.array(X.columns, dtype=object)
+        self.n_features_in_ = X.shape[1]
+        self.dates_ = [c for c in X.columns if X[c].dtype.kind == "M"]
+        self.numbers_ = [c for c in X.columns if _numeric(X[c])]
+        self.categories_ = [c for c in X.columns if c not in {*self.dates_, *self.numbers_}]
+        quantities = self._quantities(X)
+        self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
+        self.gaps_ = np.flatnonzero(np.isnan(quantities[:, : len(self.numbers_) + len(self.dates_)]).any(axis=0))
+        if quantities.shape[1]:
+            self.imputer_.fit(quantities)
+        self.encoder_ = OneHotEncoder(
+            max_categories=self.max_levels,
+            min_frequency=self.min_rows,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
+        )
+        self.kept_ = np.array([], dtype=np.intp)
+        if self.categories_:
+            self.encoder_.fit(self._levels(X))
+            self.kept_ = np.concatenate(
+                [positions[1:] if len(positions) == 2 else positions for positions in self._encoded_positions()]
+            )
+        return self
+
+    def transform(self, X: pd.DataFrame) -> np.ndarray:
+        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" where there is such."""
+        check_is_fitted(self)
+        X = _table(X)
+        absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
+        if absent:
+            raise DataError(f"Column {absent[0]!r}, which the model was trained on, is not in this table. Add it.")
+        blocks = []
+        quantities = self._quantities(X)
+        if quantities.shape[1]:
+            blocks += [self.imputer_.transform(quantities), np.isnan(quantities[:, self.gaps_]).astype(np.float64)]
+        if self.categories_:
+            blocks.append(self.encoder_.transform(self._levels(X))[:, self.kept_])
+        return np.hstack(blocks)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Readable names of the k columns, each only once."""
+        check_is_fitted(self)
+        first = [*self.numbers_, *(f"{c} ({DATE_PARTS[0]})" for c in self.dates_)]
+        parts = [f"{c} ({part})" for c in self.dates_ for part in DATE_PARTS[1:]]
+        gaps = [f"{[*self.numbers_, *self.dates_][i]} is missing" for i in self.gaps_]
+        levels = [
+            f"{c} = {level}"
+            for c, names in zip(self.categories_, self._encoded_levels(), strict=True)
+            for level in names
+        ]
+        names = [*first, *parts, *gaps, *(levels[i] for i in self.kept_)]
+        taken: dict[str, int] = {}
+        for i, name in enumerate(names):
+            taken[name] = taken.get(name, 0) + 1
+            if taken[name] > 1:
+                names[i] = f"{name} ({taken[name]})"
+        return np.array(names, dtype=object)
+
+    def describe(self) -> pd.DataFrame:
+        """One row a column: what was learned from the training rows and what is put in its place."""
+        check_is_fitted(self)
+        rows: list[tuple[str, str]] = []
+        named = [*self.numbers_, *self.dates_]
+        for i, column in enumerate(named):
+            done = "used as it is" if column in self.numbers_ else "days since 1970, month and weekday"
+            if i in self.gaps_:
+                fill = self.imputer_.statistics_[i]
+                done += f"; gaps get the training median, {fill:g}, and are marked in a column of their own"
+            rows.append((str(column), done))
+        for column, kept, merged in zip(self.categories_, self._encoded_levels(), self._merged(), strict=True):
+            done = (
+                f"one 0/1 column for each of {len(kept)} levels"
+                if len(kept) != 2
+                else f"1 for {kept[1]}, 0 for {kept[0]}"
+            )
+            if merged:
+                shown = ", ".join(merged[:5]) + (" …" if len(merged) > 5 else "")
+                done += f"; {len(merged)} rare levels are taken together ({shown})"
+            rows.append((str(column), done))
+        order = {str(c): i for i, c in enumerate(self.feature_names_in_)}
+        return pd.DataFrame(sorted(rows, key=lambda row: order[row[0]]), columns=["column", "what is done"])
+
+    def _quantities(self, X: pd.DataFrame) -> np.ndarray:
+        """Numbers, then days of the dates, then their months and weekdays."""
+        dates = [_date_parts(X[c]) for c in self.dates_]
+        columns = [as_float(X[c]) for c in self.numbers_] + [d[:, 0] for d in dates]
+        columns += [d[:, i] for d in dates for i in (1, 2)]
+        return np.column_stack(columns) if columns else np.empty((len(X), 0))
+
+    def _levels(self, X: pd.DataFrame) -> np.ndarray:
+        columns = [X[c].astype("str").fillna(GAP).to_numpy(dtype=object) for c in self.categories_]
+        return np.column_stack(columns)
+
+    def _encoded_levels(self) -> list[list[str]]:
+        """The levels with a column of their own, "other levels" last, for each category."""
+        if not self.categories_:
+            return []
+        return [
+            [str(level) for level in levels if rare is None or level not in set(rare)]
+            + ([] if rare is None else ["other levels"])
+            for levels, rare in zip(self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True)
+        ]
+
+    def _merged(self) -> list[list[str]]:
+        rare = self.encoder_.infrequent_categories_ if self.categories_ else []
+        return [[] if levels is None else [str(level) for level in levels] for levels in rare]
+
+    def _encoded_positions(self) -> list[np.ndarray]:
+        ends = np.cumsum([len(levels) for levels in self._encoded_levels()])
+        return np.split(np.arange(ends[-1]), ends[:-1])
+
+
+def preprocessor(X: pd.DataFrame) -> Matrix:
+    """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
+
+    Raises DataError for columns that have no type yet (Python objects): ``prepare`` gives them one.
+    """
+    table = _table(X)
+    for name in table.columns:
+        if table[name].dtype == object:
+            raise DataError(
+                f"Column {name!r} holds Python objects of no common type. Pass the table through prepare first."
+            )
+    return Matrix()
+
+
+def describe_preparation(X_train: pd.DataFrame) -> pd.DataFrame:
+    """What ``preprocessor`` does with each column when fitted on these rows.
+
+    >>> describe_preparation(pd.DataFrame({"age": [30.0, None, 50.0]}))["what is done"][0]
+    'used as it is; gaps get the training median, 40, and are marked in a column of their own'
+    """
+    return preprocessor(X_train).fit(X_train).describe()
+
+
+def _table(X: Any) -> pd.DataFrame:
+    if not isinstance(X, pd.DataFrame) or X.shape[1] == 0:
+        raise DataError("A table (pandas DataFrame) with at least one column is needed. Pass it through prepare first.")
+    return X
+
+
+def _numeric(column: pd.Series) -> bool:
+    kind = column.dtype
+    return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
+
+
+def _date_parts(column: pd.Series) -> np.ndarray:
+    """(n, 3): days since 1970 with their fraction, month 1–12, weekday 0–6 from Monday; NaN for a gap."""
+    days = (column - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    return np.column_stack([as_float(part) for part in (days, column.dt.month, column.dt.weekday)])

@@ -1,0 +1,36 @@
+"""A data set of openml.org by its number, with a clear message where there is no network."""
+
+from __future__ import annotations
+
+import pandas as pd
+import sklearn.datasets
+
+from calib.data.errors import DataError
+
+
+def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
+    """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
+
+    Raises DataError for what is no number, no data set or out of reach.
+    """
+    try:
+        number = int(data_id)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"An OpenML data set has a number, but this is {data_id!r}. Look it up on openml.org."
+        ) from None
+    try:
+        bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
+    except OSError as error:
+        raise DataError(
+            f"OpenML could not be reached ({error}). Check the network, or download the ARFF file and bring it here."
+        ) from None
+    except (ValueError, KeyError) as error:
+        raise DataError(
+            f"OpenML data set {number} cannot be used ({str(error)[:160]}). Choose another number."
+        ) from None
+    if bunch.target is None or not isinstance(bunch.target, pd.Series):
+        raise DataError(f"OpenML data set {number} does not name one label column. Choose another, or bring its file.")
+    frame = bunch.frame
+    frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}
+    return frame, str(bunch.target.name)

@@ -1,0 +1,206 @@
+"""A file becomes a table: its name proposes a format, its content decides, and nothing in it is ever executed.
+
+Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains Latin-1);
+Parquet and Excel are recognised by their first bytes; gzip is unpacked up to ``LARGEST`` bytes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from calib.data.delimited import read_delimited
+from calib.data.errors import DataError
+from calib.data.formats import read_arff, read_excel, read_json, read_parquet
+
+LARGEST = 1 << 30  # bytes after unpacking: far above any table that a browser should be given
+FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
+TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
+EXTENSIONS = {
+    **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
+    **dict.fromkeys(("parquet", "pq"), PARQUET),
+    **dict.fromkeys(("xlsx", "xlsm"), EXCEL),
+    "arff": ARFF,
+    **dict.fromkeys(("json", "jsonl", "ndjson"), JSON),
+}
+FOREIGN = re.compile(
+    "pkl|pickle|joblib|npy|npz|mat|h5|hdf5|rds|rda|rdata|sav|dta|sas7bdat|feather|orc|db|sqlite|xls|xlsb|ods"
+    "|docx?|pdf|rtf|odt|pptx?|zip|tar|tgz|7z|rar|bz2|xz|zst|png|jpe?g|gif|svg|webp|html?|xml|py|r|exe"
+)
+SIGNATURES = (
+    (b"PAR1", PARQUET),
+    (b"PK\x03\x04", EXCEL),
+    (b"\xd0\xcf\x11\xe0", "an old Excel or Word file (before 2007)"),
+    (b"%PDF", "a PDF"),
+    (b"SQLite format 3\x00", "a SQLite database"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"ARROW1", "a Feather file"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    *((b"\x80" + bytes([protocol]), "a pickle, which could run code and is never opened") for protocol in range(2, 6)),
+)
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+CONTROLS = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+
+
+def read_table(data: bytes | str | os.PathLike, name: str | None = None) -> pd.DataFrame:
+    """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
+
+    Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
+    how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the file's stem.
+
+    Raises DataError, with the reason and the remedy, for whatever is no even table.
+
+    >>> read_table(b"age,target\\n31,yes\\n?,no\\n", "people.csv")
+        age target
+    0  31.0    yes
+    1   NaN     no
+    """
+    content, name = _content(data, name)
+    extension, content = _unpack(content, name)
+    if not content.strip(b"\x00 \t\r\n"):
+        raise DataError(f"{name} is empty. Choose a file with a header line and one row a case.")
+    found = _recognise(content)
+    if FOREIGN.fullmatch(extension):
+        raise DataError(f"Files ending in .{extension} are not read. Save the table as {FORMATS}.")
+    if found not in (None, PARQUET, EXCEL):
+        raise DataError(f"{name} is {found}, not a table. Save the table as {FORMATS}.")
+    frame = _read(content, extension, found, name)
+    if len(frame) == 0 or frame.shape[1] == 0:
+        raise DataError(f"{name} has a header but no rows. Choose a file with one row a case.")
+    frame.attrs["name"] = Path(name).name.split(".")[0] or name
+    return frame
+
+
+def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, str]:
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        content = bytes(data)
+        name = name or "The file"
+    else:
+        path = Path(data)
+        try:
+            size = path.stat().st_size
+            content = path.read_bytes() if size <= LARGEST else b""
+        except OSError as error:
+            raise DataError(
+                f"{path} cannot be opened ({error.strerror}). Check the path and the file's name."
+            ) from None
+        if size > LARGEST:
+            raise _too_large(str(path))
+        name = name or path.name
+    if len(content) > LARGEST:
+        raise _too_large(name)
+    return content, name
+
+
+def _too_large(name: str) -> DataError:
+    return DataError(f"{name} is larger than {LARGEST >> 20} MB unpacked. Take a sample of its rows or fewer columns.")
+
+
+def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
+    """(extension without .gz, content after gzip)."""
+    parts = Path(name).name.lower().split(".")
+    extension = parts[-1].strip() if len(parts) > 1 else ""
+    if not content.startswith(b"\x1f\x8b"):
+        if extension == "gz" and content:
+            raise DataError(f"{name} ends in .gz but is not gzip. Remove the ending or compress the file again.")
+        return extension, content
+    if extension == "gz":
+        extension = parts[-2] if len(parts) > 2 else ""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            content = file.read(LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name} is a damaged gzip file ({error}). Compress or download it again.") from None
+    if len(content) > LARGEST:
+        raise _too_large(name)
+    if content.startswith(b"\x1f\x8b"):
+        raise DataError(f"{name} is compressed twice. Unpack it once and bring it again.")
+    return extension, content
+
+
+def _recognise(content: bytes) -> str | None:
+    """The binary format that the first bytes give away, or None for what may be text."""
+    for signature, found in SIGNATURES:
+        if content.startswith(signature):
+            return found
+    return "a tar archive" if content[257:262] == b"ustar" else None
+
+
+def _read(content: bytes, extension: str, found: str | None, name: str) -> pd.DataFrame:
+    expected = EXTENSIONS.get(extension)
+    if found is None:
+        text, encoding = _decode(content, name)
+        found = _text_format(text, name)
+    if expected is not None and expected != found:
+        raise DataError(
+            f"{name} ends in .{extension}, but its content is {found}, not {expected}. "
+            f"Give it the ending that fits, or save the table again as {FORMATS}."
+        )
+    if found == PARQUET:
+        return read_parquet(content, name)
+    if found == EXCEL:
+        return read_excel(content, name)
+    frame = {TEXT: read_delimited, ARFF: read_arff, JSON: read_json}[found](text)
+    if encoding is not None:
+        frame.attrs["notes"] = (f"The text is not Unicode and was read as {encoding}.", *frame.attrs["notes"])
+    return frame
+
+
+def _decode(content: bytes, name: str) -> tuple[str, str | None]:
+    """(text, the encoding where it is neither UTF-8 nor UTF-16)."""
+    head = np.frombuffer(content[:4096], dtype=np.uint8)
+    encoding = next((encoding for mark, encoding in BOMS if content.startswith(mark)), None)
+    if encoding is None and len(content) % 2 == 0 and len(head) >= 4:  # UTF-16 without a mark: every other byte is 0
+        zeros = [float((head[start::2] == 0).mean()) for start in (0, 1)]
+        encoding = {(True, False): "utf-16-be", (False, True): "utf-16-le"}.get((zeros[0] > 0.4, zeros[1] > 0.4))
+    try:
+        text, fallback = content.decode(encoding or "utf-8"), None
+    except UnicodeDecodeError:
+        if encoding is not None:
+            raise DataError(f"{name} is damaged {encoding.upper()} text. Save it again as UTF-8.") from None
+        text, fallback = _western(content)
+    if "\x00" in text or len(CONTROLS.findall(text[: 1 << 20])) > 0.002 * min(len(text), 1 << 20):
+        raise DataError(f"{name} is not a table: its content is binary. Save the table as {FORMATS}.")
+    return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"), fallback
+
+
+def _western(content: bytes) -> tuple[str, str]:
+    try:
+        return content.decode("cp1252"), "Windows-1252"
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), "Latin-1"
+
+
+def _text_format(text: str, name: str) -> str:
+    start = text[:100_000].lstrip()
+    if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
+        raise DataError(
+            f"{name} is a web page or XML, not a table: perhaps the download gave a page instead of the file. "
+            f"Download the raw file, as {FORMATS}."
+        )
+    if re.match(r"(?i)(%.*\n\s*)*@relation\b", start):
+        return ARFF
+    return JSON if re.match(r'\[\s*[\[{\]]|\{\s*["}]', start) else TEXT

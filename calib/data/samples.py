@@ -1,0 +1,104 @@
+"""Small data sets to begin with, each chosen because it shows something; the files lie in ``sample_data/``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from calib.data.errors import DataError
+from calib.data.predictions import prepare_predictions
+from calib.data.prepare import prepare
+from calib.data.read import read_table
+from calib.records import Dataset
+
+FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file in ``sample_data/``, its label column, its positive class, and why it is shown."""
+
+    key: str
+    label: str
+    file: str
+    positive: str
+    why: str
+    target: str = "target"
+    predictions: bool = False
+
+
+SAMPLES: dict[str, Sample] = {
+    sample.key: sample
+    for sample in (
+        Sample(
+            "digits",
+            "Handwritten digits: odd or even",
+            "digits.csv.gz",
+            "odd",
+            "A random forest is right nearly always and far too modest about it: its diagram is an S.",
+        ),
+        Sample(
+            "breast_cancer",
+            "Breast cancer cells: malignant or benign",
+            "breast_cancer.csv.gz",
+            "malignant",
+            "Easy and small: most probabilities are near 0 or 1, and few cases decide what calibration is worth.",
+        ),
+        Sample(
+            "rare_faults",
+            "Rare faults (one row in twenty)",
+            "rare_faults.csv.gz",
+            "fault",
+            "Imbalanced: accuracy looks splendid, while the probabilities of the few faults are what matters.",
+        ),
+        Sample(
+            "loans",
+            "Loans with gaps and categories",
+            "loans.csv.gz",
+            "default",
+            "Missing values, categories and dates: what is imputed, merged and encoded before a model sees it.",
+        ),
+        Sample(
+            "predictions",
+            "Predictions of three models",
+            "predictions.csv.gz",
+            "yes",
+            "No model needed: naive Bayes too bold, a forest too modest, and the margins of an SVM.",
+            predictions=True,
+        ),
+    )
+}
+DEFAULT_SAMPLE = "digits"
+
+
+def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
+    """(table, label column, positive class) of a sample; DataError where the key or the file is unknown."""
+    if key not in SAMPLES:
+        raise DataError(f"There is no sample {key!r}. Choose one of {', '.join(SAMPLES)}.")
+    sample = SAMPLES[key]
+    return _read(sample.file).copy(), sample.target, sample.positive
+
+
+@cache
+def _read(file: str) -> pd.DataFrame:
+    path = FOLDER / file
+    if not path.is_file():
+        raise DataError(
+            f"The sample file {file} is not here: samples come with the repository, in sample_data/. "
+            "Run from a clone of the repository, or bring a file of your own."
+        )
+    return read_table(path)
+
+
+def load_sample(key: str) -> Dataset:
+    """A sample as a Dataset.
+
+    >>> load_sample("digits").classes
+    ('even', 'odd')
+    """
+    frame, target, positive = sample_frame(key)
+    make = prepare_predictions if SAMPLES[key].predictions else prepare
+    return make(frame, target, positive, name=SAMPLES[key].label)
