@@ -1,7 +1,7 @@
 """Bins over [0, 1] and sums over them: the kernel of ECE, Murphy's decomposition, reliability diagrams and taxonomies.
 
-Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for the rounding of decimals, so that
-0.15 and 0.29, whose product with the number of bins falls just short of a whole number, start their own bin.
+Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for rounding of decimals, so that
+0.15 and 0.29, whose product with the bins falls just short of a whole number, go to the upper bin.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STRATEGIES = ("uniform", "quantile")
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Which bin each value falls into. index : int (n,) · edges : (B + 1,) increasing, from the lowest to the highest"""
+    """The bin of each value. index : int (n,) · edges : (B + 1,) increasing, from the lowest to the highest"""
 
     index: Array
     edges: Array

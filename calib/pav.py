@@ -20,7 +20,7 @@ from calib.checks import Array
 class Tied:
     """Labelled scores, sorted, one entry for each distinct score.
 
-    scores : (k,) strictly increasing · weights : (k,) objects, or their total weight · sums : (k,) of class 1 among them
+    scores : (k,) strictly increasing · weights : (k,) objects, or their total weight · sums : (k,) those of class 1
     """
 
     scores: Array

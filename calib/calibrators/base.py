@@ -134,7 +134,8 @@ class IntervalCalibrator(ScoreCalibrator):
         return self._pairs_without(scores, removed.astype(np.intp))
 
     def _map(self, scores: Array) -> Array:
-        return merge_pair(*self._pairs(scores).T, self.merge)
+        p0, p1 = self._pairs(scores).T
+        return merge_pair(p0, p1, self.merge)
 
     def _pairs(self, scores: Array) -> Array:
         raise NotImplementedError

@@ -22,9 +22,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators.base import MERGE, IntervalCalibrator
-from calib.checks import Array
+from calib.calibrators.left_out import pairs_without
+from calib.calibrators.merge import merge_pair
+from calib.checks import Array, number
 from calib.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
 
@@ -92,6 +95,48 @@ def _tangent_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
     return high
 
 
+@dataclass(frozen=True, eq=False)
+class StepCurves:
+    """p0(s) and p1(s). Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold, p0 has the
+    value of its right side and p1 that of its left. thresholds : (t,) · p0, p1 : (t + 1,)"""
+
+    thresholds: Array
+    p0: Array
+    p1: Array
+
+
+@dataclass(frozen=True, eq=False)
+class AddedFit:
+    """The isotonic fit to the calibration set and (score, label).
+
+    scores, values : (k,), the distinct scores, the object's among them, and the fit there
+    pool : lowest and highest score of the pool that holds the object · objects : how many are in it, with the object,
+    positives : how many of those have label 1
+    """
+
+    label: int
+    scores: Array
+    values: Array
+    pool: tuple[float, float]
+    objects: int
+    positives: int
+
+    @property
+    def value(self) -> float:
+        """The fit at the object: p0 or p1."""
+        return self.positives / self.objects
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Where the pair at one score comes from: the fits with label ``zero`` and with label ``one``; p is merged."""
+
+    score: float
+    zero: AddedFit
+    one: AddedFit
+    p: float
+
+
 class VennAbers(IntervalCalibrator):
     """The inductive Venn–Abers predictor; any real scores; ties, outliers and one-class labels are answered exactly.
 
@@ -110,6 +155,9 @@ class VennAbers(IntervalCalibrator):
            [0.66666667, 1.        ]])
     >>> venn_abers.predict([0.25, 0.6])
     array([0.5 , 0.75])
+    >>> one = venn_abers.explain(0.25).one    # with (0.25, 1) added: labels 0 1 1 0 1 1
+    >>> one.pool, one.positives, one.objects
+    ((0.2, 0.3), 2, 3)
     """
 
     key = "venn_abers"
@@ -130,26 +178,41 @@ class VennAbers(IntervalCalibrator):
         order = np.argsort(scores)
         ordered = scores[order]
         pairs = np.empty((len(scores), 2))
-        for column, values, side in ((0, self.p0_, "left"), (1, self.p1_, "right")):
-            places = np.searchsorted(ordered, self.thresholds_, side=side)
+        below = np.searchsorted(ordered, self.thresholds_, side="left")
+        upto = np.searchsorted(ordered, self.thresholds_, side="right")
+        for column, values, places in ((0, self.p0_, below), (1, self.p1_, upto)):
             pairs[order, column] = np.repeat(values, np.diff(places, prepend=0, append=len(scores)))
         return pairs
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
-        keep = np.ones(len(self.labels_), dtype=bool)
-        pairs = np.empty((len(scores), 2))
-        for j, r in enumerate(removed):
-            keep[r] = False
-            rest = clone_fit(self.calibration_scores_[keep], self.labels_[keep])
-            pairs[j] = rest._pairs(scores[j : j + 1])[0]
-            keep[r] = True
-        return pairs
+        tied = pool_ties(self.calibration_scores_, self.labels_)
+        return pairs_without(tied, scores, self.calibration_scores_[removed], self.labels_[removed])
 
+    def step_curves(self) -> StepCurves:
+        """p0(s) and p1(s) for a chart: constant between thresholds."""
+        check_is_fitted(self)
+        return StepCurves(self.thresholds_, self.p0_, self.p1_)
 
-def clone_fit(s, y):
-    v = VennAbers()
-    v._learn(s, y, None)
-    return v
+    def explain(self, score: float) -> Explanation:
+        """The two isotonic fits behind one answer, and the pools that the object joins in them."""
+        check_is_fitted(self)
+        score = float(number(score, "score"))
+        zero, one = self._fit_with(score, 0), self._fit_with(score, 1)
+        return Explanation(score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))
+
+    def _fit_with(self, score: float, label: int) -> AddedFit:
+        tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label))
+        blocks = pool_adjacent_violators(tied.sums, tied.weights)
+        position = np.searchsorted(tied.scores, score)
+        pool = np.searchsorted(blocks.bounds, position, side="right") - 1
+        return AddedFit(
+            label,
+            tied.scores,
+            blocks.fitted,
+            (float(tied.scores[blocks.bounds[pool]]), float(tied.scores[blocks.bounds[pool + 1] - 1])),
+            int(blocks.weights[pool]),
+            int(blocks.sums[pool]),
+        )
 
 
 def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
@@ -157,7 +220,7 @@ def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
     k = len(tied.scores)
     ones = bridges(tied.weights, tied.sums, blocks.sizes)
     zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
-    # The step of p1 that starts at a begins above the a-th lowest score; that of p0, mirrored, ends at the a-th highest.
+    # A step of p1 from a on begins above the a-th lowest score; one of p0, mirrored, ends at the a-th highest.
     above, below = ones.starts[1:] - 1, k - zeros.starts[:0:-1]
     marked = np.zeros(k, dtype=bool)
     marked[above] = marked[below] = True

@@ -1,0 +1,73 @@
+"""Venn–Abers with one calibration object left out, another one for every score.
+
+Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random object out for each test object, so that no
+fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that are pooled
+once, and a query pools the finished blocks again, with the single entries of the run where an object is taken out and
+of the run where one is put in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calib.checks import Array
+from calib.pav import Tied, pool_adjacent_violators
+
+RUN = 64
+
+
+def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labels: Array) -> Array:
+    """(m, 2): p0 and p1 at scores[j] on the calibration set without one object of that score and label, (m,) each."""
+    runs = _Runs(tied)
+    # (s, 0) ranks above calibration objects of equal score and (s, 1) below them: pooled with them either way.
+    below = np.searchsorted(tied.scores, scores, side="left")
+    upto = np.searchsorted(tied.scores, scores, side="right")
+    group = np.searchsorted(tied.scores, removed_scores)
+    cases, which = np.unique(
+        np.column_stack([upto, below, group, removed_labels]).astype(np.intp), axis=0, return_inverse=True
+    )
+    pairs = np.empty((len(cases), 2))
+    for j, (after, before, taken, label) in enumerate(cases.tolist()):
+        pairs[j] = runs.value(after, 0, taken, label), runs.value(before, 1, taken, label)
+    return pairs[which]
+
+
+class _Runs:
+    """Weights and sums as the rows of a table: of every distinct score, and of the pools within runs of 64 of them."""
+
+    def __init__(self, tied: Tied):
+        self.single = np.stack([tied.weights, tied.sums])
+        pools = [
+            pool_adjacent_violators(tied.sums[first : first + RUN], tied.weights[first : first + RUN])
+            for first in range(0, len(tied.scores), RUN)
+        ]
+        self.pooled = np.concatenate([np.stack([pool.weights, pool.sums]) for pool in pools], axis=1)
+        self.starts = np.cumsum([0] + [len(pool.values) for pool in pools])
+
+    def value(self, place: int, label: int, group: int, removed_label: int) -> float:
+        """The isotonic fit at an object of this label between distinct scores ``place`` − 1 and ``place``, with an
+        object of ``removed_label`` taken from distinct score ``group``."""
+        rest = self.single[:, group : group + 1] - [[1], [removed_label]]
+        if rest[0, 0] == 0:
+            rest = rest[:, :0]
+        added = np.array([[1.0], [label]])
+        end = self.single.shape[1]
+        if place <= group:
+            before, after = self._span(0, place), [*self._span(place, group), rest, *self._span(group + 1, end)]
+        else:
+            before, after = [*self._span(0, group), rest, *self._span(group + 1, place)], self._span(place, end)
+        weights, sums = np.concatenate([*before, added, *after], axis=1)
+        blocks = pool_adjacent_violators(sums, weights)
+        position = sum(piece.shape[1] for piece in before)
+        return blocks.values[np.searchsorted(blocks.bounds, position, side="right") - 1]
+
+    def _span(self, start: int, stop: int) -> list[Array]:
+        """The distinct scores ``start`` to ``stop`` − 1: pools of whole runs, single entries at the ragged ends."""
+        first, last = -(-start // RUN), stop // RUN
+        if first >= last:
+            return [self.single[:, start:stop]]
+        return [
+            self.single[:, start : first * RUN],
+            self.pooled[:, self.starts[first] : self.starts[last]],
+            self.single[:, last * RUN : stop],
+        ]

@@ -1,0 +1,79 @@
+"""Parameterised probability adjustment: some of the mass of every other class goes to the most probable one.
+
+Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, q being the mass on the most probable class,
+shared on a tie, and r in [0, 1] the least Brier score on the calibration set.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.checks import Array
+from calib.records import Parameter
+
+GRID = np.arange(51)
+
+
+def most_probable(p: Array) -> Array:
+    """q of class 1: 1 above one half, 0 below, one half on the tie.
+
+    >>> most_probable(np.array([0.4, 0.5, 0.6]))
+    array([0. , 0.5, 1. ])
+    """
+    return (np.sign(p - 0.5) + 1) / 2
+
+
+class PPA(ScoreCalibrator):
+    """Probability adjustment; the predicted label never changes.
+
+    variant : "constant", one r for all, in closed form, ``r_``;
+        "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1 and whole numbers a, b from 0 to 50, ``a_`` and
+        ``b_``, by search (what produced the published tables of Shaker and Hüllermeier)
+
+    >>> ppa = PPA().fit([0.6, 0.6, 0.6, 0.6, 0.6], [1, 1, 1, 1, 0])    # 0.6 + 0.4 r = 0.8
+    >>> round(ppa.r_, 6), ppa.predict([0.6, 0.5, 0.2]).round(6)
+    (0.5, array([0.8, 0.5, 0.1]))
+    """
+
+    key = "ppa"
+    label = "PPA"
+    source = "Boström 2008; Shaker and Hüllermeier 2025, A.3"
+    input = "probability"
+    parameters = (
+        Parameter(
+            "variant",
+            "Adjustment",
+            "choice",
+            "constant",
+            choices=("constant", "sigmoid"),
+            help="One share r for all objects, or a share that depends on the probability.",
+        ),
+    )
+
+    def __init__(self, variant: Literal["constant", "sigmoid"] = "constant"):
+        self.variant = variant
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        gap = most_probable(scores) - scores
+        if self.variant == "constant":
+            mass = gap @ gap
+            self.r_ = float(np.clip((y - scores) @ gap / mass, 0, 1)) if mass > 0 else 0.0
+            return
+        # Brier is Σ (y − p − r gap)²: but for a constant, Σ r² gap² − 2 Σ r (y − p) gap, over distinct p.
+        p, place = np.unique(scores, return_inverse=True)
+        pull = np.bincount(place, weights=(y - scores) * gap)
+        mass_at = np.bincount(place, weights=gap * gap)
+        loss = np.empty((len(GRID), len(GRID)))
+        for a in GRID:
+            grown = np.exp(a * p)
+            for b in GRID:
+                r = 1 / (1 + np.exp(b) * grown)
+                loss[a, b] = r @ (r * mass_at - 2 * pull)
+        self.a_, self.b_ = (int(i) for i in np.unravel_index(loss.argmin(), loss.shape))
+
+    def _map(self, scores: Array) -> Array:
+        r = self.r_ if self.variant == "constant" else 1 / (1 + np.exp(self.a_ * scores + self.b_))
+        return scores + r * (most_probable(scores) - scores)

@@ -1,0 +1,49 @@
+"""The rank calibrator of forests: every tree ranks, the ranks are added up, and isotonic regression maps the sum.
+
+Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score (Borda, eq. 13)
+is, over the trees, the number of calibration objects whose tree probability is smaller, ties counting one half; the
+paper takes unpruned trees with Laplace leaves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.isotonic import Isotonic
+from calib.checks import Array, InputError
+
+
+class Rank(ScoreCalibrator):
+    """Borda ranks of the trees, then isotonic regression; needs the score of every tree, (n, n_trees).
+
+    >>> rank = Rank().fit([[0.1, 0.2], [0.4, 0.2], [0.9, 0.8]], [0, 0, 1])
+    >>> rank.borda([[0.4, 0.2], [1.0, 1.0]])    # 1½ + 1 and 3 + 3
+    array([2.5, 6. ])
+    >>> rank.predict([[0.4, 0.2], [1.0, 1.0]])
+    array([0., 1.])
+    """
+
+    key = "rank"
+    label = "Rank"
+    source = "Shaker and Hüllermeier 2025, A.5, eq. 13"
+    input = "tree_scores"
+
+    def borda(self, tree_scores) -> Array:
+        """The sum of ranks among the calibration objects, (m,), for tree scores (m, n_trees)."""
+        tree_scores = self._read(tree_scores)
+        if tree_scores.shape[1] != len(self.ranked_):
+            raise InputError(
+                f"rank was fitted on {len(self.ranked_)} trees, but these scores have {tree_scores.shape[1]} columns."
+            )
+        total = np.zeros(len(tree_scores))
+        for ranked, column in zip(self.ranked_, tree_scores.T, strict=True):
+            total += np.searchsorted(ranked, column, side="left") + np.searchsorted(ranked, column, side="right")
+        return total / 2
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        self.ranked_ = np.sort(scores.T, axis=1)
+        self.isotonic_ = Isotonic().fit(self.borda(scores), y)
+
+    def _map(self, scores: Array) -> Array:
+        return self.isotonic_.predict(self.borda(scores))

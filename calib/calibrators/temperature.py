@@ -1,0 +1,60 @@
+"""Temperature scaling: the model's log-odds, all divided by one number.
+
+Guo et al. 2017, for two classes and scores that are probabilities already: ``logit p = logit(s) / T`` with T > 0 chosen
+by log loss.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.beta import count_clipped, log_odds_columns
+from calib.checks import Array, both_classes
+
+COLDEST, HOTTEST = 1e-3, 1e3
+
+
+class Temperature(ScoreCalibrator):
+    """Temperature scaling of probabilities; optional weights.
+
+    ``T_`` is the temperature: above 1 for a model that is too sure of itself. It is kept in [0.001, 1000], and
+    ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no better than
+    chance). ``n_clipped_`` counts calibration scores moved to [1e-12, 1 − 1e-12]. One class alone is refused.
+
+    >>> temperature = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])    # logit 3/4 = logit 9/10 ÷ 2
+    >>> round(temperature.T_, 6), temperature.predict([0.9, 0.1]).round(6)
+    (2.0, array([0.75, 0.25]))
+    """
+
+    key = "temperature"
+    label = "Temperature"
+    source = "Guo et al. 2017"
+    input = "probability"
+    weighted = True
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        both_classes(y, self.label)
+        self.n_clipped_ = count_clipped(scores)
+        logits = log_odds_columns(scores).sum(axis=1)
+        weights = np.ones(len(y)) if weights is None else weights
+
+        def slope(inverse: float) -> float:
+            """Derivative of the log loss in 1/T, which increases."""
+            return float((weights * logits) @ (expit(inverse * logits) - y))
+
+        low, high = 1 / HOTTEST, 1 / COLDEST
+        self.bounded_ = True
+        if not logits.any():
+            self.T_, self.bounded_ = 1.0, False
+        elif slope(low) >= 0:
+            self.T_ = HOTTEST
+        elif slope(high) <= 0:
+            self.T_ = COLDEST
+        else:
+            self.T_, self.bounded_ = 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
+
+    def _map(self, scores: Array) -> Array:
+        return expit(log_odds_columns(scores).sum(axis=1) / self.T_)

@@ -1,0 +1,96 @@
+"""The Venn predictor: the object's own category, counted with each of the two labels it might have.
+
+Vovk et al. 2004; Johansson et al. 2019, eq. 3–6. With n_k calibration objects in the category, c_k of class 1,
+``p0 = c_k / (n_k + 1)`` and ``p1 = (c_k + 1) / (n_k + 1)``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from calib.binning import bin_index, edge_index, group_sums, quantile_edges
+from calib.calibrators.base import MERGE, IntervalCalibrator
+from calib.checks import Array, InputError
+from calib.records import Parameter
+
+
+class Venn(IntervalCalibrator):
+    """Venn prediction with a taxonomy of the score.
+
+    taxonomy : "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
+        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with equally
+        many calibration scores, fewer where ties make edges coincide
+    merge : "log" | "square" | "midpoint", how the pair becomes one probability
+
+    ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category answers (0, 1).
+
+    >>> venn = Venn().fit([0.1, 0.6, 0.7, 0.9], [0, 0, 1, 1])
+    >>> venn.predict_interval([0.2, 0.8])    # 0 of 1 and 2 of 3, and the object itself
+    array([[0. , 0.5 ],
+           [0.5 , 0.75]])
+    """
+
+    key = "venn"
+    label = "Venn"
+    source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
+    parameters = (
+        Parameter(
+            "taxonomy",
+            "Categories",
+            "choice",
+            "label",
+            choices=("label", "uniform", "quantile"),
+            help="Objects are compared with those of the same predicted label, or of the same score bin.",
+        ),
+        Parameter("bins", "Score bins", "integer", 10, low=1, high=1000, help="For the two taxonomies of score bins."),
+        Parameter("threshold", "Threshold", "number", 0.5, help="Scores above it are predicted 1; 0 for margins."),
+        MERGE,
+    )
+
+    def __init__(
+        self,
+        taxonomy: Literal["label", "uniform", "quantile"] = "label",
+        bins: int = 10,
+        threshold: float = 0.5,
+        merge: Literal["log", "square", "midpoint"] = "log",
+    ):
+        self.taxonomy = taxonomy
+        self.bins = bins
+        self.threshold = threshold
+        self.merge = merge
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        groups = 2 if self.taxonomy == "label" else self.bins
+        if self.taxonomy == "quantile":
+            self.edges_ = quantile_edges(scores, self.bins)
+            groups = len(self.edges_) - 1
+        self.categories_, self.labels_ = self._category(scores), y
+        self.counts_ = group_sums(self.categories_, groups)
+        self.positives_ = group_sums(self.categories_, groups, y)
+
+    def _category(self, scores: Array) -> Array:
+        if self.taxonomy == "label":
+            return (scores > self.threshold).astype(np.intp)
+        if self.taxonomy == "quantile":
+            return edge_index(scores, self.edges_)
+        if scores.size and (scores.min() < 0 or scores.max() > 1):
+            raise InputError(
+                "venn: the equal-width taxonomy bins [0, 1], but scores span "
+                f"{scores.min():g} to {scores.max():g}. For margins take the taxonomy 'quantile' or 'label'."
+            )
+        return bin_index(scores, self.bins)
+
+    def _pairs(self, scores: Array) -> Array:
+        category = self._category(scores)
+        return _pair(self.counts_[category], self.positives_[category])
+
+    def _pairs_without(self, scores: Array, removed: Array) -> Array:
+        category = self._category(scores)
+        shared = self.categories_[removed] == category
+        return _pair(self.counts_[category] - shared, self.positives_[category] - shared * self.labels_[removed])
+
+
+def _pair(counts: Array, positives: Array) -> Array:
+    return np.column_stack([positives, positives + 1]) / (counts + 1)[:, None]
