@@ -1,3 +1,9 @@
 """Calibration Explorer's engine: calibrators, placements, metrics, synthetic data and figures, without Streamlit."""
 
+from calib.data import load_sample
+from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
+from calib.recipe import Recipe
+from calib.records import Dataset, Predictions
+
 __version__ = "0.1.0"
+__all__ = ["Dataset", "Evaluation", "Fitted", "Predictions", "Recipe", "calibrate", "evaluate", "fit", "load_sample"]

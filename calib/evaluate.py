@@ -1,0 +1,235 @@
+"""The chain, written once: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` is the two in one.
+
+fit(recipe, dataset) → Fitted (live objects: models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen
+arrays and tables). One placement is fitted once and serves any number of calibrators.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import Pipeline
+
+from calib.calibrators import CALIBRATORS
+from calib.checks import InputError
+from calib.data import preprocessor
+from calib.metrics import metric_table
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.progress import Watch
+from calib.recipe import Recipe
+from calib.records import Dataset, Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One training part with its placement, and the test rows it scores."""
+
+    train: np.ndarray
+    test: np.ndarray
+    placed: Any
+    tests: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a model fit leaves: one Part for a holdout, one for each fold otherwise.
+
+    seconds : what fitting and scoring took · notes : sentences on what was left out
+    """
+
+    recipe: Recipe
+    dataset: Dataset
+    parts: tuple[Part, ...]
+    seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def probability(self) -> bool:
+        """Whether the model's scores are probabilities (else margins)."""
+        return self.parts[0].placed.probability
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Frozen results on the test rows, pooled over the folds.
+
+    rows : int array (m,), positions of the test rows in the dataset · y : their labels · scores : the model's own
+    predictions : calibrator → Predictions · refused : calibrator → why it cannot answer here
+    calibrators : calibrator → the fitted objects, one a fold · posterior : P(Y = 1 | x) of the test rows, or None
+    calibration_scores, calibration_y : what the calibrators were fitted on, pooled
+    """
+
+    recipe: Recipe
+    dataset: Dataset
+    rows: np.ndarray
+    y: np.ndarray
+    scores: np.ndarray
+    predictions: Mapping[str, Predictions]
+    refused: Mapping[str, str]
+    calibrators: Mapping[str, tuple[Any, ...]]
+    calibration_scores: np.ndarray
+    calibration_y: np.ndarray
+    posterior: np.ndarray | None
+    probability: bool
+    notes: tuple[str, ...]
+    seconds: float
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row a calibrator, one column a metric; binned metrics use the Recipe's bins and binning."""
+        return metric_table(
+            self.predictions, bins=self.recipe.bins, strategy=self.recipe.binning, posterior=self.posterior
+        )
+
+    def with_view(self, recipe: Recipe) -> Evaluation:
+        """The same numbers under another Recipe's view fields: nothing is fitted again."""
+        return replace(self, recipe=self.recipe.replace(**recipe.part("view")))
+
+    def frame(self) -> pd.DataFrame:
+        """One line a test row: its number in the file, label, score, and p (with interval) of every calibrator."""
+        table = pd.DataFrame({"row": self.dataset.X.index[self.rows], "y": self.y, "score": self.scores})
+        if self.posterior is not None:
+            table["posterior"] = self.posterior
+        for key, said in self.predictions.items():
+            table[key] = said.p
+            if said.lower is not None:
+                table[f"{key}_lower"], table[f"{key}_upper"] = said.lower, said.upper
+        return table
+
+
+def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
+    """The unfitted pipeline of a Recipe: typed columns → matrix → model."""
+    if dataset.predictions:
+        return MODELS["given"].build({"score": score_column(recipe, dataset)}, recipe.seed)
+    model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
+    return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
+
+
+def score_column(recipe: Recipe, dataset: Dataset) -> str:
+    """The score column a Recipe names, or the first one; refused by name where there is no such column."""
+    columns = list(dataset.X.columns)
+    if recipe.score is None:
+        return columns[0]
+    if recipe.score not in columns:
+        raise InputError(f"score must name one of the columns {', '.join(columns)}, but is {recipe.score!r}.")
+    return recipe.score
+
+
+def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Stratified (training rows, test rows): one pair for a holdout, one a fold otherwise."""
+    rarest = int(np.bincount(dataset.y, minlength=2).min())
+    needed = recipe.folds if recipe.evaluation == "folds" else 2
+    if rarest < needed:
+        raise InputError(
+            f"The rarer class has {rarest} row(s), but this evaluation needs at least {needed}: "
+            "bring more rows, use fewer folds, or choose another positive class."
+        )
+    rows = np.arange(dataset.n)
+    if recipe.evaluation == "folds":
+        yield from StratifiedKFold(recipe.folds, shuffle=True, random_state=recipe.seed).split(rows, dataset.y)
+        return
+    try:
+        train, test = train_test_split(rows, test_size=recipe.test_size, stratify=dataset.y, random_state=recipe.seed)
+    except ValueError:
+        raise InputError(
+            f"{dataset.n} rows are too few for a test share of {recipe.test_size:.0%}: "
+            "bring more rows or choose a test share nearer to one half."
+        ) from None
+    yield np.sort(train), np.sort(test)
+
+
+def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
+    """Split, fit the model in its placement and score the test rows: the expensive part, done once.
+
+    Raises InputError with what is wrong and the remedy; Cancelled when ``watch`` was called off.
+    """
+    watch = watch or Watch()
+    begin = time.perf_counter()
+    splits = list(split(recipe, dataset))
+    parts = []
+    for i, (train, test) in enumerate(splits):
+        part_watch = watch.part(i / len(splits), (i + 1) / len(splits))
+        placed = PLACEMENTS[recipe.placement]().fit(
+            make_estimator(recipe, dataset),
+            dataset.X.iloc[train],
+            dataset.y[train],
+            calibration_size=recipe.calibration_size,
+            cv=recipe.cv,
+            random_state=recipe.seed,
+            watch=part_watch,
+        )
+        parts.append(Part(train, test, placed, placed.score(dataset.X.iloc[test])))
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
+    return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def make_calibrator(recipe: Recipe, key: str) -> Any:
+    """The unfitted calibrator of a Recipe, with its options and the merge rule where it takes one."""
+    method = CALIBRATORS[key]
+    options = {name.split(".", 1)[1]: value for name, value in recipe.options if name.split(".", 1)[0] == key}
+    if "merge" in method().get_params():
+        options["merge"] = recipe.merge
+    return method(**options)
+
+
+def calibrate(recipe: Recipe, fitted: Fitted) -> Evaluation:
+    """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
+
+    A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
+    """
+    predictions, refused, calibrators = {}, {}, {}
+    y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
+    for key in recipe.calibrators:
+        try:
+            objects = tuple(part.placed.calibrate(make_calibrator(recipe, key)) for part in fitted.parts)
+            outcomes = [part.placed.predict(c, part.tests) for c, part in zip(objects, fitted.parts, strict=True)]
+        except InputError as error:
+            refused[key] = str(error)
+            continue
+        predictions[key] = Predictions(y, *(_pool(outcomes, name) for name in ("p", "lower", "upper", "p0", "p1")))
+        calibrators[key] = objects
+    rows = np.concatenate([part.test for part in fitted.parts])
+    posterior = fitted.dataset.posterior
+    return Evaluation(
+        recipe=fitted.recipe.replace(**recipe.part("calibrate"), **recipe.part("view")),
+        dataset=fitted.dataset,
+        rows=rows,
+        y=y,
+        scores=np.concatenate([part.tests.scores for part in fitted.parts]),
+        predictions=MappingProxyType(predictions),
+        refused=MappingProxyType(refused),
+        calibrators=MappingProxyType(calibrators),
+        calibration_scores=np.concatenate([part.placed.scores for part in fitted.parts]),
+        calibration_y=np.concatenate([part.placed.y for part in fitted.parts]),
+        posterior=None if posterior is None else posterior[rows],
+        probability=fitted.probability,
+        notes=fitted.notes,
+        seconds=fitted.seconds,
+    )
+
+
+def _pool(outcomes: list[Any], name: str) -> np.ndarray | None:
+    arrays = [getattr(outcome, name) for outcome in outcomes]
+    return None if arrays[0] is None else np.concatenate(arrays)
+
+
+def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
+    """``fit`` and ``calibrate`` in one call.
+
+    Example
+    -------
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "venn_abers")), load_sample("digits"))
+    >>> bool(evaluation.metrics.loc["venn_abers", "brier"] < evaluation.metrics.loc["none", "brier"])
+    True
+    """
+    return calibrate(recipe, fit(recipe, dataset, watch))

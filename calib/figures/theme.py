@@ -1,0 +1,111 @@
+"""How every figure looks: two designed themes, one fixed colour and marker a calibrator, numbers for people.
+
+Colours are Okabe and Ito's, told apart by readers with any colour vision (Okabe & Ito 2008, "Color universal design");
+marker and dash differ too, so that no figure speaks by colour alone. Every colour is set explicitly, because Streamlit
+replaces Plotly's default template by placeholders.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+FONT = "Source Sans Pro, Source Sans 3, Segoe UI, Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The inks of one theme; ``positive`` and ``negative`` are the two classes."""
+
+    name: str
+    paper: str
+    ink: str
+    muted: str
+    grid: str
+    diagonal: str
+    positive: str
+    negative: str
+
+
+LIGHT = Theme("light", "#FDFDFB", "#1F2328", "#5A6672", "#E6EAEE", "#9AA5B1", "#D55E00", "#0072B2")
+DARK = Theme("dark", "#15191E", "#E3E6E8", "#A3AEBA", "#2A313A", "#6B7785", "#E8833A", "#4FA3DB")
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The fixed colour, marker and dash of one calibrator."""
+
+    color: str
+    symbol: str
+    dash: str
+
+
+MARKS = {
+    "none": Mark("#808890", "circle", "dot"),
+    "platt": Mark("#E69F00", "square", "solid"),
+    "isotonic": Mark("#56B4E9", "diamond", "solid"),
+    "beta": Mark("#009E73", "triangle-up", "solid"),
+    "temperature": Mark("#B5A400", "triangle-down", "dash"),
+    "venn": Mark("#CC79A7", "pentagon", "dash"),
+    "venn_abers": Mark("#2F80C3", "star", "solid"),
+    "ppa": Mark("#D55E00", "cross", "dash"),
+    "rank": Mark("#8C6BB1", "x", "dash"),
+}
+
+
+def rgba(color: str, alpha: float) -> str:
+    """The CSS colour of ``#rrggbb`` with an opacity.
+
+    >>> rgba("#0072B2", 0.5)
+    'rgba(0, 114, 178, 0.5)'
+    """
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {alpha:g})"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Three significant digits; ∞ as ∞ and nothing as a dash.
+
+    >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.5)]
+    ['0.0941', '0', '12.3', '∞', '–', '1235']
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    decimals = max(0, min(6, digits - 1 - math.floor(math.log10(abs(value)))))
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−")
+
+
+def layout(theme: Theme, **changes) -> go.Layout:
+    """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
+    axis = {
+        "gridcolor": theme.grid,
+        "linecolor": theme.diagonal,
+        "zeroline": False,
+        "ticks": "outside",
+        "tickcolor": theme.diagonal,
+        "tickfont": {"color": theme.muted},
+        "title": {"font": {"color": theme.ink, "size": 14}, "standoff": 8},
+    }
+    template = go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": 13, "color": theme.ink},
+            "paper_bgcolor": theme.paper,
+            "plot_bgcolor": theme.paper,
+            "colorway": [mark.color for mark in MARKS.values()],
+            "xaxis": axis,
+            "yaxis": axis,
+            "hoverlabel": {"bgcolor": theme.paper, "bordercolor": theme.diagonal, "font": {"color": theme.ink}},
+            "legend": {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top", "font": {"color": theme.ink}},
+            "margin": {"l": 56, "r": 12, "t": 12, "b": 48},
+            "dragmode": False,
+        }
+    )
+    return go.Layout(template=template, **changes)

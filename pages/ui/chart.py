@@ -1,0 +1,52 @@
+"""A chart as every page shows it: figure, what to look for, and its downloads."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.export import safe_csv, standalone_html
+from calib.figures import FIGURES
+from pages.ui import frame
+
+IMAGE_FORMATS = ("svg", "png")
+
+
+def show(name: str, source, key: str | None = None, **options) -> None:
+    """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads."""
+    key = key or name
+    entry = FIGURES[name]
+    record = entry.prepare(source, **options)
+    figure = entry.draw(record, frame.theme())
+    image = st.session_state.get(f"{key}_image", IMAGE_FORMATS[0])
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
+    }
+    st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt)
+    st.caption(record.caption)
+    with st.popover("Download", key=f"{key}_downloads"):
+        st.segmented_control(
+            "The camera on the chart saves",
+            IMAGE_FORMATS,
+            default=IMAGE_FORMATS[0],
+            key=f"{key}_image",
+            format_func=str.upper,
+            required=True,
+        )
+        st.download_button(
+            "Numbers (CSV)",
+            lambda: safe_csv(record.to_frame()),
+            f"{key}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"{key}_csv",
+        )
+        st.download_button(
+            "Interactive chart (HTML)",
+            lambda: standalone_html(entry.draw(record, frame.theme()), record.alt),
+            f"{key}.html",
+            "text/html",
+            on_click="ignore",
+            key=f"{key}_html",
+        )

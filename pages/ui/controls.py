@@ -1,0 +1,250 @@
+"""The sidebar: every control shows one field of the Recipe and changes it, in the order of the work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from calib import recipe as recipes
+from calib.calibrators import CALIBRATORS
+from calib.data import SAMPLES
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from calib.records import Parameter
+from calib.synthetic import SYNTHETIC
+from pages.ui import state
+from pages.ui.state import control
+
+LABELS = {
+    "uniform": "Equal width",
+    "quantile": "Equal count",
+    "overlaid": "Overlaid",
+    "side": "Side by side",
+    "none": "No band",
+    "confidence": "Confidence",
+    "consistency": "Consistency",
+    "log": "Log loss",
+    "square": "Square loss",
+    "midpoint": "Midpoint",
+}
+
+
+def sidebar(recipe: Recipe) -> None:
+    """All controls, in the order Data · Model · Placement · Calibrators · View."""
+    _data(recipe)
+    if recipe.content == "features":
+        _model(recipe)
+        _placement(recipe)
+    _calibrators(recipe)
+    _view(recipe)
+
+
+def data_choices(recipe: Recipe) -> dict[str, str]:
+    """Data field → label, of all that can be had at once."""
+    choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
+    choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
+    choices |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
+    return {recipe.data: recipe.data} | choices
+
+
+def choose_data(key: str) -> dict[str, Any]:
+    """The fields that change with the data: its own columns and classes are chosen anew."""
+    kind, _, name = key.partition(":")
+    upload = state.uploads()[name] if kind == "upload" else None
+    predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
+    return {
+        "data": key,
+        "data_params": (),
+        "content": "predictions" if predictions else "features",
+        "target": upload.target if upload else None,
+        "positive": None,
+        "exclude": (),
+        "keep": (),
+        "score": None,
+    }
+
+
+def _data(recipe: Recipe) -> None:
+    st.subheader("Data", anchor=False)
+    choices = data_choices(recipe)
+
+    def changed() -> None:
+        state.update(**choose_data(st.session_state["data"]))
+
+    st.session_state["data"] = recipe.data
+    st.selectbox(
+        "Data set",
+        list(choices),
+        format_func=choices.get,
+        key="data",
+        on_change=changed,
+        label_visibility="collapsed",
+        help="Samples, synthetic sets and files you have brought. The Data page has all the rest.",
+    )
+
+
+def _model(recipe: Recipe) -> None:
+    st.subheader("Model", anchor=False)
+    control(
+        st.selectbox,
+        "model",
+        recipe.model,
+        "Model",
+        [key for key in MODELS if key != "given"],
+        format_func=lambda key: MODELS[key].label,
+        help=MODELS[recipe.model].help,
+        label_visibility="collapsed",
+    )
+    settings = dict(recipe.params)
+    parameters = MODELS[recipe.model].parameters
+    with st.expander("Model settings"):
+        for parameter in parameters:
+            parameter_control(parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default))
+        control(
+            st.number_input,
+            "seed",
+            recipe.seed,
+            "Seed",
+            min_value=0,
+            max_value=2**31 - 1,
+            step=1,
+            help="Another seed draws another split and another forest: what changes then is luck.",
+        )
+
+
+def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
+    """The control that fits a parameter's kind."""
+    if parameter.kind == "boolean":
+        control(st.toggle, field, value, parameter.label, help=parameter.help)
+    elif parameter.kind == "choice":
+        control(
+            st.selectbox,
+            field,
+            value,
+            parameter.label,
+            list(parameter.choices),
+            help=parameter.help,
+            format_func=lambda choice: "None" if choice is None else str(choice),
+        )
+    else:
+        kind = int if parameter.kind == "integer" else float
+        bounds = {
+            end: None if bound is None else kind(bound)
+            for end, bound in (("min_value", parameter.low), ("max_value", parameter.high))
+        }
+        step = 1 if kind is int else None
+        form = None if kind is int else "%g"
+        control(
+            st.number_input,
+            field,
+            None if value is None else kind(value),
+            parameter.label,
+            step=step,
+            format=form,
+            help=parameter.help,
+            placeholder="no limit" if parameter.optional else None,
+            **bounds,
+        )
+
+
+def _share(field: str, value: float, label: str, help: str) -> None:
+    control(
+        st.slider,
+        field,
+        round(100 * value),
+        label,
+        min_value=5,
+        max_value=90,
+        step=1,
+        format="%d %%",
+        help=help,
+        store=lambda percent: percent / 100,
+    )
+
+
+def _placement(recipe: Recipe) -> None:
+    st.subheader("Placement", anchor=False)
+    keys = [key for key in PLACEMENTS if key != "full"]
+    control(
+        st.selectbox,
+        "placement",
+        recipe.placement,
+        "Placement",
+        keys + ([] if recipe.placement in keys else ["full"]),
+        format_func=lambda key: PLACEMENTS[key].label,
+        label_visibility="collapsed",
+        help="Which scores the calibrators are fitted on: never the ones the model was trained on, or they are flattered.",
+    )
+    with st.expander("Split settings"):
+        _share("test_size", recipe.test_size, "Test rows", recipes_help("test_size"))
+        if recipe.placement == "split":
+            _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+        if recipe.placement == "cv":
+            control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
+
+
+def recipes_help(name: str) -> str:
+    return Recipe.__dataclass_fields__[name].metadata["help"]
+
+
+def _calibrators(recipe: Recipe) -> None:
+    st.subheader("Calibrators", anchor=False)
+    control(
+        st.multiselect,
+        "calibrators",
+        list(recipe.calibrators),
+        "Calibrators",
+        list(CALIBRATORS),
+        format_func=lambda key: CALIBRATORS[key].label,
+        label_visibility="collapsed",
+        placeholder="Choose calibrators",
+        help="Each is fitted on the same calibration rows and judged on the same test rows. Changing this never refits the model.",
+    )
+
+
+def _view(recipe: Recipe) -> None:
+    st.subheader("View", anchor=False)
+    control(
+        st.slider,
+        "bins",
+        recipe.bins,
+        "Bins",
+        min_value=2,
+        max_value=50,
+        step=1,
+        help="More bins show more detail and more noise.",
+    )
+    _choice("binning", recipe, recipes.BINNINGS, "Bins of")
+    _choice("band", recipe, recipes.BANDS, "Band")
+    _choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
+
+
+def _choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str) -> None:
+    control(
+        st.segmented_control,
+        field,
+        getattr(recipe, field),
+        label,
+        options,
+        format_func=LABELS.get,
+        help=recipes_help(field),
+        required=True,
+    )
+
+
+def python_source(recipe: Recipe) -> str:
+    """Python that computes what the page shows."""
+    kind, _, key = recipe.data.partition(":")
+    load = f'uploads = {{"{key}": read_table("YOUR FILE", "YOUR FILE")}}\n' if kind == "upload" else ""
+    return (
+        "from calib import Recipe, evaluate\n"
+        + ("from calib.data import read_table\n" if load else "")
+        + "from calib.sources import load\n\n"
+        + recipe.to_python()
+        + "\n"
+        + load
+        + f"evaluation = evaluate(recipe, load(recipe{', uploads' if load else ''}))\n"
+        + "print(evaluation.metrics.round(4))\n"
+    )

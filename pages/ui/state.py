@@ -1,0 +1,91 @@
+"""The one Recipe of a session, shared by all pages, and its way into and out of the page's address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calib.checks import InputError
+from calib.recipe import Recipe
+
+
+def recipe() -> Recipe:
+    return st.session_state.setdefault("recipe", Recipe())
+
+
+@dataclass(frozen=True, eq=False)
+class Upload:
+    """A file brought in this session, parsed once: its table, and what it seems to be."""
+
+    name: str
+    frame: pd.DataFrame
+    target: str | None
+    predictions: bool
+
+
+def uploads() -> dict[str, Upload]:
+    """Digest → file, of the last few brought in this session; never written to disk."""
+    return st.session_state.setdefault("uploads", {})
+
+
+def frames() -> dict[str, pd.DataFrame]:
+    """Digest → table, as ``calib.sources`` takes them."""
+    return {digest: upload.frame for digest, upload in uploads().items()}
+
+
+def say(message: str | None) -> None:
+    """Keep a message for the head of the next run (a refused value, a broken link)."""
+    st.session_state["message"] = message
+
+
+def update(**changes: Any) -> None:
+    """Change fields of the Recipe; a refused value leaves it as it was, with the reason on the page."""
+    try:
+        st.session_state["recipe"] = recipe().replace(**changes)
+    except InputError as error:
+        say(str(error))
+
+
+def follow_address() -> None:
+    """Take the Recipe from the address when that is new (a link, the back button), else write it there."""
+    query = {name: st.query_params[name] for name in st.query_params}
+    if query != st.session_state.get("address", {}):
+        try:
+            st.session_state["recipe"] = Recipe.from_query(query)
+        except InputError as error:
+            say(f"The link could not be followed: {error} The settings are as they were before.")
+    address = recipe().to_query()
+    if query != address:
+        st.query_params.from_dict(address)
+    st.session_state["address"] = address
+
+
+def control(
+    widget: Callable,
+    field: str,
+    value: Any,
+    *args: Any,
+    store: Callable[[Any], Any] = lambda v: v,
+    and_then: dict[str, Any] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """A widget that shows a Recipe's value and changes it.
+
+    The Recipe is the truth: the widget is set from it before every run, so that links, presets and other pages
+    move it too. ``store`` turns the widget's value into the field's; ``field`` is "name" or "params.name";
+    ``and_then`` are fields that change with it.
+    """
+
+    def changed() -> None:
+        new = store(st.session_state[field])
+        group, _, name = field.partition(".")
+        change = {group: dict(getattr(recipe(), group)) | {name: new}} if name else {field: new}
+        update(**change, **(and_then or {}))
+
+    if st.session_state.get(field, st) != value:
+        st.session_state[field] = value
+    return widget(*args, key=field, on_change=changed, **kwargs)

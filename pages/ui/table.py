@@ -1,0 +1,148 @@
+"""What the Data page shows of a table: its choices, its problems in plain words, its columns and rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from calib import sources
+from calib.checks import InputError
+from calib.data import summarise, validate
+from calib.recipe import Recipe
+from calib.records import Dataset, Problem
+from calib.synthetic import SYNTHETIC
+from pages.ui import controls, state, work
+
+PREVIEW_ROWS = 200
+SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
+
+
+def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
+    """(table, target, positive) as the file has them, or the page ends here with what is missing."""
+    try:
+        return work.kept_tables().get_or_make(
+            (recipe.data, recipe.target, recipe.positive), lambda: sources.load_frame(recipe, state.frames())
+        )
+    except InputError as error:
+        st.error(str(error))
+        st.stop()
+
+
+def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
+    """Label column, positive class, columns, and whether the table holds features or predictions."""
+    frame, target, positive = table
+    columns = list(map(str, frame.columns))
+    left, middle, right = st.columns(3)
+    with left:
+        state.control(
+            st.selectbox,
+            "target",
+            target,
+            "Label column",
+            columns,
+            placeholder="Choose the label",
+            help="The column that says which class each row belongs to.",
+            and_then={"positive": None},
+        )
+    with middle:
+        labels = [] if target is None else list(dict.fromkeys(frame[target].dropna().astype(str)))[:50]
+        state.control(
+            st.selectbox,
+            "positive",
+            positive,
+            "Positive class",
+            labels,
+            placeholder="The rarer class",
+            help="The class whose probability is predicted: by default the rarer one. With more than two classes, "
+            "the chosen one is set against all others.",
+        )
+    with right:
+        state.control(
+            st.segmented_control,
+            "content",
+            recipe.content,
+            "The other columns hold",
+            ["features", "predictions"],
+            format_func={"features": "Features", "predictions": "Predictions"}.get,
+            required=True,
+            help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
+        )
+    if recipe.content == "features":
+        others = [name for name in columns if name != target]
+        state.control(
+            st.multiselect,
+            "exclude",
+            [name for name in recipe.exclude if name in others],
+            "Leave out columns",
+            others,
+            placeholder="None",
+            help="Columns the model must not see, for example ones that give the label away.",
+        )
+
+
+def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
+    """Every problem in plain words with its remedy, the gravest first."""
+    frame, target, positive = table
+    if target is None:
+        st.info("Choose the label column: the class that each row belongs to.")
+        st.stop()
+    found: list[Problem] = validate(frame, target, positive)
+    for severity in ("error", "warning", "info"):
+        lines = [
+            f"- {f'`{p.column}`: ' if p.column else ''}{_plain(p.message)} {_plain(p.remedy)}"
+            for p in found
+            if p.severity == severity
+        ]
+        if lines:
+            SHOW[severity]("\n".join(lines))
+    if any(problem.severity == "error" for problem in found):
+        st.dataframe(frame.head(PREVIEW_ROWS), width="stretch", alt="The first rows of the table")
+        st.stop()
+
+
+def _plain(text: str) -> str:
+    """Text of a file shown as text: Markdown's signs lose their meaning."""
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|~<>$:" else sign for sign in text)
+
+
+def overview(recipe: Recipe, data: Dataset) -> None:
+    """Headline numbers, columns and rows."""
+    positives = int(data.y.sum())
+    with st.container(horizontal=True):
+        st.metric("Rows", f"{data.n:,}", width=160)
+        st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
+        st.metric(
+            f"Class 1: {data.classes[1]}",
+            f"{positives / data.n:.1%}",
+            f"{positives:,} rows",
+            delta_color="off",
+            delta_arrow="off",
+            width=220,
+        )
+        st.metric(
+            f"Class 0: {data.classes[0]}",
+            f"{1 - positives / data.n:.1%}",
+            f"{data.n - positives:,} rows",
+            delta_color="off",
+            delta_arrow="off",
+            width=220,
+        )
+    if data.notes:
+        with st.expander(f"What was dropped, merged or imputed ({len(data.notes)})", expanded=True):
+            for note in data.notes:
+                st.text(note)
+    st.subheader("Columns", anchor=False)
+    st.dataframe(summarise(data.X), width="stretch", alt="Type, missing values and examples of every column")
+    st.subheader("First rows", anchor=False)
+    st.dataframe(data.X.head(PREVIEW_ROWS).assign(label=data.y[:PREVIEW_ROWS]), width="stretch", alt="First rows")
+
+
+def synthetic_settings(recipe: Recipe) -> None:
+    """The settings of a synthetic set; its true posteriors are known."""
+    entry = SYNTHETIC[recipe.data.removeprefix("synthetic:")]
+    settings = dict(recipe.data_params)
+    with st.container(horizontal=True):
+        for parameter in entry.parameters:
+            controls.parameter_control(
+                parameter, f"data_params.{parameter.name}", settings.get(parameter.name, parameter.default)
+            )

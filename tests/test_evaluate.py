@@ -1,0 +1,134 @@
+"""The chain: what a change costs, that nothing leaks, and that its numbers are those of the parts called by hand."""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+
+from calib import Recipe, evaluate
+from calib.calibrators import CALIBRATORS
+from calib.checks import InputError
+from calib.metrics import brier_score, expected_calibration_error
+from calib.models import MODELS
+from calib.records import Dataset
+from calib.synthetic import GaussianPair
+
+chain = importlib.import_module("calib.evaluate")  # the package's name "evaluate" is the function
+
+
+@pytest.fixture(scope="module")
+def data():
+    return GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(600, random_state=1)
+
+
+SMALL = Recipe(params={"n_estimators": 20}, calibrators=("none", "platt", "isotonic", "beta", "venn_abers"))
+
+
+def test_the_numbers_are_those_of_the_steps_done_by_hand(data):
+    evaluation = evaluate(SMALL, data)
+    rows = np.arange(data.n)
+    train, test = map(np.sort, train_test_split(rows, test_size=0.3, stratify=data.y, random_state=0))
+    X = data.X.to_numpy()
+    fit_rows, held_out = train_test_split(
+        np.arange(len(train)), test_size=1 / 3, stratify=data.y[train], random_state=0
+    )
+    forest = RandomForestClassifier(20, random_state=0).fit(X[train][fit_rows], data.y[train][fit_rows])
+    scores = forest.predict_proba(X[test])[:, 1]
+    np.testing.assert_array_equal(evaluation.rows, test)
+    np.testing.assert_allclose(evaluation.predictions["none"].p, scores, atol=1e-12)
+    method = CALIBRATORS["venn_abers"]().fit(forest.predict_proba(X[train][held_out])[:, 1], data.y[train][held_out])
+    said = evaluation.predictions["venn_abers"]
+    np.testing.assert_allclose(np.column_stack([said.p0, said.p1]), method.predict_interval(scores), atol=1e-12)
+    assert evaluation.metrics.loc["none", "brier"] == pytest.approx(brier_score(data.y[test], scores))
+    assert evaluation.metrics.loc["none", "ece"] == pytest.approx(expected_calibration_error(data.y[test], scores, 20))
+
+
+def test_a_calibrator_change_fits_no_model_and_a_view_change_calls_nothing(data, monkeypatch):
+    fitted = chain.fit(SMALL, data)
+    before = chain.calibrate(SMALL, fitted)
+    monkeypatch.setattr(chain, "fit", None)
+    monkeypatch.setattr(chain, "make_estimator", None)
+    after = chain.calibrate(SMALL.replace(calibrators=("venn_abers",), merge="square"), fitted)
+    assert list(after.predictions) == ["venn_abers"]
+    monkeypatch.setattr(chain, "calibrate", None)
+    viewed = before.with_view(SMALL.replace(bins=5, binning="quantile"))
+    assert viewed.predictions is before.predictions
+    expected = expected_calibration_error(before.y, before.predictions["platt"].p, 5, "quantile")
+    assert viewed.metrics.loc["platt", "ece"] == pytest.approx(expected)
+
+
+def test_margins_are_refused_by_the_methods_that_need_probabilities_and_taken_by_the_others(data):
+    evaluation = evaluate(Recipe(model="svm", calibrators=tuple(CALIBRATORS)), data)
+    needing = {key for key, method in CALIBRATORS.items() if method.input != "score"}
+    assert set(evaluation.refused) == needing
+    assert set(evaluation.predictions) == set(CALIBRATORS) - needing
+    assert "margins" in evaluation.refused["beta"]
+
+
+def test_folds_judge_every_row_once(data):
+    evaluation = evaluate(SMALL.replace(evaluation="folds", folds=4), data)
+    np.testing.assert_array_equal(np.sort(evaluation.rows), np.arange(data.n))
+    np.testing.assert_array_equal(evaluation.y, data.y[evaluation.rows])
+    np.testing.assert_allclose(evaluation.posterior, data.posterior[evaluation.rows])
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(data):
+    one, two, other = (evaluate(SMALL.replace(seed=seed), data) for seed in (5, 5, 6))
+    pd.testing.assert_frame_equal(one.metrics, two.metrics)
+    assert not one.metrics.equals(other.metrics)
+
+
+def test_test_labels_never_reach_a_fit(data):
+    """Turning every test label round changes no prediction."""
+    first = evaluate(SMALL, data)
+    y = data.y.copy()
+    y[first.rows] = 1 - y[first.rows]
+
+    def same_split(recipe, dataset):
+        yield np.setdiff1d(np.arange(data.n), first.rows), first.rows
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chain, "split", same_split)
+        turned = evaluate(SMALL, Dataset("turned", data.X, y))
+    for key, said in first.predictions.items():
+        np.testing.assert_array_equal(said.p, turned.predictions[key].p)
+
+
+def test_predictions_made_elsewhere_are_split_into_calibration_and_test(data):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"theirs": data.posterior**2, "other": rng.random(data.n)})
+    evaluation = evaluate(Recipe(score="theirs", test_size=0.4), Dataset("theirs", X, data.y, predictions=True))
+    assert len(evaluation.y) + len(evaluation.calibration_y) == data.n
+    np.testing.assert_array_equal(evaluation.predictions["none"].p, X["theirs"].to_numpy()[evaluation.rows])
+    table = evaluation.metrics
+    assert table.loc["venn_abers", "brier"] < table.loc["none", "brier"]
+    with pytest.raises(InputError, match="score.*theirs, other"):
+        evaluate(Recipe(score="mine"), Dataset("theirs", X, data.y, predictions=True))
+
+
+def test_too_few_rows_of_a_class_are_refused_with_the_remedy():
+    X = pd.DataFrame({"x": np.arange(30.0)})
+    y = np.array([1] + [0] * 29)
+    with pytest.raises(InputError, match="rarer class has 1"):
+        evaluate(Recipe(), Dataset("few", X, y))
+    with pytest.raises(InputError, match="rarer class has 3.*10"):
+        evaluate(Recipe(evaluation="folds"), Dataset("few", X, np.array([1] * 3 + [0] * 27)))
+
+
+@pytest.mark.parametrize("model", [key for key in MODELS if key not in ("given", "tuned_forest")])
+def test_every_model_goes_through_the_chain(model, data):
+    small = {"n_estimators": 10} if any(p.name == "n_estimators" for p in MODELS[model].parameters) else {}
+    evaluation = evaluate(Recipe(model=model, params=small, calibrators=("isotonic", "venn_abers")), data)
+    assert evaluation.metrics.loc["venn_abers", "auc"] > 0.7
+    assert evaluation.predictions["venn_abers"].p.min() > 0
+    assert np.isfinite(evaluation.metrics.loc["venn_abers", "log_loss"])
+
+
+def test_the_frame_holds_what_the_predictions_hold(data):
+    evaluation = evaluate(SMALL, data)
+    frame = evaluation.frame()
+    assert list(frame["row"]) == list(data.X.index[evaluation.rows])
+    np.testing.assert_array_equal(frame["venn_abers_upper"], evaluation.predictions["venn_abers"].upper)
