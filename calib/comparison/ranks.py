@@ -40,7 +40,7 @@ def ranks(table: Any, higher_is_better: bool) -> Array:
 def average_ranks(table: Any, higher_is_better: bool) -> Array:
     """Mean rank of each method over the data sets, shape (k,); 1 would be the best on every one.
 
-    table : (n data sets, k methods). Raises InputError for fewer than 2 methods and for NaN, naming data set and method.
+    table : (n data sets, k methods). Raises InputError for fewer than 2 methods and for NaN, naming where it stands.
 
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.8, 0.6]], higher_is_better=True)
     array([1.5 , 1.75, 2.75])
