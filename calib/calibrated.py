@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calib import checks
@@ -97,7 +98,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The more probable label of each row, (n,); the first class on a tie."""
-        return self.classes_[(self.outcome(X).p > 0.5).astype(np.intp)]
+        p = self.outcome(X).p
+        return self.classes_[(p > 0.5).astype(np.intp)]
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """(p0, p1) of class 1 for each row, (n, 2): p0 <= p1, except for the placement full, whose raw pair may cross.
@@ -119,12 +121,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
-            raise InputError(
-                f"Only the placement 'oob' draws reference objects, but the placement is {self.placement!r}."
-            )
+            raise InputError(f"Only the placement 'oob' draws reference objects; this one is {self.placement!r}.")
         return self.placed_.index[self.placed_.reference(X)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags

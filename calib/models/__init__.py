@@ -15,6 +15,7 @@ from calib.models import (
     tuned,
 )
 from calib.models.base import ModelEntry, class_one_score, gives_probability
+from calib.models.calibrated_tree import TreeNode, leaf_table, tree_nodes
 from calib.models.given import GivenScores
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import ProbabilityTree
@@ -48,7 +49,10 @@ __all__ = [
     "ModelEntry",
     "ProbabilityForest",
     "ProbabilityTree",
+    "TreeNode",
     "TunedForest",
     "class_one_score",
     "gives_probability",
+    "leaf_table",
+    "tree_nodes",
 ]

@@ -14,13 +14,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib import checks
 from calib.models.base import ModelEntry
 from calib.models.leaves import check_leaf, node_probabilities
 from calib.models.out_of_bag import in_bag, mean_out_of_bag, refuse_without_bagging, tree_voters, voting_matrix
-from calib.models.probability_tree import LEAF_PARAMETERS, depth_parameters, refuse_other_than_two_classes
+from calib.models.probability_tree import (
+    LEAF_PARAMETERS,
+    depth_parameters,
+    only_two_classes,
+    refuse_other_than_two_classes,
+)
 from calib.progress import Watch
 from calib.records import Parameter
 
@@ -106,11 +111,13 @@ class ProbabilityForest(RandomForestClassifier):
         """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees."""
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
         checks.choice(self.vote, VOTES, "vote")
+        if y is not None:
+            y = column_or_1d(y, warn=True)
         if watch is None or self.warm_start or self.oob_score:
             super().fit(X, y, sample_weight=sample_weight)
         else:
             self._fit_watched(X, y, sample_weight, watch)
-        refuse_other_than_two_classes(self)
+        refuse_other_than_two_classes(self, self.n_classes_)
         self.node_votes_ = [self._node_votes(tree.tree_) for tree in self.estimators_]
         if self.bootstrap:
             self.training_matrix_ = self._validate_X_predict(X).copy()
@@ -171,10 +178,7 @@ class ProbabilityForest(RandomForestClassifier):
         return mean_out_of_bag(self, self.training_matrix_, in_bag(self), np.arange(n))
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.target_tags.multi_output = False
-        return tags
+        return only_two_classes(super().__sklearn_tags__())
 
 
 @contextlib.contextmanager

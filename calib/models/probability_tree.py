@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib.checks import InputError
 from calib.models.base import ModelEntry
@@ -16,15 +18,20 @@ from calib.models.leaves import check_leaf, node_probabilities
 from calib.records import Parameter
 
 
-def refuse_other_than_two_classes(model: Any) -> None:
-    """Refuse a tree or forest that was grown on anything but one label with two classes."""
-    name = type(model).__name__
-    if model.n_outputs_ != 1:
-        raise InputError(f"{name} predicts one label, but y has {model.n_outputs_} columns.")
-    if model.n_classes_ != 2:
+def only_two_classes(tags: Tags) -> Tags:
+    """scikit-learn's tags of an estimator for one label with two classes."""
+    tags.classifier_tags.multi_class = False
+    tags.classifier_tags.multi_label = False
+    tags.target_tags.multi_output = False
+    return tags
+
+
+def refuse_other_than_two_classes(model: Any, classes: int) -> None:
+    """Refuse a tree or forest for anything but two classes."""
+    if classes != 2:
         raise InputError(
-            f"Only binary classification is supported. {name} got {model.n_classes_} "
-            f"class{'' if model.n_classes_ == 1 else 'es'}: choose a positive class and set it against the rest."
+            f"Only binary classification is supported. {type(model).__name__} got {classes} "
+            f"class{'' if classes == 1 else 'es'}: choose a positive class and set it against the rest."
         )
 
 
@@ -88,23 +95,24 @@ class ProbabilityTree(DecisionTreeClassifier):
 
     def fit(self, X, y, sample_weight=None, check_input=True):
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
         super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
-        refuse_other_than_two_classes(self)
+        refuse_other_than_two_classes(self, self.n_classes_)
         self.node_probability_ = node_probabilities(self.tree_, self.leaf, self.curtail, self.m, self.prior)
         return self
 
     def predict_proba(self, X, check_input=True) -> np.ndarray:
+        check_is_fitted(self)
         p = self.node_probability_.take(self.apply(X, check_input=check_input))
         return np.column_stack([1 - p, p])
 
     def predict(self, X, check_input=True) -> np.ndarray:
-        return self.classes_.take(np.argmax(self.predict_proba(X, check_input=check_input), axis=1))
+        p = self.predict_proba(X, check_input=check_input)
+        return self.classes_.take(np.argmax(p, axis=1))
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.target_tags.multi_output = False
-        return tags
+        return only_two_classes(super().__sklearn_tags__())
 
 
 LEAF_PARAMETERS = (

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import ParameterSampler, StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib import checks
 from calib.checks import InputError
@@ -22,6 +22,7 @@ from calib.models.base import ModelEntry, class_one_score
 from calib.models.leaves import curtailed, node_probabilities
 from calib.models.out_of_bag import voting_matrix
 from calib.models.probability_forest import ProbabilityForest
+from calib.models.probability_tree import only_two_classes, refuse_other_than_two_classes
 from calib.progress import Watch
 from calib.records import Parameter
 
@@ -45,16 +46,20 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X, y, watch: Watch | None = None):
+        if y is None:
+            raise InputError("The search requires y to be passed, but the target y is None.")
+        X, y = indexable(X, column_or_1d(y, warn=True))
         check_classification_targets(y)
         watch = watch or Watch()
-        rarest = np.unique(y, return_counts=True)[1].min()
-        if rarest < self.cv:
+        classes, counts = np.unique(y, return_counts=True)
+        refuse_other_than_two_classes(self, len(classes))
+        if counts.min() < checks.number(self.cv, "cv", 2, integer=True):
             raise InputError(
-                f"The search needs {self.cv} folds with every class in each, but one class has {rarest} objects: "
+                f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} objects: "
                 "use fewer folds (cv) or more rows."
             )
         folds = list(StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y))
-        self.best_params_ = self._settings(X, np.asarray(y), folds, watch.part(0.0, 0.95))
+        self.best_params_ = self._settings(X, y, folds, watch.part(0.0, 0.95))
         self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.part(0.95, 1.0))
         self.classes_ = self.best_estimator_.classes_
         self.n_features_in_ = self.best_estimator_.n_features_in_
@@ -75,6 +80,11 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         """Every tree's vote for class 1, (n, n_trees)."""
         check_is_fitted(self)
         return self.best_estimator_.tree_scores(X)
+
+    def __sklearn_tags__(self):
+        tags = only_two_classes(super().__sklearn_tags__())
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
 
 
 class TunedForest(_SearchedForest):

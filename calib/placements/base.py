@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from calib import checks
 from calib.checks import InputError
@@ -89,14 +90,14 @@ class Placement(ABC):
         calibration_size : share of the rows held back (split) · cv : folds (cv) · random_state : of every draw made
         Raises InputError with the remedy where the data or the estimator do not allow it; Cancelled when called off.
         """
-        X, y = indexable(X, y)
+        self.classes, coded = two_classes(y)
+        X, coded = indexable(X, coded)
         checks.number(calibration_size, "calibration_size", 0, 1, open_ends=True)
         checks.number(cv, "cv", 2, integer=True)
         self.estimator, self.cv, self.calibration_size = estimator, cv, float(calibration_size)
         self.random_state = (
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
         )
-        self.classes, coded = two_classes(y)
         self.probability, self.notes = False, ()
         self._fit(X, coded, watch or Watch())
         self.y = coded[self.index]
@@ -112,8 +113,7 @@ class Placement(ABC):
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
         """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""
-        self._refuse_margins(calibrator)
-        return clone(calibrator).fit(self._input(calibrator), self.y)
+        return self._clone(calibrator).fit(self._input(calibrator), self.y)
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
         """What a calibrator that ``calibrate`` returned says of scored objects."""
@@ -127,12 +127,17 @@ class Placement(ABC):
         self.probability = gives_probability(model)
         return model, matrix
 
-    def _refuse_margins(self, calibrator: BaseEstimator) -> None:
+    def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
+        """An unfitted clone for the kind of score at hand; refuses margins where probabilities are needed."""
         if calibrator.input == "probability" and not self.probability:
             raise InputError(
                 f"{calibrator.label} needs probabilities, but {type(last_step(self.estimator)).__name__} gives margins "
                 "(any real number). Choose Platt, isotonic, Venn or Venn–Abers, or another model."
             )
+        copy = clone(calibrator)
+        if not self.probability and copy.get_params().get("threshold") == 0.5:
+            copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin
+        return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:
         return self.scores if calibrator.input != "tree_scores" else self.tree_scores
@@ -162,9 +167,9 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
 
 def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """(the two labels in sorted order, y coded as 0 and 1). Refuses any other number of classes."""
-    y = np.asarray(y)
-    if y.ndim != 1:
-        raise InputError(f"y must be one-dimensional, but has shape {y.shape}.")
+    if y is None:
+        raise InputError("Calibration requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, coded = np.unique(y, return_inverse=True)
     if len(classes) != 2:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from calib.calibrators import merge_pair
@@ -66,9 +66,8 @@ class CrossFit(Placement):
     def calibrate(self, calibrator: BaseEstimator) -> Any:
         if not calibrator.gives_interval:
             return super().calibrate(calibrator)
-        self._refuse_margins(calibrator)
         return FoldCalibrators(
-            tuple(clone(calibrator).fit(self.scores[fold], self.y[fold]) for fold in self.fold_index)
+            tuple(self._clone(calibrator).fit(self.scores[fold], self.y[fold]) for fold in self.fold_index)
         )
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from calib.checks import InputError
 from calib.placements.base import Placement
@@ -24,10 +24,9 @@ class NoPlacement(Placement):
         self.scores, self.index = np.empty(0), np.empty(0, dtype=np.intp)
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
-        self._refuse_margins(calibrator)
         if calibrator.key != "none":
             raise InputError(
                 f"{calibrator.label} needs calibration scores, but with the placement 'none' every row trains the "
                 "model. Choose the placement split, cv, oob or train."
             )
-        return clone(calibrator).fit([0.5], [0])  # it learns nothing, so that any calibration set will do
+        return self._clone(calibrator).fit([0.5], [0])  # it learns nothing, so that any calibration set will do

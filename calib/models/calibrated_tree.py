@@ -1,0 +1,129 @@
+"""A calibrated tree is a fixed, readable model: every leaf carries its rule, its label and its interval.
+
+All objects in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
+(Johansson, Löfström, Boström 2019, §3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from calib.checks import InputError
+from calib.models.leaves import parents
+from calib.models.probability_tree import ProbabilityTree
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """One node, as it would be drawn.
+
+    number, parent : in the tree's own numbering, the root 0 with parent −1 · depth : the root's is 0
+    condition : what leads here from the parent ("" for the root) · rule : all conditions from the root, shortened
+    n : training objects · label : the predicted class · score : the tree's own probability of class 1
+    p0, p1, p : the calibrator's pair and probability at that score; None where it gives none
+    """
+
+    number: int
+    parent: int
+    depth: int
+    leaf: bool
+    condition: str
+    rule: str
+    n: int
+    label: Any
+    score: float
+    p0: float | None
+    p1: float | None
+    p: float | None
+
+
+def tree_nodes(
+    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None
+) -> tuple[TreeNode, ...]:
+    """Every node of a fitted tree with what a fitted calibrator says of it, in the tree's own order.
+
+    calibrator : fitted on scores of this tree; without one, p is the tree's own score
+    feature_names : (d,) names for the rules; by default those seen in ``fit``, or x0, x1, …
+    """
+    check_is_fitted(tree)
+    grown, score = tree.tree_, tree.node_probability_
+    names = _names(tree, feature_names)
+    p = score if calibrator is None else calibrator.predict(score)
+    pair = calibrator.predict_interval(score) if getattr(calibrator, "gives_interval", False) else None
+    parent = parents(grown)
+    conditions: list[str] = []
+    bounds: list[dict[int, tuple[float, float]]] = []  # feature → (above, up to) along the path, by node
+    depths: list[int] = []
+    nodes = []
+    for i, above in enumerate(parent.tolist()):
+        if above < 0:
+            conditions.append("")
+            bounds.append({})
+            depths.append(0)
+        else:
+            feature, threshold = int(grown.feature[above]), float(grown.threshold[above])
+            left = grown.children_left[above] == i
+            low, high = bounds[above].get(feature, (-np.inf, np.inf))
+            now = (low, min(high, threshold)) if left else (max(low, threshold), high)
+            conditions.append(f"{names[feature]} {'≤' if left else '>'} {threshold:.6g}")
+            bounds.append({**bounds[above], feature: now})
+            depths.append(depths[above] + 1)
+        nodes.append(
+            TreeNode(
+                number=i,
+                parent=above,
+                depth=depths[i],
+                leaf=bool(grown.children_left[i] < 0),
+                condition=conditions[i],
+                rule=" and ".join(_interval(names[f], *ends) for f, ends in bounds[i].items()) or "every object",
+                n=int(grown.n_node_samples[i]),
+                label=tree.classes_[int(score[i] > 0.5)],
+                score=float(score[i]),
+                p0=None if pair is None else float(pair[i, 0]),
+                p1=None if pair is None else float(pair[i, 1]),
+                p=float(p[i]),
+            )
+        )
+    return tuple(nodes)
+
+
+def leaf_table(
+    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """One row a leaf, by rising score: rule, n, label, score, p0, p1, p; the index is the leaf's node number.
+
+    >>> from calib.models import ProbabilityTree
+    >>> tree = ProbabilityTree(leaf="laplace").fit([[1], [2], [3]], [0, 0, 1])
+    >>> leaf_table(tree)[["rule", "n", "label", "score"]]
+             rule  n  label     score
+    leaf
+    1    x0 ≤ 2.5  2      0  0.250000
+    2    x0 > 2.5  1      1  0.666667
+    """
+    leaves = [node for node in tree_nodes(tree, calibrator, feature_names) if node.leaf]
+    columns = ["rule", "n", "label", "score", "p0", "p1", "p"]
+    index = pd.Index([node.number for node in leaves], name="leaf")
+    table = pd.DataFrame({name: [getattr(node, name) for node in leaves] for name in columns}, index=index)
+    return table.astype({"p0": float, "p1": float}).sort_values(["score", "n"], kind="stable")
+
+
+def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:
+    if given is None:
+        return list(getattr(tree, "feature_names_in_", [f"x{i}" for i in range(tree.n_features_in_)]))
+    if len(given) != tree.n_features_in_:
+        raise InputError(f"feature_names must name {tree.n_features_in_} features, but has {len(given)}.")
+    return list(given)
+
+
+def _interval(name: str, low: float, high: float) -> str:
+    if np.isinf(low):
+        return f"{name} ≤ {high:.6g}"
+    if np.isinf(high):
+        return f"{name} > {low:.6g}"
+    return f"{low:.6g} < {name} ≤ {high:.6g}"
