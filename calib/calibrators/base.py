@@ -35,6 +35,8 @@ class ScoreCalibrator(BaseEstimator):
     gives_interval : whether there is a ``predict_interval``
     weighted : whether ``fit`` takes sample weights
     parameters : the options of ``__init__`` with their ranges, for checks and for controls
+
+    After ``fit``, ``notes_`` holds what a person should know of the fit, one sentence each; most often nothing.
     """
 
     key: ClassVar[str]
@@ -64,6 +66,7 @@ class ScoreCalibrator(BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._learn(scores, y, weights)
+        self.notes_ = self._notes()
         return self
 
     def predict(self, scores: Any) -> Array:
@@ -76,6 +79,10 @@ class ScoreCalibrator(BaseEstimator):
 
     def _map(self, scores: Array) -> Array:
         raise NotImplementedError
+
+    def _notes(self) -> tuple[str, ...]:
+        """What a person should know of this fit, one sentence each."""
+        return ()
 
     def _read(self, scores: Any) -> Array:
         return READERS[self.input](scores)
@@ -126,10 +133,11 @@ class IntervalCalibrator(ScoreCalibrator):
         scores, removed = self._read(scores), np.asarray(removed)
         same_length(scores=scores, removed=removed)
         n = len(self.labels_)
-        if removed.size and (removed.dtype.kind not in "iu" or removed.min() < 0 or removed.max() >= n):
+        whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
+        if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(
-                f"removed must hold positions of calibration objects, whole numbers from 0 to {n - 1}, "
-                f"but spans {removed.min()!r} to {removed.max()!r}."
+                "removed must hold one position of a calibration object for each score, a whole number from 0 to "
+                f"{n - 1}, but is {np.array2string(removed, threshold=8, edgeitems=3)}."
             )
         return self._pairs_without(scores, removed.astype(np.intp))
 

@@ -13,11 +13,11 @@ from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.likelihood import LogisticFit, fit_logistic
 from calib.checks import Array
 
-CLIP = 1e-12
+CLIP = float(np.finfo(np.float64).eps)
 
 
 def log_odds_columns(p: Array) -> Array:
-    """ln p and −ln(1 − p) as columns (n, 2), with p kept 1e-12 away from 0 and 1."""
+    """ln p and −ln(1 − p) as columns (n, 2), with p kept 2.2e-16 away from 0 and 1."""
     p = np.clip(p, CLIP, 1 - CLIP)
     return np.column_stack([np.log(p), -np.log1p(-p)])
 
@@ -27,11 +27,18 @@ def count_clipped(p: Array) -> int:
     return int(((p < CLIP) | (p > 1 - CLIP)).sum())
 
 
+def clip_notes(clipped: int) -> tuple[str, ...]:
+    """The sentence about calibration scores of 0 or 1, whose log-odds are infinite."""
+    if clipped == 0:
+        return ()
+    return (f"{clipped} calibration scores of 0 or 1 were moved to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite.",)
+
+
 class Beta(ScoreCalibrator):
     """Beta calibration of probabilities; optional weights.
 
     A negative coefficient is dropped and the rest fitted again; were both negative, the likelier one stays. ``a_``,
-    ``b_``, ``c_`` are the coefficients; ``n_clipped_`` counts calibration scores moved to [1e-12, 1 − 1e-12];
+    ``b_``, ``c_`` are the coefficients; ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16;
     ``bounded_`` says that the classes are separable, so that the likelihood has no maximum and the fit was stopped on
     the way. Constant scores and one-class labels are answered with the class frequency.
 
@@ -62,6 +69,10 @@ class Beta(ScoreCalibrator):
         slopes = dict(zip(kept, fit.slopes.tolist(), strict=True))
         self.a_, self.b_, self.c_ = slopes.get(0, 0.0), slopes.get(1, 0.0), fit.intercept
         self.bounded_ = fit.bounded
+
+    def _notes(self) -> tuple[str, ...]:
+        separable = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
+        return clip_notes(self.n_clipped_) + ((separable,) if self.bounded_ else ())
 
     @staticmethod
     def _likeliest(columns: Array, y: Array, weights: Array) -> tuple[tuple[int, ...], LogisticFit]:

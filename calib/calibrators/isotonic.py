@@ -78,5 +78,6 @@ class Isotonic(ScoreCalibrator):
         below = np.maximum(np.searchsorted(self.scores_, scores, side="right") - 1, 0)
         if self.between == "nearest":
             above = np.minimum(below + 1, len(self.scores_) - 1)
-            below = np.where(self.scores_[above] - scores < scores - self.scores_[below], above, below)
+            with np.errstate(over="ignore"):
+                below = np.where(self.scores_[above] - scores < scores - self.scores_[below], above, below)
         return self.values_[below]

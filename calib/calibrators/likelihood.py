@@ -14,6 +14,8 @@ from scipy.special import expit
 from calib.checks import Array
 
 NATS_LEFT = 1e-12
+ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
+STEEPEST = float(np.finfo(np.float64).max)  # the slope per unit of score of scores that differ by less than 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,23 +38,36 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
 
     A column without variation gets slope 0; among equally likely slopes, the shortest (in standard deviations).
     """
-    total = weights.sum()
-    scale = np.abs(columns).max(axis=0, initial=0)
-    scale[scale == 0] = 1
-    unit = columns / scale
-    centre = weights @ unit / total
-    unit = unit - centre
-    spread = np.sqrt(weights @ unit**2 / total)
-    still = spread <= 1e-13
-    unit[:, still] = 0
-    spread[still] = 1
+    weights = weights / weights.mean()
+    # Shift, then scale: neither overflows, and scores that are large but close together keep their differences.
+    middle = columns.min(axis=0) / 2 + columns.max(axis=0) / 2
+    shifted = columns - middle
+    reach = np.abs(shifted).max(axis=0)
+    reach[reach == 0] = 1
+    unit = shifted / reach
+    centre = weights @ unit / weights.sum()
+    unit -= centre
+    spread = np.sqrt(weights @ unit**2 / weights.sum())
+    constant = spread <= 1e-13
+    unit[:, constant] = 0
+    spread[constant] = 1
     design = np.column_stack([unit / spread, np.ones(len(targets))])
 
-    share = np.clip(weights @ targets / total, 1e-15, 1 - 1e-15)
-    beta = np.append(np.zeros(columns.shape[1]), np.log(share / (1 - share)))
+    beta, bounded = _newton(design, targets, weights)
+    loss = log_loss_sum(design @ beta, targets, weights)
+    slopes = np.where(constant, 0, beta[:-1] / spread)
+    with np.errstate(over="ignore"):
+        per_score = np.clip(slopes / reach, -STEEPEST, STEEPEST)
+    intercept = beta[-1] - slopes @ centre - per_score @ middle
+    return LogisticFit(per_score, float(intercept), loss, bounded)
+
+
+def _newton(design: Array, targets: Array, weights: Array) -> tuple[Array, bool]:
+    """Coefficients for a design whose last column is constant, and whether the likelihood has no maximum."""
+    share = np.clip(weights @ targets / weights.sum(), 1e-15, 1 - 1e-15)
+    beta = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
     logits = design @ beta
     loss = log_loss_sum(logits, targets, weights)
-    bounded = False
     for _ in range(200):
         p = expit(logits)
         gradient = design.T @ (weights * (p - targets))
@@ -63,19 +78,9 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
         if gain <= NATS_LEFT:
             # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by about one.
             bounded = bool(np.abs(move).max() > 0.01)
-            beta = beta if bounded else beta + step
-            break
+            return (beta if bounded else beta + step), bounded
         length = 1.0
-        while length > 1e-10:
-            tried = log_loss_sum(logits + length * move, targets, weights)
-            if tried <= loss - 1e-4 * length * gain:
-                break
+        while (tried := log_loss_sum(logits + length * move, targets, weights)) > loss + ROUNDING * (1 + loss):
             length /= 2
-        else:
-            break
         beta, logits, loss = beta + length * step, logits + length * move, tried
-    slopes = beta[:-1] / spread
-    slopes[still] = 0
-    intercept = beta[-1] - slopes @ centre
-    limit = np.finfo(np.float64).max / 1e8
-    return LogisticFit(np.clip(slopes / scale, -limit, limit), float(intercept), loss, bounded)
+    return beta, True

@@ -19,7 +19,7 @@ class Uncalibrated(ScoreCalibrator):
     input = "probability"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        self.n_ = len(y)
+        pass
 
     def _map(self, scores: Array) -> Array:
         return scores.copy()

@@ -42,4 +42,5 @@ class Platt(ScoreCalibrator):
         self.A_, self.B_ = -float(fit.slopes[0]), -fit.intercept
 
     def _map(self, scores: Array) -> Array:
-        return expit(-(self.A_ * scores + self.B_))
+        with np.errstate(over="ignore"):
+            return expit(-(self.A_ * scores + self.B_))

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.calibrators.beta import count_clipped, log_odds_columns
+from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
 from calib.checks import Array, both_classes
 
 COLDEST, HOTTEST = 1e-3, 1e3
@@ -22,7 +22,7 @@ class Temperature(ScoreCalibrator):
 
     ``T_`` is the temperature: above 1 for a model that is too sure of itself. It is kept in [0.001, 1000], and
     ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no better than
-    chance). ``n_clipped_`` counts calibration scores moved to [1e-12, 1 − 1e-12]. One class alone is refused.
+    chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class alone is refused.
 
     >>> temperature = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])    # logit 3/4 = logit 9/10 ÷ 2
     >>> round(temperature.T_, 6), temperature.predict([0.9, 0.1]).round(6)
@@ -55,6 +55,10 @@ class Temperature(ScoreCalibrator):
             self.T_ = COLDEST
         else:
             self.T_, self.bounded_ = 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
+
+    def _notes(self) -> tuple[str, ...]:
+        stopped = f"The best temperature lies outside [{COLDEST:g}, {HOTTEST:g}]: it was stopped at {self.T_:g}."
+        return clip_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds_columns(scores).sum(axis=1) / self.T_)
