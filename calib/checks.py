@@ -18,11 +18,15 @@ class InputError(ValueError):
     """Input that is refused. The message says what was wrong and what to do."""
 
 
-def _float_vector(values: Any, name: str) -> Array:
+def _floats(values: Any, name: str) -> Array:
     try:
-        array = np.asarray(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
+
+
+def _float_vector(values: Any, name: str) -> Array:
+    array = _floats(values, name)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
     finite = np.isfinite(array)
@@ -199,10 +203,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:
     """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` where that is given."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a table of numbers, but some value is not one: {error}.") from None
+    array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"
         raise InputError(f"{name} must have shape {allowed}, one row an object, but has shape {array.shape}.")
@@ -217,7 +218,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
 
 def covariance(values: Any, d: int, name: str) -> Array:
     """A symmetric positive definite (d, d) matrix from one number, (d,) variances or a (d, d) matrix."""
-    array = np.asarray(values, dtype=np.float64)
+    array = _floats(values, name).copy()
     if array.ndim == 0:
         array = array * np.eye(d)
     elif array.ndim == 1:
@@ -234,7 +235,7 @@ def covariance(values: Any, d: int, name: str) -> Array:
 
 def results_table(table: Any, name: str) -> Array:
     """Results of k methods (columns, at least 2) on n data sets (rows) as float64; ∞ is a result, NaN is refused."""
-    values = np.asarray(table, dtype=np.float64)
+    values = _floats(table, name)
     if values.ndim != 2 or values.shape[0] < 1 or values.shape[1] < 2:
         raise InputError(
             f"{name} must have one row a data set and one column a method, at least 2 methods, but has shape "
@@ -247,7 +248,7 @@ def results_table(table: Any, name: str) -> Array:
             for labels, at in zip(getattr(table, "axes", [range(n) for n in values.shape]), missing[0], strict=True)
         )
         raise InputError(
-            f"{name} must have no missing results, but {len(missing)} are (the first for data set {row!r}, method "
-            f"{column!r}). Run them, or leave out these data sets for all methods."
+            f"{name} must have no missing results, but {len(missing)} are (the first for data set {row}, method "
+            f"{column}). Run them, or leave out these data sets for all methods."
         )
     return values

@@ -60,7 +60,7 @@ class GaussianPair(KnownDistribution):
 
     def __post_init__(self) -> None:
         for name in ("mean0", "mean1"):
-            object.__setattr__(self, name, checks.score_vector(np.atleast_1d(getattr(self, name)), name))
+            object.__setattr__(self, name, checks.score_vector(np.atleast_1d(getattr(self, name)), name).copy())
         checks.same_length(mean0=self.mean0, mean1=self.mean1)
         for name in ("cov0", "cov1"):
             object.__setattr__(self, name, checks.covariance(getattr(self, name), self.dimension, name))

@@ -43,7 +43,7 @@ class GaussianMixturePair(KnownDistribution):
 
     def __post_init__(self) -> None:
         for label in "01":
-            means = checks.matrix(getattr(self, f"means{label}"), f"means{label}")
+            means = checks.matrix(getattr(self, f"means{label}"), f"means{label}").copy()
             checks.not_empty(means, f"means{label}")
             covs: Sequence[Any] = getattr(self, f"covs{label}")
             checks.same_length(**{f"means{label}": means, f"covs{label}": covs})

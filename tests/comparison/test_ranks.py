@@ -151,7 +151,7 @@ def test_a_clique_needs_all_its_pairs_alike():
 
 def test_nan_is_refused_with_its_place():
     frame = pd.DataFrame({"Platt": [1.0, 2.0], "VA": [1.0, np.nan]}, index=["spect", "wilt"])
-    with pytest.raises(InputError, match="'wilt', method 'VA'"):
+    with pytest.raises(InputError, match="data set wilt, method VA"):
         average_ranks(frame, True)
     with pytest.raises(InputError, match="data set 1, method 0"):
         friedman([[1, 2, 3], [np.nan, 2, 3]], True)
