@@ -158,7 +158,8 @@ def binomial_interval(
         z = -ndtri(tail)
         center = (k + z**2 / 2) / (n + z**2)
         half = z / (n + z**2) * np.sqrt(k * (1 - k / n) + z**2 / 4)
-        lower, upper = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
+        lower = np.where(k > 0, np.maximum(center - half, 0), 0.0)
+        upper = np.where(k < n, np.minimum(center + half, 1), 1.0)
     return np.where(np.isnan(n), np.nan, lower), np.where(np.isnan(n), np.nan, upper)
 
 

@@ -46,12 +46,14 @@ def maximum_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strate
 def squared_ece(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
     """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
 
-    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it.
+    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there, it is the
+    probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
 
     >>> round(squared_ece([1, 0, 1], [0.61, 0.63, 0.92]), 4)                   # (0.12² + 0.08²) / 2
     0.0104
     """
-    _, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    y, p = checks.labelled_probabilities(y, p)
+    _, observed, mean_p = _filled_bins(1 - y, 1 - p, bins, strategy)
     return float(((observed - mean_p) ** 2).mean())
 
 
