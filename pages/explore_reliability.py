@@ -19,4 +19,4 @@ else:
     chart.show("reliability", evaluation)
 
 tables.metrics(evaluation)
-frame.notes(evaluation)
+frame.notes(evaluation.notes)

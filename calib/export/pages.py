@@ -17,7 +17,8 @@ STYLE = """
 body { font: 16px/1.5 "Source Sans 3", "Segoe UI", Helvetica, Arial, sans-serif; max-width: 62rem; margin: 2rem auto;
        padding: 0 1rem; color: %(ink)s; background: %(paper)s }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums } .wide { overflow-x: auto }
-th, td { text-align: right; padding: .25rem .75rem; border-bottom: 1px solid %(grid)s } th:first-child { text-align: left }
+th, td { text-align: right; padding: .25rem .75rem; border-bottom: 1px solid %(grid)s }
+th:first-child { text-align: left }
 figure { margin: 2rem 0 } figcaption { color: %(muted)s } pre { overflow-x: auto; background: %(grid)s; padding: 1rem }
 """
 
@@ -60,8 +61,9 @@ def report_html(evaluation: Evaluation, theme: Theme = LIGHT) -> bytes:
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "pandas", "scipy", "scikit-learn", "plotly"))
     parts += [
         "<h2>How this was made</h2>",
-        f"<p>{data.n} rows, {data.X.shape[1]} columns, data digest {data.digest}; classes {html.escape(str(data.classes[0]))} "
-        f"(0) and {html.escape(str(data.classes[1]))} (1). Python {platform.python_version()}, {packages}.</p>",
+        f"<p>{data.n} rows, {data.X.shape[1]} columns, data digest {data.digest}; classes "
+        f"{html.escape(str(data.classes[0]))} (0) and {html.escape(str(data.classes[1]))} (1). "
+        f"Python {platform.python_version()}, {packages}.</p>",
         f"<pre>{html.escape(recipe.to_json())}</pre>",
     ]
     return _document(f"{data.name} · Calibration Explorer", "".join(parts), theme).encode()

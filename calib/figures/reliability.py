@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,34 +49,37 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     }
     ece = {key: float(evaluation.metrics.loc[key, "ece"]) for key in shown}
     listed = "; ".join(f"{label_of(key)} ECE {number(value)}" for key, value in ece.items())
-    few = sum(int(((0 < c.count) & (c.count < FEW)).sum()) for c in curves.values())
+    few = sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in curves.values())
     return Reliability(
         curves,
         recipe.band,
-        _finding(ece),
+        _finding(evaluation, shown),
         _caption(recipe.band, few),
         f"Reliability diagram of {len(evaluation.y)} test rows in {recipe.bins} bins: {listed or 'nothing to show'}.",
     )
 
 
-def _finding(ece: Mapping[str, float]) -> str:
+def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     """The result in one sentence, computed from the numbers shown."""
-    others = {key: value for key, value in ece.items() if key != "none"}
-    if not ece:
+    table = evaluation.metrics.loc[list(shown), ["brier", "ece"]]
+    if table.empty:
         return "No calibrator can answer here"
-    if "none" not in ece or not others:
-        best = min(ece, key=ece.__getitem__)
-        return f"{label_of(best)} has an ECE of {number(ece[best])}"
-    best = min(others, key=others.__getitem__)
-    if others[best] < ece["none"]:
-        return f"{label_of(best)} lowers ECE from {number(ece['none'])} to {number(others[best])}"
-    return f"No calibrator lowers the ECE of {number(ece['none'])} here"
+    others = table.drop("none", errors="ignore")
+    if "none" not in table.index or others.empty:
+        best = str(table["brier"].idxmin())
+        return f"{label_of(best)}: Brier score {number(table.brier[best])}, ECE {number(table.ece[best])}"
+    raw, best = table.loc["none"], str(others["brier"].idxmin())
+    if others.brier[best] >= raw.brier:
+        return f"No calibrator lowers the Brier score of {number(raw.brier)} here"
+    text = f"{label_of(best)} lowers the Brier score from {number(raw.brier)} to {number(others.brier[best])}"
+    change = "and ECE from" if others.ece[best] < raw.ece else "but raises ECE from"
+    return f"{text} {change} {number(raw.ece)} to {number(others.ece[best])}"
 
 
 def _caption(band: str, few: int) -> str:
     text = (
-        "On the diagonal, what is predicted is what happens. Below it the model promises too much, above it too little; "
-        "an S-shape means too timid, its mirror image too bold."
+        "On the diagonal, what is predicted is what happens. Below it the model promises too much, above it too "
+        "little; an S-shape means too timid, its mirror image too bold."
     )
     if band == "confidence":
         text += " Bars: 95 % Wilson interval of each observed frequency."
@@ -95,7 +99,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     for key, curve in record.curves.items():
         if record.band == "consistency":
             figure.add_trace(_consistency(key, curve))
-        figure.add_trace(_curve(key, curve, record.band, theme))
+        figure.add_traces(_curve(key, curve, record.band, theme))
         figure.add_trace(_histogram(key, curve))
     return figure
 
@@ -120,47 +124,46 @@ def _layout(theme: Theme) -> go.Layout:
     )
 
 
-def _hover(curve: BinnedCurve, rows: np.ndarray) -> np.ndarray:
-    return np.stack(
-        [curve.count[rows], curve.edges[rows], curve.edges[rows + 1], curve.lower[rows], curve.upper[rows]], axis=1
-    )
-
-
-def _curve(key: str, curve: BinnedCurve, band: str, theme: Theme) -> go.Scatter:
-    rows = np.flatnonzero(curve.count > 0)
-    mark, x, y = MARKS[key], curve.mean_p[rows], curve.observed[rows]
-    bars = None
-    if band == "confidence":
-        bars = {
-            "type": "data",
-            "symmetric": False,
-            "array": curve.upper[rows] - y,
-            "arrayminus": y - curve.lower[rows],
-            "thickness": 1.2,
-            "width": 0,
-            "color": rgba(mark.color, 0.55),
-        }
+def _points(key: str, curve: BinnedCurve, rows: np.ndarray, band: str, **style: Any) -> go.Scatter:
+    """The bins ``rows`` as points, with what a reader wants to know of each on hover."""
+    x, y = curve.mean_p[rows], curve.observed[rows]
+    bars = {
+        "type": "data",
+        "symmetric": False,
+        "array": curve.upper[rows] - y,
+        "arrayminus": y - curve.lower[rows],
+        "thickness": 1.2,
+        "width": 0,
+        "color": rgba(MARKS[key].color, 0.55),
+    }
+    known = [curve.count, curve.edges[:-1], curve.edges[1:], curve.lower, curve.upper]
     return go.Scatter(
         x=x,
         y=y,
         name=label_of(key),
         legendgroup=key,
-        mode="lines+markers",
-        line={"color": mark.color, "width": 2, "dash": mark.dash},
-        marker={
-            "color": mark.color,
-            "symbol": mark.symbol,
-            "size": 9,
-            "line": {"color": theme.paper, "width": 1},
-            "opacity": np.where(curve.count[rows] < FEW, 0.35, 1.0),
-        },
-        error_y=bars,
-        customdata=_hover(curve, rows),
+        error_y=bars if band == "confidence" else None,
+        customdata=np.stack([values[rows] for values in known], axis=1),
         hovertemplate=(
             "predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata[0]:d} rows in [%{customdata[1]:.3g}, "
             "%{customdata[2]:.3g}]<br>95 % interval [%{customdata[3]:.3f}, %{customdata[4]:.3f}]"
         ),
+        **style,
     )
+
+
+def _curve(key: str, curve: BinnedCurve, band: str, theme: Theme) -> list[go.Scatter]:
+    """A line through the bins with enough rows; the others faint, small and unconnected."""
+    mark = MARKS[key]
+    enough, few = np.flatnonzero(curve.count >= FEW), np.flatnonzero((curve.count > 0) & (curve.count < FEW))
+    marker = {"color": mark.color, "symbol": mark.symbol, "line": {"color": theme.paper, "width": 1}}
+    line = {"color": mark.color, "width": 2, "dash": mark.dash}
+    return [
+        _points(
+            key, curve, few, "none", mode="markers", marker={**marker, "size": 6, "opacity": 0.4}, showlegend=False
+        ),
+        _points(key, curve, enough, band, mode="lines+markers", line=line, marker={**marker, "size": 10}),
+    ]
 
 
 def _consistency(key: str, curve: BinnedCurve) -> go.Scatter:

@@ -23,6 +23,7 @@ def show(name: str, source, key: str | None = None, **options) -> None:
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
+    st.subheader(record.title, anchor=False)
     st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt)
     st.caption(record.caption)
     with st.popover("Download", key=f"{key}_downloads"):

@@ -8,13 +8,14 @@ import streamlit as st
 
 from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS
+from calib.checks import InputError
 from calib.data import SAMPLES
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.records import Parameter
 from calib.synthetic import SYNTHETIC
-from pages.ui import state
+from pages.ui import state, work
 from pages.ui.state import control
 
 LABELS = {
@@ -37,6 +38,8 @@ def sidebar(recipe: Recipe) -> None:
     if recipe.content == "features":
         _model(recipe)
         _placement(recipe)
+    else:
+        _scores(recipe)
     _calibrators(recipe)
     _view(recipe)
 
@@ -114,6 +117,26 @@ def _model(recipe: Recipe) -> None:
         )
 
 
+def _scores(recipe: Recipe) -> None:
+    """For predictions made elsewhere: which column, and how many rows judge it."""
+    st.subheader("Scores", anchor=False)
+    try:
+        columns = list(work.load(recipe).X.columns)
+    except InputError:
+        st.caption("Choose the label on the Data page first.")
+        return
+    control(
+        st.selectbox,
+        "score",
+        recipe.score if recipe.score in columns else columns[0],
+        "Score column",
+        columns,
+        label_visibility="collapsed",
+        help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
+    )
+    _share("test_size", recipe.test_size, "Test rows", "The other rows fit the calibrators.")
+
+
 def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
     """The control that fits a parameter's kind."""
     if parameter.kind == "boolean":
@@ -175,7 +198,7 @@ def _placement(recipe: Recipe) -> None:
         keys + ([] if recipe.placement in keys else ["full"]),
         format_func=lambda key: PLACEMENTS[key].label,
         label_visibility="collapsed",
-        help="Which scores the calibrators are fitted on: never the ones the model was trained on, or they are flattered.",
+        help=PLACEMENTS[recipe.placement].help,
     )
     with st.expander("Split settings"):
         _share("test_size", recipe.test_size, "Test rows", recipes_help("test_size"))
@@ -200,7 +223,7 @@ def _calibrators(recipe: Recipe) -> None:
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
-        help="Each is fitted on the same calibration rows and judged on the same test rows. Changing this never refits the model.",
+        help="All are fitted on the same calibration rows and judged on the same test rows; the model is not refitted.",
     )
 
 

@@ -6,10 +6,13 @@ each script opens its frame itself and needs no other script to have run before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from calib.evaluate import Evaluation
 from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.recipe import Recipe
@@ -67,8 +70,9 @@ def _navigation(current: Page) -> None:
 
 
 def _heading(page: Page) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", key="heading"):
-        st.title(page.question, anchor=False, width="stretch")
+    title, actions = st.columns([0.72, 0.28], vertical_alignment="center")
+    title.title(page.question, anchor=False)
+    with actions.container(horizontal=True, horizontal_alignment="right"):
         with st.popover("Copy link", help="An address that opens this page with all of these settings."):
             st.code(_link(), language=None, wrap_lines=True)
             if state.recipe().data.startswith("upload:"):
@@ -81,20 +85,18 @@ def _heading(page: Page) -> None:
 
 
 def _link() -> str:
-    from urllib.parse import urlencode, urlsplit, urlunsplit
-
     parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(state.recipe().to_query()), ""))
 
 
-def refusals(evaluation) -> None:
+def refusals(evaluation: Evaluation) -> None:
     """Which calibrators cannot answer here, and why; the others are shown."""
     for key, why in evaluation.refused.items():
         st.warning(f"**{label_of(key)}** is not shown: {why}")
 
 
-def notes(evaluation) -> None:
+def notes(sentences: Sequence[str]) -> None:
     """What was dropped, imputed or left out on the way."""
-    with st.expander(f"What was dropped, imputed or left out ({len(evaluation.notes)})"):
-        for note in evaluation.notes or ("Nothing.",):
-            st.text(note)
+    with st.expander(f"What was dropped, imputed or left out ({len(sentences)})"):
+        for sentence in sentences or ("Nothing.",):
+            st.text(sentence)

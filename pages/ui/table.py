@@ -7,13 +7,14 @@ import streamlit as st
 
 from calib import sources
 from calib.checks import InputError
-from calib.data import summarise, validate
+from calib.data import class_counts, summarise, validate
 from calib.recipe import Recipe
 from calib.records import Dataset, Problem
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, state, work
+from pages.ui import controls, frame, state, work
 
 PREVIEW_ROWS = 200
+MOST_LABELS = 50
 SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
 
@@ -30,8 +31,8 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
 
 def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
     """Label column, positive class, columns, and whether the table holds features or predictions."""
-    frame, target, positive = table
-    columns = list(map(str, frame.columns))
+    raw_table, target, positive = table
+    columns = list(map(str, raw_table.columns))
     left, middle, right = st.columns(3)
     with left:
         state.control(
@@ -45,7 +46,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             and_then={"positive": None},
         )
     with middle:
-        labels = [] if target is None else list(dict.fromkeys(frame[target].dropna().astype(str)))[:50]
+        labels = [] if target is None else list(class_counts(raw_table, target))[:MOST_LABELS]
         state.control(
             st.selectbox,
             "positive",
@@ -82,22 +83,33 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
 
 def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
     """Every problem in plain words with its remedy, the gravest first."""
-    frame, target, positive = table
+    raw_table, target, positive = table
     if target is None:
         st.info("Choose the label column: the class that each row belongs to.")
         st.stop()
-    found: list[Problem] = validate(frame, target, positive)
-    for severity in ("error", "warning", "info"):
-        lines = [
-            f"- {f'`{p.column}`: ' if p.column else ''}{_plain(p.message)} {_plain(p.remedy)}"
-            for p in found
-            if p.severity == severity
-        ]
+    found = validate(raw_table, target, positive, exclude=recipe.exclude)
+    for severity, show in SHOW.items():
+        lines = _lines([problem for problem in found if problem.severity == severity])
         if lines:
-            SHOW[severity]("\n".join(lines))
+            show("\n".join(lines))
     if any(problem.severity == "error" for problem in found):
-        st.dataframe(frame.head(PREVIEW_ROWS), width="stretch", alt="The first rows of the table")
+        st.dataframe(raw_table.head(PREVIEW_ROWS), width="stretch", alt="The first rows of the table")
         st.stop()
+
+
+def _lines(found: list[Problem]) -> list[str]:
+    """One line a kind of problem, naming all the columns that have it."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    for problem in found:
+        columns.setdefault((problem.message, problem.remedy), []).extend([problem.column] if problem.column else [])
+    return [
+        f"- {f'**{_plain(_some(names))}**: ' if names else ''}{_plain(message)} {_plain(remedy)}"
+        for (message, remedy), names in columns.items()
+    ]
+
+
+def _some(names: list[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _plain(text: str) -> str:
@@ -127,14 +139,13 @@ def overview(recipe: Recipe, data: Dataset) -> None:
             delta_arrow="off",
             width=220,
         )
-    if data.notes:
-        with st.expander(f"What was dropped, merged or imputed ({len(data.notes)})", expanded=True):
-            for note in data.notes:
-                st.text(note)
+    frame.notes(data.notes)
     st.subheader("Columns", anchor=False)
     st.dataframe(summarise(data.X), width="stretch", alt="Type, missing values and examples of every column")
     st.subheader("First rows", anchor=False)
-    st.dataframe(data.X.head(PREVIEW_ROWS).assign(label=data.y[:PREVIEW_ROWS]), width="stretch", alt="First rows")
+    first = data.X.head(PREVIEW_ROWS)
+    labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
+    st.dataframe(pd.concat([labels.rename("class"), first], axis=1), width="stretch", alt="First rows")
 
 
 def synthetic_settings(recipe: Recipe) -> None:

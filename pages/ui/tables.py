@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import isfinite
+
 import streamlit as st
 
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import formatted_metrics, number
+from calib.figures import best_calibrator, formatted_metrics, number
 from calib.figures.base import label_of
 from calib.metrics import METRICS
 from pages.ui import chart
 
-HEADLINE = ("ece", "brier", "log_loss", "accuracy")
+HEADLINE = ("brier", "ece", "log_loss", "accuracy")
+MAIN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "lower", "upper", "width", "tce")
 
 
 def headline(evaluation: Evaluation) -> None:
     """The best calibrator's main numbers, each with its difference to the uncalibrated model."""
     table = evaluation.metrics
-    others = [key for key in table.index if key != "none"] or list(table.index)
-    best = table.loc[others, "ece"].idxmin()
+    best = best_calibrator(evaluation)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
             metric, value = METRICS[name], table.loc[best, name]
@@ -26,9 +29,9 @@ def headline(evaluation: Evaluation) -> None:
             st.metric(
                 f"{metric.label} · {label_of(best)}",
                 number(value),
-                None if delta is None else f"{number(delta)} against uncalibrated",
+                None if delta is None or not isfinite(delta) else f"{delta:+.2g} against uncalibrated",
                 delta_color="normal" if metric.higher_is_better else "inverse",
-                width=220,
+                width=215,
                 help=metric.help,
             )
 
@@ -36,27 +39,20 @@ def headline(evaluation: Evaluation) -> None:
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     st.subheader("Metrics on the test rows", anchor=False)
-    st.dataframe(formatted_metrics(evaluation), width="stretch", key="metrics", alt="Metric table")
+    shown = evaluation.metrics.columns if st.toggle("All metrics", key="all_metrics") else MAIN
+    st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{len(evaluation.y)} test rows, {evaluation.y.mean():.1%} of them {evaluation.dataset.classes[1]}. "
-        "★ marks the best value of a column; a difference this small may be luck."
+        f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {evaluation.dataset.classes[1]}. "
+        "★ marks the best value of a column; a small difference may be luck."
     )
-    st.download_button(
-        "Metrics (CSV)",
-        lambda: safe_csv(evaluation.metrics, index=True),
-        "metrics.csv",
-        "text/csv",
-        on_click="ignore",
-        key="metrics_csv",
-    )
-    st.download_button(
-        "Predictions (CSV)",
-        lambda: safe_csv(evaluation.frame()),
-        "predictions.csv",
-        "text/csv",
-        on_click="ignore",
-        key="predictions_csv",
-    )
+    with st.container(horizontal=True):
+        download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")
+        download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text/csv") -> None:
+    """A button that computes its file when it is pressed, without a rerun."""
+    st.download_button(label, make, name, mime, on_click="ignore", key=f"download_{name}")
 
 
 def side_by_side(evaluation: Evaluation) -> None:

@@ -81,12 +81,17 @@ def kept_tables() -> Kept:
     return _kept("tables", KEPT_FITS)
 
 
-def dataset(recipe: Recipe) -> Dataset:
-    """The Recipe's Dataset, or the page ends here with what is wrong and the remedy."""
+def load(recipe: Recipe) -> Dataset:
+    """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
+    return _kept("datasets", KEPT_FITS).get_or_make(key, lambda: sources.load(recipe, state.frames()))
+
+
+def dataset(recipe: Recipe) -> Dataset:
+    """The Recipe's Dataset, or the page ends here with what is wrong and the remedy."""
     try:
-        return _kept("datasets", KEPT_FITS).get_or_make(key, lambda: sources.load(recipe, state.frames()))
+        return load(recipe)
     except InputError as error:
         st.error(str(error))
         st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
