@@ -1,0 +1,46 @@
+"""Scores made elsewhere are handed on as they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from calib.checks import InputError
+from calib.models import MODELS, GivenScores, class_one_score, gives_probability
+
+TABLE = pd.DataFrame({"p": [0.1, 0.9, 0.4], "margin": [-2.0, 3.5, 0.2]})
+Y = [0, 1, 1]
+
+
+def test_values_in_the_unit_interval_are_probabilities_and_others_margins():
+    p, margin = GivenScores("p").fit(TABLE, Y), GivenScores("margin").fit(TABLE, Y)
+    assert gives_probability(p)
+    assert not gives_probability(margin)
+    assert class_one_score(p, TABLE).tolist() == [0.1, 0.9, 0.4]
+    assert class_one_score(margin, TABLE).tolist() == [-2.0, 3.5, 0.2]
+    assert p.predict(TABLE).tolist() == [0, 1, 0]
+    assert margin.predict(TABLE).tolist() == [0, 1, 1]
+
+
+def test_the_first_column_is_the_default_and_arrays_will_do():
+    assert class_one_score(GivenScores().fit(TABLE, Y), TABLE).tolist() == [0.1, 0.9, 0.4]
+    assert class_one_score(GivenScores().fit(TABLE.to_numpy(), Y), TABLE.to_numpy()).tolist() == [0.1, 0.9, 0.4]
+
+
+def test_a_probability_outside_the_unit_interval_is_refused_later_on():
+    given = GivenScores("p").fit(TABLE, Y)
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        given.predict_proba(TABLE.assign(p=2.0))
+
+
+def test_unknown_columns_and_missing_scores_are_refused_by_name():
+    with pytest.raises(InputError, match=r"score must be a column of the table \(p, margin\), but is 'q'"):
+        GivenScores("q").fit(TABLE, Y)
+    with pytest.raises(InputError, match="score column 'p' must be finite"):
+        GivenScores("p").fit(TABLE.assign(p=[0.1, np.nan, 0.2]), Y)
+
+
+def test_the_registry_builds_it_with_a_column():
+    model = clone(MODELS["given"].build({"score": "margin"}, 0))
+    assert model.trained_elsewhere
+    assert model.score == "margin"
