@@ -38,7 +38,9 @@ soak: $(STAMP)
 	$(PY) -m pytest -m soak $(ARGS)
 
 bench: $(STAMP)
-	$(PY) -m benchmarks $(ARGS)
+	@set -e; for file in benchmarks/[a-z]*.py; do \
+	  echo; echo "$$(basename $$file .py)"; $(PY) -m benchmarks.$$(basename $$file .py) $(ARGS); \
+	done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info
