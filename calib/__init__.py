@@ -1,9 +1,21 @@
 """Calibration Explorer's engine: calibrators, placements, metrics, synthetic data and figures, without Streamlit."""
 
+from calib.calibrated import CalibratedClassifier
 from calib.data import load_sample
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.recipe import Recipe
 from calib.records import Dataset, Predictions
 
 __version__ = "0.1.0"
-__all__ = ["Dataset", "Evaluation", "Fitted", "Predictions", "Recipe", "calibrate", "evaluate", "fit", "load_sample"]
+__all__ = [
+    "CalibratedClassifier",
+    "Dataset",
+    "Evaluation",
+    "Fitted",
+    "Predictions",
+    "Recipe",
+    "calibrate",
+    "evaluate",
+    "fit",
+    "load_sample",
+]
