@@ -38,6 +38,7 @@ soak: $(STAMP)
 	$(PY) -m pytest -m soak $(ARGS)
 
 bench: $(STAMP)
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	@set -e; for file in benchmarks/[a-z]*.py; do \
 	  echo; echo "$$(basename $$file .py)"; $(PY) -m benchmarks.$$(basename $$file .py) $(ARGS); \
 	done
