@@ -32,7 +32,7 @@ def breast_cancer() -> pd.DataFrame:
     return bunch.data.rename(columns=names).assign(target=np.where(bunch.target, "benign", "malignant"))
 
 
-def rare_faults(n: int = 4000) -> pd.DataFrame:
+def rare_faults(n: int = 5000) -> pd.DataFrame:
     """Machines with six sensors; faults come from heat and vibration together, 5 % overall."""
     rng = np.random.default_rng(20190)
     hours = rng.gamma(2.0, 900.0, n)
@@ -40,9 +40,8 @@ def rare_faults(n: int = 4000) -> pd.DataFrame:
     vibration = rng.lognormal(0.3, 0.5, n)
     pressure, humidity = rng.normal(4.0, 0.6, n), rng.uniform(20, 90, n)
     current = 8 + 0.05 * heat + rng.normal(0, 0.8, n)
-    logit = (
-        -6.1 + 0.06 * (heat - 65) + 0.9 * vibration + 0.06 * (heat - 65) * (vibration - 1.5) + 0.5 * (pressure < 3.2)
-    )
+    hot = heat - 66
+    logit = -4.5 + 0.14 * hot + 1.0 * (vibration - 1.3) + 0.05 * hot * (vibration - 1.5) + (pressure < 3.2)
     fault = rng.random(n) < 1 / (1 + np.exp(-logit))
     sensors = {"hours": hours.round(), "heat": heat.round(1), "vibration": vibration.round(3)}
     others = {"pressure": pressure.round(2), "humidity": humidity.round(), "current": current.round(2)}
@@ -50,7 +49,7 @@ def rare_faults(n: int = 4000) -> pd.DataFrame:
 
 
 def loans(n: int = 3000) -> pd.DataFrame:
-    """Invented loans: gaps that mean something, categories with rare levels, a date, a few words among numbers."""
+    """Invented loans: gaps that mean something, categories with rare levels, a date, an identifier."""
     rng = np.random.default_rng(20191)
     income = rng.lognormal(10.3, 0.5, n)
     amount = income * rng.beta(2, 5, n)
@@ -67,7 +66,7 @@ def loans(n: int = 3000) -> pd.DataFrame:
     # Who has something to hide leaves the field empty: missing income is itself a sign.
     hidden = rng.random(n) < np.where(default, 0.25, 0.08)
     silent = rng.random(n) < 0.12
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "loan_id": [f"L{number:05d}" for number in rng.permutation(n) + 1],
             "opened": opened,
@@ -82,7 +81,6 @@ def loans(n: int = 3000) -> pd.DataFrame:
             "target": np.where(default, "default", "paid"),
         }
     )
-    return frame
 
 
 def predictions(train: int = 1000, test: int = 3000) -> pd.DataFrame:

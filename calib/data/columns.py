@@ -11,16 +11,16 @@ import decimal
 import json
 import numbers
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.errors import DataError
+from calib.data.errors import DataError, check_names
 
 MISSING = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "null", "NULL")
 # These are values of their own among words ("none" for a garage), but a gap among numbers.
@@ -44,6 +44,8 @@ IDENTIFIER_WORDS = frozenset(
     ("id", "ids", "uuid", "guid", "index", "key", "nr", "no", "number", "row", "rownames", "rowname", "unnamed")
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,10 @@ class Column:
 
 
 # ---------------------------------------------------------------------------------------------- text → typed values
-def typed_text(text: pa.ChunkedArray, name: str = "", comma: bool = False) -> Typed:
+def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
     """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
 
-    comma : whether "1,234" is 1.234 (a file with decimal commas) rather than 1234.
+    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what "1.234" is.
 
     >>> typed_text(pa.chunked_array([["1", " 2", "?"]])).values.tolist()
     [1.0, 2.0, nan]
@@ -104,25 +106,26 @@ def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
 
 
 def _numbers(
-    text: pa.ChunkedArray, name: str, comma: bool
+    text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
     """(numbers, the text they were, remark), or None where the column is not all numbers."""
     text = _without(text, MISSING_NUMBER)
     if text.null_count == len(text):
         return None
-    if comma and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
-        note = f"Column {name!r}: dots were read as thousands separators, since the file has decimal commas."
-        return _cast(pc.replace_substring(text, ".", "")), text, note
-    values = _cast(text)
-    if values is not None:
+    digits, note = text, None
+    if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
+        digits = pc.replace_substring(text, ".", "")
+        note = f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+    elif (values := _cast(text)) is not None:
         return values, text, None
-    if _all_match(text, DECIMAL_COMMA) and (comma or not _all_match(text, COMMA_THOUSANDS)):
-        values = _cast(pc.replace_substring(pc.replace_substring(text, ".", ""), ",", "."))
-        return None if values is None else (values, text, f"Column {name!r}: commas were read as decimal commas.")
-    if _all_match(text, COMMA_THOUSANDS):
+    elif _all_match(text, DECIMAL_COMMA) and (comma != "no" or not _all_match(text, COMMA_THOUSANDS)):
+        digits = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
+        note = f"Column {name!r}: commas were read as decimal commas."
+    elif _all_match(text, COMMA_THOUSANDS):
+        digits = pc.replace_substring(text, ",", "")
         note = f"Column {name!r}: commas were read as thousands separators (1,234 is 1234)."
-        return _cast(pc.replace_substring(text, ",", "")), text, note
-    return None
+    values = None if digits is text else _cast(digits)
+    return None if values is None else (values, text, note)
 
 
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -249,11 +252,11 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     Raises DataError for duplicate names and for an empty table.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.")
+        raise DataError(f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.", "Read it first.")
     if frame.shape[1] == 0:
-        raise DataError("The table has no columns. Choose a file with a header and at least two columns.")
+        raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
-    refuse_duplicates(names)
+    check_names(names)
     columns = {name: _typed_series(frame.iloc[:, i], name) for i, name in enumerate(names)}
     typed = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
     typed.attrs = frame.attrs
@@ -276,18 +279,6 @@ def _typed_series(column: pd.Series, name: str) -> pd.Series:
     if isinstance(kind, pd.StringDtype):
         return typed_text(pa.chunked_array([pa.array(column, pa.string(), from_pandas=True)]), name).values
     return typed_objects(column.tolist(), name).values
-
-
-def refuse_duplicates(names: Sequence[Hashable]) -> None:
-    seen: set[Hashable] = set()
-    for position, name in enumerate(names, start=1):
-        if name in seen:
-            first = list(names).index(name) + 1
-            raise DataError(
-                f"Two columns are called {name!r} (columns {first} and {position}). "
-                "Rename one of them in the header and bring the file again."
-            )
-        seen.add(name)
 
 
 def inspect(column: pd.Series, name: str | None = None) -> Column:
@@ -316,6 +307,12 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
     if isinstance(kind, pd.CategoricalDtype):
         return Column(name, "category", missing, distinct)
     return _inspect_text(column, name, missing, distinct)
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a typed column holds numbers or truth values, not categories that look like them."""
+    kind = column.dtype
+    return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
 
 
 def as_float(column: pd.Series) -> np.ndarray:

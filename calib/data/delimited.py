@@ -13,12 +13,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.columns import MISSING, decimal_comma, refuse_duplicates, typed_text
-from calib.data.errors import DataError
+from calib.data.columns import MISSING, Comma, decimal_comma, typed_text
+from calib.data.errors import DataError, check_names
 
-DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "vertical bar", ",": "comma"}
-SAMPLE_ROWS = 200
-SAMPLE_CHARACTERS = 200_000
+DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
+SAMPLE_LINES = 200
 NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 
 
@@ -28,10 +27,10 @@ def read_delimited(text: str) -> pd.DataFrame:
     >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
     """
-    text = text.strip("\ufeff\n\r\x1a")
-    stated = re.match(r'^"?sep=(.)"?\r?\n', text)
+    text = text.rstrip("\n\x1a")
+    stated = re.match(r'\s*"?sep=(.)"?\n', text)  # what Excel writes to tell itself the delimiter
     if stated:
-        text = text[stated.end() :]
+        text = "\n" + text[stated.end() :]
     delimiter = stated.group(1) if stated else sniff(text)
     if delimiter == " ":
         text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
@@ -39,33 +38,24 @@ def read_delimited(text: str) -> pd.DataFrame:
     rows = sample(text, delimiter)
     if max(map(len, rows), default=0) < 2:
         raise DataError(
-            "Only one column was found. A table needs a label and at least one other column, "
-            "separated by commas, semicolons, tabs or vertical bars."
+            "Only one column was found.",
+            "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
         )
-    notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, 'spaces')}s."]
     names, headed = header(rows)
-    refuse_duplicates(names)
+    check_names(names)
+    notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     if not headed:
         notes.append(f"The file has no header line: its columns are called {names[0]} to {names[-1]}.")
-    table = _parse(text, delimiter, names, headed)
-    return typed_table(table, notes, delimiter)
+    return _typed(_parse(text, delimiter, names, headed), delimiter, notes)
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
     """The first rows as lists of trimmed cells; blank lines are no rows."""
-    start = text[:SAMPLE_CHARACTERS]
-    if len(text) > len(start):
-        start = start[: start.rfind("\n") + 1] or start
-    rows: list[list[str]] = []
+    start = "\n".join(text.lstrip("\n").split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
     try:
-        for row in csv.reader(io.StringIO(start), delimiter=delimiter):
-            if row:
-                rows.append([cell.strip() for cell in row])
-            if len(rows) > SAMPLE_ROWS:
-                break
+        return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(start), delimiter=delimiter) if row]
     except csv.Error as error:
-        raise DataError(f"The text cannot be read as a table ({error}). Save it as CSV with one row a line.") from None
-    return rows
+        raise DataError(f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line.") from None
 
 
 def sniff(text: str) -> str:
@@ -75,7 +65,7 @@ def sniff(text: str) -> str:
     (';', ',', ' ')
     """
     best, found = 0.0, None
-    for delimiter in DELIMITERS:
+    for delimiter in "\t;|,":
         widths = Counter(len(row) for row in sample(text, delimiter))
         width, alike = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
         even = alike / max(1, widths.total())
@@ -83,9 +73,8 @@ def sniff(text: str) -> str:
             best, found = even, delimiter
     if found is not None:
         return found
-    lines = [line.split() for line in text[:SAMPLE_CHARACTERS].splitlines()[:SAMPLE_ROWS] if line.strip()]
-    words = {len(line) for line in lines}
-    return " " if len(words) == 1 and words != {1} and len(lines) > 1 else ","
+    words = {len(line.split()) for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES] if line.strip()}
+    return " " if len(words) == 1 and words != {1} and "\n" in text.strip() else ","
 
 
 def header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -96,23 +85,19 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     >>> header([["x", "y"], ["1", "a"]])
     (['x', 'y'], True)
     """
-    if not rows:
-        raise DataError("The file holds no rows. Choose a file with a header line and one row a case.")
     first, rest = list(rows[0]), rows[1:]
     width = Counter(len(row) for row in rest).most_common(1)[0][0] if rest else len(first)
     numbered = [f"column {i}" for i in range(1, max(width, len(first)) + 1)]
-    if rest and _is_data(first, [row for row in rest if len(row) == len(first)]):
-        return numbered, False
-    if rest and width == len(first) + 1:  # row names without a header (R), or a delimiter after the last cell
-        trailing = all(row[-1] == "" for row in rest if len(row) == width)
-        first = [*first, ""] if trailing else ["", *first]
+    if _is_data(first, [row for row in rest if len(row) == len(first)]):
+        return numbered[: len(first)], False
+    if width == len(first) + 1:  # a delimiter after every last cell, or row names that have no header (R)
+        after_last = all(row[-1] == "" for row in rest if len(row) == width)
+        first = [*first, ""] if after_last else ["", *first]
     return [name or numbered[i] for i, name in enumerate(first)], True
 
 
 def _is_data(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is one of the data: numbers over numbers, words that occur again below."""
-    if not rest:
-        return False
     alike, recurring, words = 0, 0, 0
     for i, cell in enumerate(first):
         below = [row[i] for row in rest if row[i] not in MISSING]
@@ -126,18 +111,17 @@ def _is_data(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
         else:
             words += 1
             recurring += cell in below
-    numbers = [cell for cell in first if NUMBER.match(cell)]
-    if words == 0:
-        return alike > 0 and not _counting(numbers)
-    return recurring == words or (alike > 0 and recurring > 0)
+    if words:
+        return recurring == words or (alike > 0 and recurring > 0)
+    return alike > 0 and not _counting(first)
 
 
 def _counting(cells: Sequence[str]) -> bool:
-    """Whether the cells are running numbers, as headers of pixel or lag columns are: 0, 1, 2."""
-    if len(cells) < 2 or not all(cell.isdecimal() for cell in cells):
+    """Whether the cells count evenly upwards, as the headers of pixels, lags and wavelengths do: 0, 1, 2."""
+    if len(cells) < 3 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in cells):
         return False
     steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
-    return steps == {1}
+    return len(steps) == 1 and steps.pop() > 0
 
 
 def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool) -> pa.Table:
@@ -155,35 +139,36 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool) -> pa.
         raise _ragged(text, delimiter, len(names)) from None
     if quoted and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
         raise DataError(
-            "A quotation mark is opened and not closed, so that rows run into each other. "
-            "Close or remove the stray quotation mark, or save the table again as CSV."
+            "A quotation mark is opened and never closed, so that rows run into each other.",
+            "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     return table.rename_columns(list(names))
 
 
 def _ragged(text: str, delimiter: str, width: int) -> DataError:
-    """What is wrong with a text that Arrow refused: the first line with another number of cells."""
+    """What is wrong with a text that Arrow refused: its first line with another number of cells."""
+    said = f"The text is no even table of {width} columns."
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    remedy = "Put cells that contain the delimiter in quotation marks, or complete the line, and bring the file again."
     try:
         for row in reader:
             if row and len(row) != width:
-                return DataError(f"Line {reader.line_num} has {len(row)} cells where {width} are expected. {remedy}")
+                cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+                said = f"Line {reader.line_num} has {cells} where {width} are expected."
+                break
     except csv.Error:
-        pass
-    return DataError(f"The text is not an even table of {width} columns. {remedy}")
+        pass  # the general sentence has to do
+    return DataError(said, "Complete the line, or put cells that contain the delimiter in quotation marks.")
 
 
-def typed_table(table: pa.Table, notes: Sequence[str] = (), delimiter: str = ",") -> pd.DataFrame:
-    """A table of texts → a table of typed columns, with ``notes`` and ``spelling`` in its attrs."""
-    comma = any(decimal_comma(column) for column in table.columns) if delimiter != "," else False
-    typed = [
-        typed_text(column, name, comma or delimiter == ";")
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    ]
-    frame = pd.DataFrame({name: t.values for name, t in zip(table.column_names, typed, strict=True)})
+def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
+    """Texts → typed columns, with ``notes`` and ``spelling`` in the attrs."""
+    comma: Comma = "likely" if delimiter == ";" else "no"
+    if delimiter != "," and any(decimal_comma(column) for column in table.columns):
+        comma = "certain"
+    typed = {name: typed_text(table[name], name, comma) for name in table.column_names}
+    frame = pd.DataFrame({name: column.values for name, column in typed.items()})
     frame.attrs = {
-        "notes": (*notes, *(t.note for t in typed if t.note)),
-        "spelling": {name: t.spelling for name, t in zip(table.column_names, typed, strict=True) if t.spelling},
+        "notes": (*notes, *(column.note for column in typed.values() if column.note)),
+        "spelling": {name: column.spelling for name, column in typed.items() if column.spelling},
     }
     return frame

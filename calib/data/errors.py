@@ -1,9 +1,49 @@
-"""One error for everything a table can have wrong: a message for a person, with the remedy in it."""
+"""One error for everything a table can have wrong, and the bounds above which a file is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from calib.checks import InputError
+
+LARGEST = 1 << 29  # bytes of a file once unpacked
+MOST_CELLS = 100_000_000  # of a table
+MOST_OBJECTS = 20_000_000  # cells of a format that is read cell by cell
+MOST_COLUMNS = 20_000
 
 
 class DataError(InputError):
-    """A table that cannot be read or used. The message says what was found and what to do instead."""
+    """A table that cannot be read or used: what was found, and what to do instead.
+
+    >>> error = DataError("The file is empty.", "Choose another.")
+    >>> str(error), error.remedy
+    ('The file is empty. Choose another.', 'Choose another.')
+    """
+
+    def __init__(self, message: str, remedy: str = ""):
+        super().__init__(f"{message} {remedy}".strip())
+        self.message = message
+        self.remedy = remedy
+
+
+def check_cells(rows: int, columns: int, most: int) -> None:
+    """Refuse a table that a small file claims to hold and no memory would."""
+    if rows * columns > most:
+        raise DataError(
+            f"The table has {rows:,} rows of {columns:,} columns, more than the {most:,} cells that are read.",
+            "Take a sample of its rows, or fewer columns.",
+        )
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two columns of one name, and more columns than anyone can look at."""
+    if len(names) > MOST_COLUMNS:
+        raise DataError(f"The table has {len(names):,} columns.", f"Keep at most {MOST_COLUMNS:,} of them.")
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if name in seen:
+            raise DataError(
+                f"Two columns are called {name!r} (columns {seen[name]} and {position}).",
+                "Rename one of them in the header and bring the file again.",
+            )
+        seen[name] = position

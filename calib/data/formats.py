@@ -15,80 +15,92 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from calib.data.columns import refuse_duplicates, typed_objects, typed_text
-from calib.data.errors import DataError
+from calib.data.columns import typed_objects, typed_text
+from calib.data.errors import LARGEST, MOST_CELLS, MOST_OBJECTS, DataError, check_cells, check_names
 
-MOST_CELLS = 200_000_000  # what a small compressed file may at most claim to hold
+ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
+PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
+# --------------------------------------------------------------------------------------------------------- Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
     try:
-        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
-        if file.metadata.num_rows * max(1, file.metadata.num_columns) > MOST_CELLS:
-            raise DataError(f"{name} holds more than {MOST_CELLS:,} cells. Take a sample of its rows or fewer columns.")
-        table = file.read()
-        refuse_duplicates(table.column_names)
-        columns = {key: _from_arrow(column, key) for key, column in zip(table.column_names, table.columns, strict=True)}
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"{name} is a damaged Parquet file ({_first_line(error)}). Write or download it again."
-        ) from None
-    return _table(columns)
+        with pyarrow.parquet.ParquetFile(pa.BufferReader(content)) as file:
+            check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
+            table = file.read()
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        raise _damaged(name, "Parquet", error, "Write or download it again.") from None
+    names = [str(key) for key in table.column_names]
+    check_names(names)
+    return _table({key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)})
 
 
 def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return column.to_pandas().astype("str")
-    if pa.types.is_dictionary(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+        return column.to_pandas()
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return column.to_pandas()
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64()).to_pandas()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return typed_text(column.cast(pa.string()), name).values
     return typed_objects(column.to_pylist(), name).values
 
 
+# ----------------------------------------------------------------------------------------------------------- Excel
 def read_excel(content: bytes, name: str) -> pd.DataFrame:
     """The first sheet that holds a table; formulas count as the values they were saved with."""
+    remedy = "Save it again as .xlsx, or as CSV."
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-        if not any(member.filename == "xl/workbook.xml" for member in members):
-            raise DataError(f"{name} is a ZIP archive, not an Excel table. Unpack it and bring the table inside.")
-        if sum(member.file_size for member in members) > MOST_CELLS * 5:
-            raise DataError(f"{name} is too large once unpacked. Save the table as CSV or Parquet.")
+            members = {member.filename: member.file_size for member in archive.infolist()}
+        if "xl/workbook.xml" not in members:
+            raise DataError(f"{name} is a ZIP archive, not an Excel table.", "Unpack it and bring the table inside.")
+        if sum(members.values()) > LARGEST:
+            raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", "Save it as CSV or Parquet.")
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = [(sheet.title, list(sheet.iter_rows(values_only=True))) for sheet in book.worksheets]
+        sheets = {sheet.title: rows for sheet in book.worksheets if (rows := _rows(sheet))}
     except DataError:
         raise
-    except Exception as error:  # openpyxl lets whatever its XML meets fall through: KeyError, TypeError, ParseError
+    except Exception as error:  # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
+        raise _damaged(name, "Excel", error, remedy) from None
+    if not sheets:
         raise DataError(
-            f"{name} is a damaged Excel file ({_first_line(error)}). Save it again as .xlsx or CSV."
-        ) from None
-    filled = [(title, rows) for title, rows in sheets if any(any(c is not None for c in row) for row in rows)]
-    if not filled:
-        raise DataError(f"{name} has no filled sheet. Put the table on the first sheet, header in its first row.")
-    title, rows = filled[0]
-    notes = [f"Of {len(filled)} sheets, only {title!r} is read."] if len(filled) > 1 else []
+            f"{name} has no filled sheet.", "Put the table on the first sheet, its header in the first row."
+        )
+    title, rows = next(iter(sheets.items()))
+    notes = [f"Of {len(sheets)} filled sheets only the first, {title!r}, is read."] if len(sheets) > 1 else []
     return _table(_from_cells(rows), notes)
 
 
+def _rows(sheet: Any) -> list[tuple[Any, ...]]:
+    """The filled rows of a sheet, each cut after its last filled cell: a sheet may claim a million empty columns."""
+    sheet.reset_dimensions()
+    rows, cells = [], 0
+    for row in sheet.iter_rows(values_only=True):
+        width = max((i for i, cell in enumerate(row, start=1) if cell is not None), default=0)
+        cells += len(row)
+        check_cells(cells, 1, MOST_OBJECTS)
+        if width:
+            rows.append(row[:width])
+    return rows
+
+
 def _from_cells(rows: Sequence[Sequence[Any]]) -> dict[str, pd.Series]:
-    """Rows of cells, the first filled one the header, as typed columns; cells below no name must be empty."""
-    first = next(i for i, row in enumerate(rows) if any(cell is not None for cell in row))
-    last = max(i for i, row in enumerate(rows) if any(cell is not None for cell in row))
-    width = max(len(row) for row in rows[first : last + 1])
-    body = [(*row, *[None] * (width - len(row))) for row in rows[first : last + 1]]
-    names = [str(cell).strip() if cell is not None else "" for cell in body[0]]
-    cells = list(zip(*body[1:], strict=True)) or [()] * width
-    kept = [i for i in range(width) if names[i] or any(cell is not None for cell in cells[i])]
-    names = [names[i] or f"column {i + 1}" for i in kept]
-    refuse_duplicates(names)
-    return {key: typed_objects(cells[i], key).values for key, i in zip(names, kept, strict=True)}
+    """Filled rows, the first of them the header, as typed columns; a column without a name is called by its place."""
+    width = max(map(len, rows))
+    check_cells(len(rows), width, MOST_OBJECTS)
+    head = [str(cell).strip() if cell is not None else "" for cell in rows[0]] + [""] * (width - len(rows[0]))
+    names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]
+    check_names(names)
+    cells = zip(*((*row, *[None] * (width - len(row))) for row in rows[1:]), strict=True)
+    columns = list(cells) or [()] * width
+    return {key: typed_objects(column, key).values for key, column in zip(names, columns, strict=True)}
 
 
+# ------------------------------------------------------------------------------------------------------------ JSON
 def read_json(text: str) -> pd.DataFrame:
     """A list of records, ``{"data": [records]}``, one record a line, or ``{column: [values]}``.
 
@@ -97,107 +109,124 @@ def read_json(text: str) -> pd.DataFrame:
     """
     value = _parse_json(text)
     if isinstance(value, dict):
-        value = next((value[key] for key in ("data", "records", "rows") if isinstance(value.get(key), list)), value)
-    if isinstance(value, list) and value and all(isinstance(record, dict) for record in value):
+        value = next((value[key] for key in ("data", "records", "rows") if _records(value.get(key))), value)
+    if _records(value):
         names = list(dict.fromkeys(key for record in value for key in record))
+        check_names(names)
+        check_cells(len(value), len(names), MOST_OBJECTS)
         return _table({key: typed_objects([record.get(key) for record in value], key).values for key in names})
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
+        check_names(list(value))
         lengths = {key: len(column) for key, column in value.items()}
         if len(set(lengths.values())) > 1:
-            raise DataError(f"The JSON columns have different lengths ({lengths}). Give each column one value a row.")
+            listed = ", ".join(f"{key!r} has {n}" for key, n in list(lengths.items())[:5])
+            raise DataError(f"The JSON columns differ in length: {listed}.", "Give each column one value a row.")
         return _table({key: typed_objects(column, key).values for key, column in value.items()})
     raise DataError(
-        'This JSON is no table. Give a list of objects, [{"column": value, …}, …], '
-        'the same under "data", one object a line, or {"column": [values]}.'
+        "This JSON is no table.",
+        'Give a list of objects, [{"column": value, …}, …], the same under "data", one object a line, '
+        'or {"column": [values], …}.',
     )
+
+
+def _records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(record, dict) and record for record in value)
 
 
 def _parse_json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_record)
+    except DataError:
+        raise
     except (ValueError, RecursionError) as error:
-        if isinstance(error, DataError):
-            raise
         whole = error
     try:
         return [json.loads(line, object_pairs_hook=_record) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"This is not valid JSON ({_first_line(whole)}). Export the table again.") from None
+    except DataError:
+        raise
+    except (ValueError, RecursionError):
+        raise DataError(f"This is not valid JSON ({_first_line(whole)}).", "Export the table again.") from None
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = {key.encode("utf-8", "replace").decode(): value for key, value in pairs}
-    if len(record) < len(pairs):
-        refuse_duplicates([key for key, _ in pairs])
+    if len(record) < len(pairs):  # the json module would keep the last of two equal keys without a word
+        check_names([key for key, _ in pairs])
     return record
 
 
+# ------------------------------------------------------------------------------------------------------------ ARFF
 def read_arff(text: str) -> pd.DataFrame:
     """An ARFF file: nominal attributes become categories in the order declared, ``?`` is missing.
 
     liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would cut 1.5
     declared INTEGER down to 1 and knows no dates.
     """
-    lines, declared = _arff_header(text)
+    lines, kinds = _arff_header(text)
     decoder = arff.ArffDecoder()
     try:
         document = decoder.decode(lines)
     except arff.ArffException as error:
-        raise DataError(
-            f"The ARFF file is wrong in line {error.line}: {_first_line(error)}. Correct that line."
-        ) from None
+        said = f"Line {error.line} of the ARFF file is wrong: {_first_line(error)}."
+        raise DataError(said, "Correct that line, or export the file again.") from None
     except (ValueError, TypeError, IndexError, RecursionError) as error:
-        raise DataError(f"The ARFF file cannot be read ({_first_line(error)}). Export it again.") from None
-    names = [attribute for attribute, _ in document["attributes"]]
-    cells = list(zip(*document["data"], strict=True)) or [()] * len(names)
-    columns = {}
-    for (key, values), kind, column in zip(document["attributes"], declared, cells, strict=True):
-        columns[key] = _arff_column(key, values, kind, column)
-    return _table(columns)
+        raise DataError(f"The ARFF file cannot be read ({_first_line(error)}).", "Export it again.") from None
+    attributes = document["attributes"]
+    check_names([key for key, _ in attributes])
+    cells = list(zip(*document["data"], strict=True)) or [()] * len(attributes)
+    return _table(
+        {
+            key: _arff_column(key, values, kind, column)
+            for (key, values), kind, column in zip(attributes, kinds, cells, strict=True)
+        }
+    )
 
 
 def _arff_header(text: str) -> tuple[list[str], list[str]]:
-    """(lines with every plain attribute declared STRING, the types they had)."""
-    lines, declared = text.split("\n"), []
+    """(lines with every plain attribute declared STRING, the types they were declared)."""
+    lines = text.split("\n")
+    kinds: list[str] = []
     for i, line in enumerate(lines):
         stripped = line.strip()
         if stripped.lower().startswith("@data"):
+            check_cells(len(lines) - i, len(kinds), MOST_OBJECTS)
             break
         if not stripped.lower().startswith("@attribute"):
             continue
-        match = re.match(r"""(?i)@attribute\s+('(?:\\.|[^'])*'|"(?:\\.|[^"])*"|[^\s'"{]+)\s*(.*)$""", stripped)
+        match = ATTRIBUTE.match(stripped)
         if not match:
-            raise DataError(f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}. Correct it.")
-        name, kind = match.groups()
-        word = kind.split()[0].lower() if kind else ""
-        if word == "relational":
-            raise DataError(f"Attribute {name} is relational (a table in a cell). Export one flat table instead.")
-        plain = word in ("numeric", "integer", "real", "string", "date")
-        declared.append(word if plain else "nominal")
-        lines[i] = f"@attribute {name} {'STRING' if plain else kind}"
-    return lines, declared
+            said = f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}."
+            raise DataError(said, "Write @attribute, a name and a type.")
+        name, declared = match.groups()
+        kind = declared.split()[0].lower() if declared else ""
+        if kind == "relational":
+            raise DataError(f"Attribute {name} is a table in a cell (relational).", "Export one flat table instead.")
+        kinds.append(kind if kind in PLAIN else "nominal")
+        lines[i] = f"@attribute {name} {'STRING' if kind in PLAIN else declared}"
+    return lines, kinds
 
 
 def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None]) -> pd.Series:
     if kind == "nominal":
         return pd.Series(pd.Categorical(list(cells), categories=list(dict.fromkeys(values))))
-    typed = typed_text(pa.chunked_array([list(cells)], pa.string()), name)
-    if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed.values):
-        bad = pd.to_numeric(typed.values.astype(object), errors="coerce").isna() & typed.values.notna()
-        row = int(bad.to_numpy().argmax())
-        raise DataError(
-            f"Attribute {name!r} is declared {kind}, but row {row + 1} holds {str(typed.values[row])[:40]!r}. "
-            "Correct the cell or declare the attribute as string."
-        )
-    return typed.values
+    typed = typed_text(pa.chunked_array([list(cells)], pa.string()), name).values
+    if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
+        wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
+        row = int(wrong.to_numpy().argmax())
+        said = f"Attribute {name!r} is declared {kind}, but row {row + 1} holds {str(typed[row])[:40]!r}."
+        raise DataError(said, "Correct the cell, or declare the attribute as string.")
+    return typed
 
 
+# ------------------------------------------------------------------------------------------------------------------
 def _table(columns: Mapping[str, pd.Series], notes: Iterable[str] = ()) -> pd.DataFrame:
     frame = pd.DataFrame(dict(columns))
     frame.attrs = {"notes": tuple(notes), "spelling": {}}
     return frame
+
+
+def _damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:
+    return DataError(f"{name} is a damaged {kind} file ({_first_line(error)}).", remedy)
 
 
 def _first_line(error: Exception) -> str:

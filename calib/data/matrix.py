@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from calib.data.columns import as_float
+from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError
 
 GAP = "(missing)"
@@ -49,7 +49,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(X.columns, dtype=object)
         self.n_features_in_ = X.shape[1]
         self.dates_ = [c for c in X.columns if X[c].dtype.kind == "M"]
-        self.numbers_ = [c for c in X.columns if _numeric(X[c])]
+        self.numbers_ = [c for c in X.columns if is_number(X[c])]
         self.categories_ = [c for c in X.columns if c not in {*self.dates_, *self.numbers_}]
         quantities = self._quantities(X)
         self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
@@ -76,7 +76,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
         if absent:
-            raise DataError(f"Column {absent[0]!r}, which the model was trained on, is not in this table. Add it.")
+            raise DataError(f"Column {absent[0]!r}, which the model was trained on, is not in this table.", "Add it.")
         blocks = []
         quantities = self._quantities(X)
         if quantities.shape[1]:
@@ -167,7 +167,7 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     for name in table.columns:
         if table[name].dtype == object:
             raise DataError(
-                f"Column {name!r} holds Python objects of no common type. Pass the table through prepare first."
+                f"Column {name!r} holds Python objects of no common type.", "Pass the table through prepare first."
             )
     return Matrix()
 
@@ -183,13 +183,10 @@ def describe_preparation(X_train: pd.DataFrame) -> pd.DataFrame:
 
 def _table(X: Any) -> pd.DataFrame:
     if not isinstance(X, pd.DataFrame) or X.shape[1] == 0:
-        raise DataError("A table (pandas DataFrame) with at least one column is needed. Pass it through prepare first.")
+        raise DataError(
+            "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
+        )
     return X
-
-
-def _numeric(column: pd.Series) -> bool:
-    kind = column.dtype
-    return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
 
 
 def _date_parts(column: pd.Series) -> np.ndarray:

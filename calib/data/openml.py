@@ -17,20 +17,22 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         number = int(data_id)
     except (TypeError, ValueError):
         raise DataError(
-            f"An OpenML data set has a number, but this is {data_id!r}. Look it up on openml.org."
+            f"An OpenML data set has a number, but this is {data_id!r}.", "Look it up on openml.org."
         ) from None
     try:
         bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
     except OSError as error:
         raise DataError(
-            f"OpenML could not be reached ({error}). Check the network, or download the ARFF file and bring it here."
+            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and bring it here."
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(
-            f"OpenML data set {number} cannot be used ({str(error)[:160]}). Choose another number."
+            f"OpenML data set {number} cannot be used ({str(error)[:160]}).", "Choose another number."
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
-        raise DataError(f"OpenML data set {number} does not name one label column. Choose another, or bring its file.")
+        raise DataError(
+            f"OpenML data set {number} does not name one label column.", "Choose another, or bring its file."
+        )
     frame = bunch.frame
     frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}
     return frame, str(bunch.target.name)

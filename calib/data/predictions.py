@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from calib.data.columns import as_float, identifier_name, inspect, typed_frame
+from calib.data.columns import as_float, identifier_name, inspect, is_number, typed_frame
 from calib.data.errors import DataError
 from calib.data.target import Classes, choose_classes, class_counts, guess_target, labels
+from calib.data.words import count, row_numbers
 from calib.records import Dataset
 
+MOST_SCORES = 20  # columns of a table that can still be a label and scores
 SCORE_NAME = re.compile(
-    r"(^|[_\W\d])(p|prob\w*|proba|score\w*|pred\w*|margin|logit|decision|conf\w*|y_?(pred|prob|hat|score)|phat|likelihood|risk)($|[_\W\d])",
-    re.I,
+    r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
 )
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     """The columns that can be scores: numbers that differ, but for the label and what names rows."""
-    typed = typed_frame(frame)
+    return _score_columns(typed_frame(frame), str(target))
+
+
+def _score_columns(typed: pd.DataFrame, target: str) -> list[str]:
     return [
         name
         for name in typed.columns
-        if name != str(target) and inspect(typed[name], name).kind == "number" and not identifier_name(name)
+        if name != target and inspect(typed[name], name).kind == "number" and not identifier_name(name)
     ]
 
 
@@ -37,15 +42,15 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     True
     """
     target = guess_target(frame)
-    if target is None:
+    if target is None or frame.shape[1] > MOST_SCORES:
         return False
     typed = typed_frame(frame)
+    scores = _score_columns(typed, target)
     others = [name for name in typed.columns if name != target and inspect(typed[name], name).kind != "identifier"]
-    scores = score_columns(frame, target)
-    if not scores or len(scores) < len(others):
+    if not scores or scores != others:
         return False
-    named = all(SCORE_NAME.search(name) for name in scores)
-    return named or (all(_in_unit_interval(typed[name]) for name in scores) and len(scores) <= 3)
+    probabilities = [name for name in scores if _in_unit_interval(typed[name])]
+    return all(SCORE_NAME.search(name) for name in scores) or (len(scores) <= 3 and len(probabilities) >= 1)
 
 
 def _in_unit_interval(column: pd.Series) -> bool:
@@ -73,27 +78,30 @@ def prepare_predictions(
     ('n', 'p')
     """
     typed = typed_frame(frame)
+    target = str(target)
     text = labels(frame, target)
     counts = class_counts(frame, target)
     classes = choose_classes(counts, positive)
-    chosen = score_columns(frame, target) if scores is None else [str(score) for score in scores]
+    chosen = _score_columns(typed, target) if scores is None else [str(score) for score in scores]
     if not chosen:
-        raise DataError("No column of scores was found. Add a column with a probability or score for each row.")
-    values = np.column_stack([_scores(typed, column, str(target)) for column in chosen])
+        raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
+    values = np.column_stack([_scores(typed, column, target) for column in chosen])
     labelled, finite = text.notna().to_numpy(), np.isfinite(values)
     rows = labelled & finite.all(axis=1)
     if not rows.any():
-        raise DataError("No row has both a label and finite scores. Fill in the labels and scores.")
-    note = classes.note
+        raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
     if positive is None and len(counts) == 2:
-        classes, note = _by_direction(classes, counts, values[rows], text[rows])
-    notes = [note]
+        classes = _by_direction(classes, counts, values[rows], text[rows])
+    notes = [classes.note]
     if not labelled.all():
-        notes.append(f"{int((~labelled).sum()):,} rows without a label are left out: {_rows(~labelled)}.")
+        notes.append(
+            f"Left out for want of a label: {count(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})."
+        )
     for column, good in zip(chosen, finite.T, strict=True):
         if not good.all():
-            notes.append(f"{int((~good).sum()):,} rows without a finite {column!r} are left out: {_rows(~good)}.")
-    unused = [column for column in typed.columns if column != str(target) and column not in chosen]
+            said = f"{count(int((~good).sum()), 'row')} ({row_numbers(~good)})"
+            notes.append(f"Left out because {column!r} is missing or infinite: {said}.")
+    unused = [column for column in typed.columns if column != target and column not in chosen]
     if unused:
         notes.append(f"Not used: {', '.join(unused)}.")
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
@@ -104,26 +112,21 @@ def prepare_predictions(
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
-        raise DataError(f"There is no score column {column!r}. Choose among {', '.join(frame.columns)}.")
-    if not pd.api.types.is_numeric_dtype(frame[column].dtype):
-        raise DataError(f"Score column {column!r} does not hold numbers only. Correct it or choose another column.")
+        raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
+    if not is_number(frame[column]):
+        raise DataError(f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column.")
     return as_float(frame[column])
 
 
-def _by_direction(classes: Classes, counts: dict[str, int], scores: np.ndarray, text: pd.Series) -> tuple[Classes, str]:
-    """The class that most score columns grow with, by AUC."""
+def _by_direction(classes: Classes, counts: Mapping[str, int], scores: np.ndarray, text: pd.Series) -> Classes:
+    """The class that most score columns grow with, by the area under the curve; the rarer one where they are silent."""
     y = (text == classes.positive).to_numpy()
-    if y.all() or not y.any():
-        return classes, classes.note
-    ranks = rankdata(scores, axis=0)[y].sum(axis=0)
-    auc = (ranks - y.sum() * (y.sum() + 1) / 2) / (y.sum() * (~y).sum())
+    n1, n0 = int(y.sum()), int((~y).sum())
+    if n1 == 0 or n0 == 0:
+        return classes
+    auc = (rankdata(scores, axis=0)[y].sum(axis=0) - n1 * (n1 + 1) / 2) / (n1 * n0)
     if np.median(auc) >= 0.5:
-        return classes, classes.note
+        return classes
     other = choose_classes(counts, classes.names[0])
     note = f"Positive class: {other.positive!r}, because the scores grow with it ({counts[other.positive]} rows)."
-    return other, note
-
-
-def _rows(wrong: np.ndarray, most: int = 10) -> str:
-    where = np.flatnonzero(wrong) + 1
-    return ", ".join(map(str, where[:most])) + (" …" if len(where) > most else "")
+    return dataclasses.replace(other, note=note)

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from calib.data.delimited import read_delimited
-from calib.data.errors import DataError
+from calib.data.errors import LARGEST, DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 
-LARGEST = 1 << 30  # bytes after unpacking: far above any table that a browser should be given
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
+SAVE_AS = f"Save the table as {FORMATS} and bring that file."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -62,14 +62,15 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-CONTROLS = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
+CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
+CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
 
 
 def read_table(data: bytes | str | os.PathLike, name: str | None = None) -> pd.DataFrame:
     """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
 
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
-    how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the file's stem.
+    how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its endings.
 
     Raises DataError, with the reason and the remedy, for whatever is no even table.
 
@@ -81,64 +82,58 @@ def read_table(data: bytes | str | os.PathLike, name: str | None = None) -> pd.D
     content, name = _content(data, name)
     extension, content = _unpack(content, name)
     if not content.strip(b"\x00 \t\r\n"):
-        raise DataError(f"{name} is empty. Choose a file with a header line and one row a case.")
+        raise DataError(f"{name} is empty.", "Choose a file with a header line and one row a case.")
     found = _recognise(content)
-    if FOREIGN.fullmatch(extension):
-        raise DataError(f"Files ending in .{extension} are not read. Save the table as {FORMATS}.")
     if found not in (None, PARQUET, EXCEL):
-        raise DataError(f"{name} is {found}, not a table. Save the table as {FORMATS}.")
+        raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
+    if FOREIGN.fullmatch(extension):
+        raise DataError(f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS)
     frame = _read(content, extension, found, name)
-    if len(frame) == 0 or frame.shape[1] == 0:
-        raise DataError(f"{name} has a header but no rows. Choose a file with one row a case.")
+    if len(frame) == 0:
+        raise DataError(f"{name} has a header but no rows.", "Choose a file with one row a case.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
     return frame
 
 
 def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, str]:
     if isinstance(data, (bytes, bytearray, memoryview)):
-        content = bytes(data)
-        name = name or "The file"
+        content, name = bytes(data), name or "The file"
     else:
-        path = Path(data)
+        name = name or Path(data).name
         try:
-            size = path.stat().st_size
-            content = path.read_bytes() if size <= LARGEST else b""
-        except OSError as error:
-            raise DataError(
-                f"{path} cannot be opened ({error.strerror}). Check the path and the file's name."
-            ) from None
-        if size > LARGEST:
-            raise _too_large(str(path))
-        name = name or path.name
+            with open(data, "rb") as file:
+                content = file.read(LARGEST + 1)
+        except (OSError, ValueError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{data} cannot be opened ({said}).", "Check the path and the file's name.") from None
+    return _bounded(content, name), name
+
+
+def _bounded(content: bytes, name: str) -> bytes:
     if len(content) > LARGEST:
-        raise _too_large(name)
-    return content, name
-
-
-def _too_large(name: str) -> DataError:
-    return DataError(f"{name} is larger than {LARGEST >> 20} MB unpacked. Take a sample of its rows or fewer columns.")
+        remedy = "Take a sample of its rows, or fewer columns."
+        raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", remedy)
+    return content
 
 
 def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
     """(extension without .gz, content after gzip)."""
-    parts = Path(name).name.lower().split(".")
-    extension = parts[-1].strip() if len(parts) > 1 else ""
-    if not content.startswith(b"\x1f\x8b"):
-        if extension == "gz" and content:
-            raise DataError(f"{name} ends in .gz but is not gzip. Remove the ending or compress the file again.")
-        return extension, content
-    if extension == "gz":
-        extension = parts[-2] if len(parts) > 2 else ""
-    try:
-        with gzip.open(io.BytesIO(content)) as file:
-            content = file.read(LARGEST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name} is a damaged gzip file ({error}). Compress or download it again.") from None
-    if len(content) > LARGEST:
-        raise _too_large(name)
-    if content.startswith(b"\x1f\x8b"):
-        raise DataError(f"{name} is compressed twice. Unpack it once and bring it again.")
-    return extension, content
+    endings = Path(name).name.lower().split(".")[1:]
+    packed = content.startswith(b"\x1f\x8b")
+    if endings[-1:] == ["gz"]:
+        endings.pop()
+        if content and not packed:
+            raise DataError(f"{name} ends in .gz but is not gzip.", "Remove the ending, or compress the file again.")
+    if packed:
+        try:
+            with gzip.open(io.BytesIO(content)) as file:
+                content = _bounded(file.read(LARGEST + 1), name)
+        except (OSError, EOFError, zlib.error) as error:
+            remedy = "Compress or download it again."
+            raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
+        if content.startswith(b"\x1f\x8b"):
+            raise DataError(f"{name} is compressed twice.", "Unpack it once and bring it again.")
+    return endings[-1].strip() if endings else "", content
 
 
 def _recognise(content: bytes) -> str | None:
@@ -151,13 +146,14 @@ def _recognise(content: bytes) -> str | None:
 
 def _read(content: bytes, extension: str, found: str | None, name: str) -> pd.DataFrame:
     expected = EXTENSIONS.get(extension)
+    text, encoding = "", None
     if found is None:
         text, encoding = _decode(content, name)
-        found = _text_format(text, name)
+        found = _text_format(text, expected, name)
     if expected is not None and expected != found:
         raise DataError(
-            f"{name} ends in .{extension}, but its content is {found}, not {expected}. "
-            f"Give it the ending that fits, or save the table again as {FORMATS}."
+            f"{name} ends in .{extension}, but its content is {found}, not {expected}.",
+            f"Give the file the ending that fits it, or save the table again as {FORMATS}.",
         )
     if found == PARQUET:
         return read_parquet(content, name)
@@ -171,20 +167,29 @@ def _read(content: bytes, extension: str, found: str | None, name: str) -> pd.Da
 
 def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     """(text, the encoding where it is neither UTF-8 nor UTF-16)."""
-    head = np.frombuffer(content[:4096], dtype=np.uint8)
-    encoding = next((encoding for mark, encoding in BOMS if content.startswith(mark)), None)
-    if encoding is None and len(content) % 2 == 0 and len(head) >= 4:  # UTF-16 without a mark: every other byte is 0
-        zeros = [float((head[start::2] == 0).mean()) for start in (0, 1)]
-        encoding = {(True, False): "utf-16-be", (False, True): "utf-16-le"}.get((zeros[0] > 0.4, zeros[1] > 0.4))
+    encoding = next((encoding for mark, encoding in BOMS if content.startswith(mark)), None) or _unmarked_utf16(content)
+    fallback = None
     try:
-        text, fallback = content.decode(encoding or "utf-8"), None
+        text = content.decode(encoding or "utf-8")
     except UnicodeDecodeError:
         if encoding is not None:
-            raise DataError(f"{name} is damaged {encoding.upper()} text. Save it again as UTF-8.") from None
+            raise DataError(f"{name} is damaged {encoding.upper()} text.", "Save it again as UTF-8.") from None
         text, fallback = _western(content)
-    if "\x00" in text or len(CONTROLS.findall(text[: 1 << 20])) > 0.002 * min(len(text), 1 << 20):
-        raise DataError(f"{name} is not a table: its content is binary. Save the table as {FORMATS}.")
+    start = text[: 1 << 20]
+    if "\x00" in text or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
+        raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
     return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"), fallback
+
+
+def _unmarked_utf16(content: bytes) -> str | None:
+    """UTF-16 without a mark, which in Western text has a zero in every other byte."""
+    head = np.frombuffer(content[:4096], dtype=np.uint8)
+    if len(content) % 2 or len(head) < 4:
+        return None
+    even, odd = (float((head[start::2] == 0).mean()) for start in (0, 1))
+    if max(even, odd) < 0.4 or min(even, odd) > 0.1:
+        return None
+    return "utf-16-be" if even > odd else "utf-16-le"
 
 
 def _western(content: bytes) -> tuple[str, str]:
@@ -194,13 +199,14 @@ def _western(content: bytes) -> tuple[str, str]:
         return content.decode("latin-1"), "Latin-1"
 
 
-def _text_format(text: str, name: str) -> str:
+def _text_format(text: str, expected: str | None, name: str) -> str:
     start = text[:100_000].lstrip()
     if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
         raise DataError(
-            f"{name} is a web page or XML, not a table: perhaps the download gave a page instead of the file. "
-            f"Download the raw file, as {FORMATS}."
+            f"{name} is a web page or XML, not a table: perhaps a page was saved instead of the file.",
+            f"Download the file itself, as {FORMATS}.",
         )
-    if re.match(r"(?i)(%.*\n\s*)*@relation\b", start):
+    lines = (line.strip().lower() for line in start.split("\n"))
+    if next((line for line in lines if line and not line.startswith("%")), "").startswith("@relation"):
         return ARFF
-    return JSON if re.match(r'\[\s*[\[{\]]|\{\s*["}]', start) else TEXT
+    return JSON if expected == JSON or re.match(r'\[\s*[\[{\]]|\{\s*["}]', start) else TEXT

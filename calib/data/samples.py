@@ -77,7 +77,7 @@ DEFAULT_SAMPLE = "digits"
 def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
     """(table, label column, positive class) of a sample; DataError where the key or the file is unknown."""
     if key not in SAMPLES:
-        raise DataError(f"There is no sample {key!r}. Choose one of {', '.join(SAMPLES)}.")
+        raise DataError(f"There is no sample {key!r}.", f"Choose one of {', '.join(SAMPLES)}.")
     sample = SAMPLES[key]
     return _read(sample.file).copy(), sample.target, sample.positive
 
@@ -87,8 +87,8 @@ def _read(file: str) -> pd.DataFrame:
     path = FOLDER / file
     if not path.is_file():
         raise DataError(
-            f"The sample file {file} is not here: samples come with the repository, in sample_data/. "
-            "Run from a clone of the repository, or bring a file of your own."
+            f"The sample file {file} is not here: samples come with the repository, in sample_data/.",
+            "Run from a clone of the repository, or bring a file of your own.",
         )
     return read_table(path)
 

@@ -47,7 +47,7 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
     matches = [i for i, name in enumerate(frame.columns) if str(name) == str(target)]
     if len(matches) != 1:
         listed = ", ".join(map(repr, list(map(str, frame.columns))[:20]))
-        raise DataError(f"There is no column {str(target)!r}. Choose the label among the columns {listed}.")
+        raise DataError(f"There is no column {str(target)!r}.", f"Choose the label among the columns {listed}.")
     return frame.iloc[:, matches[0]]
 
 
@@ -82,11 +82,11 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None) -> Classes:
     names = list(counts)
     if len(names) < 2:
         got = f"only the label {names[0]!r}" if names else "no label at all"
-        raise DataError(f"The label column holds {got}. Two classes are needed: choose another label column.")
+        raise DataError(f"The label column holds {got}.", "Two classes are needed: choose another label column.")
     if len(names) > MOST_CLASSES:
         raise DataError(
-            f"The label column holds {len(names)} different values, too many for classes. "
-            "Choose a column with few values, or turn this one into two classes first."
+            f"The label column holds {len(names):,} different values, too many for classes.",
+            "Choose a column with few values, or turn this one into two classes first.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name))) if positive is None else match(positive, names)
@@ -112,7 +112,7 @@ def match(positive: Any, names: list[str]) -> str:
     alike = alike or [name for name in names if name.casefold() == wanted.casefold()]
     if len(alike) != 1:
         listed = ", ".join(map(repr, names[:MOST_CLASSES]))
-        raise DataError(f"The positive class {wanted!r} is not among the labels. Choose one of {listed}.")
+        raise DataError(f"The positive class {wanted!r} is not among the labels.", f"Choose one of {listed}.")
     return alike[0]
 
 
@@ -124,17 +124,28 @@ def _number(text: str) -> float | None:
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:
-    """The column that is most likely the label: called so, else the last (or first) with few values; None if none is.
+    """The column that is most likely the label: called so, else the last of two values, else of few; or None.
 
     >>> guess_target(pd.DataFrame({"x": [1.5, 2.5], "class": ["a", "b"]}))
     'class'
     """
     names = [str(name) for name in frame.columns]
-    few = [2 <= frame.iloc[:, i].astype("str").nunique() <= MOST_CLASSES for i in range(len(names))]
+    few = {i: name for i, name in enumerate(names) if 2 <= _distinct(frame.iloc[:, i]) <= MOST_CLASSES}
     for wanted in NAMES:
-        for i, name in enumerate(names):
-            if few[i] and re.sub(r"[^a-z_]", "", name.lower()) == wanted:
+        for name in few.values():
+            if re.sub(r"[^a-z_]", "", name.lower()) == wanted:
                 return name
-    fewest = [i for i in (len(names) - 1, 0) if few[i]] or [i for i, ok in enumerate(few) if ok]
-    by_values = sorted(fewest, key=lambda i: frame.iloc[:, i].nunique() > 2)
-    return names[by_values[0]] if by_values else None
+    two = [i for i in few if _distinct(frame.iloc[:, i]) == 2]
+    return few[max(two or few)] if few else None
+
+
+def _distinct(column: pd.Series) -> int:
+    """Different values; a column of many is not counted to its end."""
+    for part in (column.head(1000), column):
+        try:
+            values = part.nunique()
+        except TypeError:  # unhashable cells
+            values = part.astype("str").nunique()
+        if values > MOST_CLASSES:
+            break
+    return values

@@ -9,6 +9,7 @@ import pandas as pd
 from calib.data.columns import Column, inspect, typed_frame
 from calib.data.errors import DataError
 from calib.data.target import choose_classes, class_counts, guess_target, labels
+from calib.data.words import count, listed
 from calib.records import Problem
 
 COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
@@ -32,9 +33,11 @@ def validate(
     try:
         typed = typed_frame(frame)
     except DataError as error:
-        return [Problem("error", None, *_halves(error))]
+        return [Problem("error", None, error.message, error.remedy)]
     found = [*_target(frame, target, positive, rows_needed)]
     left_out = {str(target), *map(str, exclude)}
+    for name in sorted(set(map(str, exclude)) - set(typed.columns)):
+        found.append(Problem("error", None, f"There is no column {name!r} to leave out.", "Take it off the list."))
     features = [inspect(typed[name], name) for name in typed.columns if name not in left_out]
     for column in features:
         found.extend(_feature(column))
@@ -61,10 +64,10 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     try:
         classes = choose_classes(counts, positive)
     except DataError as error:
-        yield Problem("error", target, *_halves(error))
+        yield Problem("error", target, error.message, error.remedy)
         return
     if len(counts) > 2:
-        said = f"The label has {len(counts)} classes ({_some(list(counts))}), and two are needed."
+        said = f"The label has {len(counts)} classes ({listed(list(counts))}), and two are needed."
         remedy = "Choose the positive class; it is set against the rest." + (
             f" Without a choice it is the rarest, {classes.positive!r}." if positive is None else ""
         )
@@ -72,7 +75,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
-            said = f"Class {name!r} has {rows} row{'s' if rows != 1 else ''}; the split asked for needs {rows_needed}."
+            said = f"Class {name!r} has {count(rows, 'row')}; the split asked for needs {rows_needed}."
             yield Problem("error", target, said, "Add rows of this class, or choose a split into fewer parts.")
         elif rows < COMFORTABLE:
             said = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
@@ -96,14 +99,10 @@ def _feature(column: Column) -> Iterator[Problem]:
             yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
-            said = (
-                f"Mixes numbers with other values: {sum(strays.values()):,} are no numbers ({_some(list(strays), 3)})."
-            )
-            yield Problem(
-                "warning", name, said, "They count as missing. Correct them in the file if they mean a number."
-            )
+            said = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({listed(list(strays), 3)})."
+            yield Problem("warning", name, said, "They count as missing. Correct in the file those that mean a number.")
     if column.infinite:
-        said = f"{column.infinite:,} values are infinite."
+        said = f"{count(column.infinite, 'infinite value')}."
         yield Problem("warning", name, said, "They count as missing. Replace them in the file by what they mean.")
 
 
@@ -113,13 +112,3 @@ def _duplicates(frame: pd.DataFrame) -> Iterator[Problem]:
         said = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
         remedy = "Copies on both sides of a split flatter the model. Remove them unless they are different cases."
         yield Problem("warning", None, said, remedy)
-
-
-def _some(items: list[str], most: int = 5) -> str:
-    return ", ".join(map(repr, items[:most])) + (" …" if len(items) > most else "")
-
-
-def _halves(error: DataError) -> tuple[str, str]:
-    """A message's first sentence and the remedy that follows it."""
-    said, _, remedy = str(error).partition(". ")
-    return said.rstrip(".") + ".", remedy
