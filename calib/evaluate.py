@@ -157,17 +157,20 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     splits = list(split(recipe, dataset))
     parts = []
     for i, (train, test) in enumerate(splits):
-        part_watch = watch.part(i / len(splits), (i + 1) / len(splits))
-        placed = PLACEMENTS[recipe.placement]().fit(
+        placement = PLACEMENTS[recipe.placement]()
+        begin_share, end_share = i / len(splits), (i + 1) / len(splits)
+        fitted_share = begin_share + placement.fit_share * (end_share - begin_share)
+        placed = placement.fit(
             make_estimator(recipe, dataset),
             dataset.X.iloc[train],
             dataset.y[train],
             calibration_size=recipe.calibration_size,
             cv=recipe.cv,
             random_state=recipe.seed,
-            watch=part_watch,
+            watch=watch.part(begin_share, fitted_share),
         )
-        parts.append(Part(train, test, placed, placed.score(dataset.X.iloc[test])))
+        tests = placed.score(dataset.X.iloc[test], watch.part(fitted_share, end_share))
+        parts.append(Part(train, test, placed, tests))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 

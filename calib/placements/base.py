@@ -67,6 +67,7 @@ class Placement(ABC):
     key: ClassVar[str]
     label: ClassVar[str]
     help: ClassVar[str]
+    fit_share: ClassVar[float] = 0.95  # of the work that fitting and scoring are together, for progress
 
     model: BaseEstimator
     scores: np.ndarray

@@ -31,6 +31,7 @@ class Full(Placement):
     key = "full"
     label = "Full (refit for every object)"
     help = "Valid without a calibration set, at the price of two model fits for every new object."
+    fit_share = 0.02
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train(X, y, watch)
