@@ -1,0 +1,178 @@
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from calib.checks import InputError
+from calib.metrics import (
+    METRICS,
+    accuracy,
+    auc,
+    bootstrap_difference,
+    bootstrap_interval,
+    brier_score,
+    expected_calibration_error,
+    interval_summary,
+    log_loss,
+)
+from calib.metrics.bootstrap import FAST
+
+from .cases import random_case
+
+
+@pytest.mark.parametrize("function", list(FAST), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_sums_over_counts_equal_the_metric_of_the_resampled_rows(function, decimals):
+    y, p = random_case(0, 70, decimals)
+    p = p.clip(0.01, 0.99)
+    fast = bootstrap_interval(function, y, p, repeats=200, random_state=3)
+    slow = bootstrap_interval(lambda y, p: function(y, p), y, p, repeats=200, random_state=3)
+    assert vars(fast) == pytest.approx(vars(slow), abs=1e-12)
+
+
+@pytest.mark.parametrize("bins", [5, 20])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_ece_options_reach_the_resamples(bins, strategy):
+    y, p = random_case(1, 80)
+    found = bootstrap_interval("ece", y, p, repeats=50, random_state=0, bins=bins, strategy=strategy)
+    same = bootstrap_interval(
+        lambda y, p: expected_calibration_error(y, p, bins, strategy), y, p, repeats=50, random_state=0
+    )
+    assert vars(found) == pytest.approx(vars(same), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [brier_score, log_loss, auc, accuracy])
+def test_intervals_agree_with_scipys_percentile_bootstrap(metric):
+    y, p = random_case(2, 100)
+    ours = bootstrap_interval(metric, y, p, repeats=9999, level=0.9, random_state=0)
+    theirs = scipy.stats.bootstrap(
+        (y, p),
+        metric,
+        paired=True,
+        vectorized=False,
+        n_resamples=4000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    )
+    tolerance = 0.15 * theirs.standard_error
+    assert ours.lower == pytest.approx(theirs.confidence_interval.low, abs=tolerance)
+    assert ours.upper == pytest.approx(theirs.confidence_interval.high, abs=tolerance)
+    assert ours.standard_error == pytest.approx(theirs.standard_error, rel=0.05)
+
+
+def test_the_standard_error_of_a_mean_is_the_textbooks():
+    y, p = random_case(3, 400)
+    losses = (y - p) ** 2
+    found = bootstrap_interval("brier", y, p, repeats=20_000, random_state=0)
+    assert found.standard_error == pytest.approx(losses.std() / 20, rel=0.03)
+    assert found.bias == pytest.approx(0, abs=4 * found.standard_error / math.sqrt(20_000))
+
+
+def test_intervals_cover_the_true_brier_score():
+    rng = np.random.default_rng(4)
+    covered = []
+    for seed in range(400):
+        p = rng.random(150)
+        found = bootstrap_interval("brier", rng.random(150) < p, p, repeats=300, level=0.9, random_state=seed)
+        covered.append(found.lower <= 1 / 6 <= found.upper)  # ∫ p(1 − p) dp
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.05)
+
+
+def test_a_difference_is_made_on_the_same_resamples():
+    y, p = random_case(5, 120)
+    q = (p + 0.02).clip(0, 1)
+    rng_a, rng_b = np.random.default_rng(6), np.random.default_rng(6)
+    found = bootstrap_difference("brier", y, p, q, repeats=300, random_state=rng_a)
+    drawn = bootstrap_interval(
+        lambda y, both: brier_score(y, both[:, 0]) - brier_score(y, both[:, 1]),
+        y,
+        np.column_stack([p, q]),
+        repeats=300,
+        random_state=rng_b,
+    )
+    assert vars(found) == pytest.approx(vars(drawn), abs=1e-12)
+    apart = bootstrap_interval("brier", y, p, repeats=300, random_state=0).standard_error
+    assert found.standard_error < apart / 5
+
+
+def test_a_method_does_not_differ_from_itself():
+    y, p = random_case(6, 60)
+    for key in ("ece", "auc", "slope"):
+        found = bootstrap_difference(key, y, p, p, repeats=20, random_state=0)
+        assert (found.value, found.lower, found.upper) == (0, 0, 0)
+
+
+def test_ece_of_calibrated_predictions_shows_its_bias():
+    rng = np.random.default_rng(7)
+    p = rng.random(500)
+    found = bootstrap_interval("ece", rng.random(500) < p, p, random_state=0)
+    assert found.bias > found.standard_error
+
+
+def test_resamples_of_one_class_do_not_count_for_auc():
+    y, p = np.array([0, 0, 0, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4, 0.35])
+    found = bootstrap_interval("auc", y, p, repeats=2000, random_state=0)
+    assert found.repeats / 2000 == pytest.approx(1 - 0.8**5 - 0.2**5, abs=0.04)
+    assert 0 <= found.lower <= found.upper <= 1
+    none = bootstrap_interval("auc", [1, 1], [0.2, 0.3], repeats=10, random_state=0)
+    assert math.isnan(none.value)
+    assert math.isnan(none.lower)
+
+
+def test_infinite_losses_stay_infinite():
+    y, p = np.array([1, 0, 1, 0]), np.array([0.0, 0.5, 0.5, 0.5])
+    found = bootstrap_interval("log_loss", y, p, repeats=500, level=0.5, random_state=0)
+    assert found.value == math.inf
+    assert found.lower == pytest.approx(math.log(2))  # a third of the resamples miss the wrong one
+    assert found.upper == math.inf
+    better = bootstrap_difference("log_loss", y, p, np.full(4, 0.5), repeats=500, random_state=0)
+    assert better.value == better.upper == math.inf
+    assert math.isnan(bootstrap_difference("log_loss", y, p, p, repeats=50, random_state=0).value)
+
+
+def test_metrics_of_intervals_and_posteriors_can_be_resampled():
+    y, p = random_case(8, 50)
+    intervals = np.column_stack([p * 0.9, p])
+    found = bootstrap_interval("width", y, intervals, repeats=50, random_state=0)
+    assert found.lower <= interval_summary(y, intervals).width <= found.upper
+    truth = p**1.1
+    assert bootstrap_interval("tce", truth, p, repeats=50, random_state=0).value == METRICS["tce"].function(truth, p)
+
+
+def test_the_seed_decides_and_another_seed_differs():
+    y, p = random_case(9, 50)
+    first, again, other = (bootstrap_interval("ece", y, p, repeats=50, random_state=s) for s in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+def test_many_rows_fit_into_little_memory():
+    y, p = random_case(10, 100_000)
+    tracemalloc.start()
+    bootstrap_difference("ece", y, p, p**1.1, repeats=60, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"metric": "breir"}, "metric"),
+        ({"repeats": 0}, "repeats"),
+        ({"level": 1.0}, "level"),
+        ({"y": [1]}, "Lengths differ"),
+        ({"p": [0.2, 1.3]}, r"\[0, 1\]"),
+    ],
+)
+def test_bad_input_is_refused_by_name(arguments, says):
+    with pytest.raises(InputError, match=says):
+        bootstrap_interval(**({"metric": "brier", "y": [1, 0], "p": [0.2, 0.3], "random_state": 0} | arguments))
+
+
+def test_an_option_the_metric_does_not_have_is_refused():
+    with pytest.raises(TypeError, match="bins"):
+        bootstrap_interval("brier", [1, 0], [0.2, 0.3], random_state=0, bins=5)

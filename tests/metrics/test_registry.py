@@ -1,0 +1,117 @@
+import inspect
+import math
+import re
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from calib import metrics
+from calib.checks import InputError
+from calib.metrics import METRICS, corp_decomposition, murphy_decomposition
+
+from .cases import random_case
+
+
+def arguments(metric, n=60, seed=0):
+    y, p = random_case(seed, n, decimals=2)
+    p = p.clip(0.01, 0.99)
+    if metric.needs == "intervals":
+        return y, np.column_stack([p, (p + 0.1).clip(0, 1)])
+    return (p**1.2 if metric.needs == "posterior" else y), p
+
+
+every = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
+
+
+def test_the_keys_that_studies_and_tables_name_are_there():
+    assert {"accuracy", "auc", "brier", "log_loss", "ece", "reliability", "resolution", "tce"} <= METRICS.keys()
+    assert [key for key, metric in METRICS.items() if metric.key != key] == []
+    assert len({metric.label for metric in METRICS.values()}) == len(METRICS)
+
+
+@every
+def test_entries_are_complete(metric):
+    assert re.fullmatch("[a-z][a-z_]*", metric.key)
+    assert metric.needs in {"probabilities", "intervals", "posterior"}
+    assert metric.higher_is_better in (True, False, None)
+    assert metric.help.endswith(".")
+    assert float(format(0.1234, metric.format).rstrip("%")) > 0
+    assert metric.target is None or metric.higher_is_better is None
+    assert metric.binned == ({"bins", "strategy"} <= inspect.signature(metric.function).parameters.keys())
+    with pytest.raises(FrozenInstanceError):
+        metric.key = "other"
+
+
+@every
+def test_functions_give_a_number_do_not_touch_their_input_and_ignore_the_order_of_objects(metric):
+    first, second = arguments(metric)
+    kept = first.copy(), second.copy()
+    value = metric.function(first, second)
+    assert type(value) is float
+    assert math.isfinite(value)
+    np.testing.assert_array_equal(first, kept[0])
+    np.testing.assert_array_equal(second, kept[1])
+    shuffled = np.random.default_rng(0).permutation(len(first))
+    assert metric.function(first[shuffled], second[shuffled]) == pytest.approx(value, abs=1e-9)
+    assert metric.function(first.tolist(), second.tolist()) == value
+
+
+@every
+def test_bad_input_is_refused_by_name(metric):
+    first, second = arguments(metric)
+    broken = second.copy()
+    broken.flat[3] = np.nan
+    for bad in (broken, second + 2):
+        with pytest.raises(InputError, match="NaN" if bad is broken else r"\[0, 1\]"):
+            metric.function(first, bad)
+    if metric.key != "group_entropy":
+        with pytest.raises(InputError, match="Lengths differ"):
+            metric.function(first[:-1], second)
+        with pytest.raises(InputError, match=r"labels 0 and 1|posterior"):
+            metric.function(first + 1, second)
+
+
+@pytest.mark.parametrize(
+    "key", [k for k, m in METRICS.items() if m.needs == "probabilities" and m.higher_is_better is not None]
+)
+def test_the_direction_is_that_of_a_perfect_forecast(key):
+    metric = METRICS[key]
+    y, p = arguments(metric, 200)
+    perfect, said = metric.function(y, y.astype(float)), metric.function(y, p)
+    assert perfect > said if metric.higher_is_better else perfect < said
+
+
+@pytest.mark.parametrize("key", ["slope", "intercept", "spiegelhalter_z", "accuracy_gap"])
+def test_targets_are_what_calibrated_predictions_come_near(key):
+    rng = np.random.default_rng(1)
+    p = rng.beta(2, 2, size=100_000)
+    value = METRICS[key].function(rng.random(p.size) < p, p)
+    assert value == pytest.approx(METRICS[key].target, abs=3 if key == "spiegelhalter_z" else 0.03)
+
+
+def test_entries_hand_on_the_right_term():
+    y, p = random_case(3)
+    murphy, corp = murphy_decomposition(y, p), corp_decomposition(y, p)
+    for key in ("reliability", "resolution", "uncertainty", "within"):
+        assert METRICS[key].function(y, p) == getattr(murphy, key)
+    for key in ("miscalibration", "discrimination"):
+        assert METRICS[key].function(y, p) == getattr(corp, key)
+    line, test = metrics.calibration_line(y, p), metrics.spiegelhalter_test(y, p)
+    assert METRICS["slope"].function(y, p) == line.slope
+    assert METRICS["intercept"].function(y, p) == line.intercept
+    assert METRICS["spiegelhalter_z"].function(y, p) == test.statistic
+    assert METRICS["spiegelhalter_p"].function(y, p) == test.pvalue
+    assert METRICS["group_entropy"].function(y, p) == metrics.group_entropy(p)
+    intervals = np.column_stack([p * 0.9, p])
+    summary = metrics.interval_summary(y, intervals)
+    for key in ("lower", "upper", "width"):
+        assert METRICS[key].function(y, intervals) == getattr(summary, key)
+
+
+def test_everything_public_is_documented_with_an_example():
+    for name in metrics.__all__:
+        item = getattr(metrics, name)
+        if inspect.isfunction(item):
+            assert item.__doc__, name
+            assert name in {"metric_value"} or ">>>" in item.__doc__, name

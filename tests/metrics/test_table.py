@@ -1,0 +1,66 @@
+import math
+
+import numpy as np
+import pytest
+
+from calib.checks import InputError
+from calib.metrics import METRICS, expected_calibration_error, metric_table, true_calibration_error
+from calib.records import Predictions
+
+from .cases import random_case
+
+
+@pytest.fixture
+def predictions():
+    y, p = random_case(0, 300)
+    pair = np.sort(np.column_stack([p * 0.9, p]), axis=1)
+    return {"none": Predictions(y, p), "venn_abers": Predictions(y, p, pair[:, 0], pair[:, 1])}
+
+
+def test_rows_are_methods_and_cells_are_the_metrics_of_each(predictions):
+    table = metric_table(predictions)
+    assert list(table.index) == ["none", "venn_abers"]
+    assert list(table.columns) == [k for k, m in METRICS.items() if m.everyday and m.needs != "posterior"]
+    assert (table.dtypes == np.float64).all()
+    said = predictions["none"]
+    for key in table.columns:
+        if METRICS[key].needs == "probabilities":
+            assert table.loc["none", key] == METRICS[key].function(said.y, said.p)
+
+
+def test_intervals_are_nan_where_a_method_has_none(predictions):
+    table = metric_table(predictions)
+    assert table.loc["none", ["lower", "upper", "width"]].isna().all()
+    said = predictions["venn_abers"]
+    assert table.loc["venn_abers", "lower"] == pytest.approx(said.lower.mean(), abs=1e-12)
+    assert table.loc["venn_abers", "width"] == pytest.approx((said.upper - said.lower).mean(), abs=1e-12)
+
+
+def test_binned_metrics_take_the_bins_and_strategy(predictions):
+    table = metric_table(predictions, bins=7, strategy="quantile")
+    said = predictions["none"]
+    assert table.loc["none", "ece"] == expected_calibration_error(said.y, said.p, 7, "quantile")
+    assert table.loc["none", "ece"] != metric_table(predictions).loc["none", "ece"]
+
+
+def test_the_posterior_adds_its_column(predictions):
+    p = predictions["none"].p
+    table = metric_table(predictions, posterior=p**1.1)
+    assert table.loc["none", "tce"] == true_calibration_error(p**1.1, p)
+
+
+def test_columns_can_be_chosen_also_those_for_published_tables_only(predictions):
+    table = metric_table(predictions, metrics=["log_loss_clipped", "squared_ece", "tce"])
+    assert list(table.columns) == ["log_loss_clipped", "squared_ece", "tce"]
+    assert table["tce"].isna().all()
+    with pytest.raises(InputError, match="metrics"):
+        metric_table(predictions, metrics=["breir"])
+
+
+def test_an_infinite_log_loss_stays_infinite():
+    table = metric_table({"isotonic": Predictions(np.array([1, 0]), np.array([0.0, 0.0]))})
+    assert table.loc["isotonic", "log_loss"] == math.inf
+
+
+def test_no_methods_make_an_empty_table():
+    assert metric_table({}).shape == (0, len([m for m in METRICS.values() if m.everyday and m.needs != "posterior"]))
