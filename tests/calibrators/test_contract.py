@@ -1,0 +1,305 @@
+"""What every calibrator of the registry promises, whatever its method."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from calib.calibrators import CALIBRATORS, IntervalCalibrator
+from calib.checks import InputError
+
+KEYS = list(CALIBRATORS)
+INTERVALS = [key for key in KEYS if CALIBRATORS[key].gives_interval]
+WEIGHTED = [key for key in KEYS if CALIBRATORS[key].weighted]
+SCORES_ONLY = [key for key in KEYS if CALIBRATORS[key].input == "score"]
+PROBABILITIES_ONLY = [key for key in KEYS if CALIBRATORS[key].input == "probability"]
+VARIANTS = [
+    (key, {option.name: value})
+    for key in KEYS
+    for option in CALIBRATORS[key].parameters
+    for value in option.choices or ([True, False] if option.kind == "boolean" else [option.default])
+] + [(key, {}) for key in KEYS]
+ANSWER_ONE_CLASS = ["isotonic", "beta", "venn", "venn_abers", "ppa", "rank", "none"]
+
+
+def problem(key, n=150, seed=0):
+    """Calibration scores, labels and test scores of the kind that the method takes."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.8, 0.8, 2 * n).round(2)
+    y = (rng.random(2 * n) < p**1.5).astype(int)
+    if CALIBRATORS[key].input == "tree_scores":
+        p = np.clip(p[:, None] + rng.normal(0, 0.2, (2 * n, 7)), 0, 1).round(1)
+    return p[:n], y[:n], p[n:]
+
+
+def test_registry_is_complete_and_keys_are_the_classes_own():
+    assert KEYS == ["none", "platt", "isotonic", "beta", "temperature", "venn", "venn_abers", "ppa", "rank"]
+    for key, method in CALIBRATORS.items():
+        assert method.key == key
+        assert method.label
+        assert method.source
+        assert method.gives_interval == issubclass(method, IntervalCalibrator) == hasattr(method, "predict_interval")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_declared_options_are_the_constructors(key):
+    options = {option.name: option.default for option in CALIBRATORS[key].parameters}
+    assert CALIBRATORS[key]().get_params() == options
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+def test_predictions_are_probabilities_inside_their_interval(key, options):
+    scores, y, new = problem(key)
+    calibrator = CALIBRATORS[key](**options).fit(scores, y)
+    p = calibrator.predict(new)
+    assert p.shape == (len(new),)
+    assert p.dtype == np.float64
+    assert ((p >= 0) & (p <= 1)).all()
+    if calibrator.gives_interval:
+        p0, p1 = calibrator.predict_interval(new).T
+        assert ((p0 >= 0) & (p0 <= p) & (p <= p1) & (p1 <= 1)).all()
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+def test_predictions_grow_with_the_score(key, options):
+    scores, y, _ = problem(key)
+    grid = np.linspace(0, 1, 301)
+    if CALIBRATORS[key].input == "tree_scores":
+        grid = np.repeat(grid[:, None], scores.shape[1], axis=1)
+    p = CALIBRATORS[key](**options).fit(scores, y).predict(grid)
+    if (key, options) not in [("venn", {"taxonomy": "uniform"}), ("venn", {"taxonomy": "quantile"})]:
+        assert (np.diff(p) >= -1e-15).all()
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+def test_clones_and_repetitions_agree(key, options):
+    scores, y, new = problem(key)
+    first = CALIBRATORS[key](**options).fit(scores, y)
+    copy = clone(first)
+    assert copy.get_params() == first.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict(new)
+    np.testing.assert_array_equal(copy.fit(scores, y).predict(new), first.predict(new))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).predict(new), first.predict(new))
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+def test_a_refit_forgets(key, options):
+    scores, y, new = problem(key)
+    other_scores, other_y, _ = problem(key, n=40, seed=9)
+    calibrator = CALIBRATORS[key]().fit(other_scores, 1 - other_y).set_params(**options).fit(scores, y)
+    fresh = CALIBRATORS[key](**options).fit(scores, y)
+    assert vars(calibrator).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(calibrator.predict(new), fresh.predict(new))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_inputs_are_left_as_they_were_and_not_kept(key):
+    scores, y, new = problem(key)
+    before = scores.copy(), y.copy(), new.copy()
+    calibrator = CALIBRATORS[key]().fit(scores, y)
+    p = calibrator.predict(new)
+    for array, copy in zip((scores, y, new), before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+    p[:] = scores[:] = y[:] = 0
+    np.testing.assert_array_equal(calibrator.predict(new), CALIBRATORS[key]().fit(*before[:2]).predict(new))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_order_and_neighbours_do_not_matter(key):
+    scores, y, new = problem(key)
+    order = np.random.default_rng(1).permutation(len(y))
+    p = CALIBRATORS[key]().fit(scores, y).predict(new)
+    shuffled = CALIBRATORS[key]().fit(scores[order], y[order])
+    np.testing.assert_allclose(shuffled.predict(new), p, atol=1e-9)
+    alone = np.concatenate([shuffled.predict(new[i : i + 1]) for i in range(20)])
+    np.testing.assert_allclose(alone, p[:20], atol=1e-9)
+    assert shuffled.predict(new[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_lists_series_booleans_and_single_precision_are_taken(key):
+    scores, y, new = problem(key)
+    p = CALIBRATORS[key]().fit(scores, y).predict(new)
+    as_frame = pd.Series if scores.ndim == 1 else pd.DataFrame
+    index = np.arange(len(y))[::-1]
+    for s, labels, t in [
+        (scores.tolist(), y.tolist(), new.tolist()),
+        (as_frame(scores, index=index), pd.Series(y, index=index), as_frame(new)),
+        (scores, y.astype(bool), new),
+        (scores, y.astype(float), new),
+    ]:
+        np.testing.assert_array_equal(CALIBRATORS[key]().fit(s, labels).predict(t), p)
+    single = CALIBRATORS[key]().fit(scores.astype(np.float32), y).predict(new.astype(np.float32))
+    np.testing.assert_allclose(single, p, atol=1e-5)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_constant_scores(key):
+    _, y, _ = problem(key)
+    scores = np.full(len(y), 0.7)
+    if CALIBRATORS[key].input == "tree_scores":
+        scores = np.repeat(scores[:, None], 5, axis=1)
+    calibrator = CALIBRATORS[key]().fit(scores, y)
+    p = calibrator.predict(scores)
+    n, k = len(y), y.sum()
+    targets = (k * (k + 1) / (k + 2) + (n - k) / (n - k + 2)) / n
+    expected = {"none": 0.7, "platt": targets, "ppa": max(0.7, k / n)}.get(key, k / n)
+    if key == "temperature":  # no temperature takes 0.7 below one half
+        assert (k / n < 0.5, calibrator.bounded_) == (True, True)
+        expected = 0.5
+    tolerance = 1 / n if key in INTERVALS else 1e-3 if key == "temperature" else 1e-12
+    np.testing.assert_allclose(p, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("key", KEYS)
+def test_one_class_is_answered_or_refused_by_name(key, label):
+    scores, y, new = problem(key)
+    y = np.full(len(y), label)
+    if key not in ANSWER_ONE_CLASS:
+        with pytest.raises(
+            InputError, match=rf"{CALIBRATORS[key].label} needs objects of both classes.*only class {label}"
+        ):
+            CALIBRATORS[key]().fit(scores, y)
+        return
+    p = CALIBRATORS[key]().fit(scores, y).predict(new)
+    assert ((p >= 0) & (p <= 1)).all()
+    if key in ("isotonic", "beta", "rank"):
+        assert (p == label).all()
+    if key in INTERVALS:
+        assert (CALIBRATORS[key]().fit(scores, y).predict_interval(new)[:, label] == label).all()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_single_objects_are_answered_or_refused(key):
+    for label in (0, 1):
+        scores = np.array([0.4]) if CALIBRATORS[key].input != "tree_scores" else np.array([[0.4, 0.2]])
+        if key in ANSWER_ONE_CLASS:
+            assert 0 <= CALIBRATORS[key]().fit(scores, [label]).predict(scores)[0] <= 1
+        else:
+            with pytest.raises(InputError, match=CALIBRATORS[key].label):
+                CALIBRATORS[key]().fit(scores, [label])
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_missing_and_infinite_scores_are_refused(key, value):
+    scores, y, _ = problem(key)
+    calibrator = CALIBRATORS[key]().fit(scores, y)
+    scores.flat[3] = value
+    with pytest.raises(InputError, match="must be finite.*at position 3"):
+        CALIBRATORS[key]().fit(scores, y)
+    with pytest.raises(InputError, match="must be finite"):
+        calibrator.predict(scores)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: y + 1,
+        lambda y: 2 * y - 1,
+        lambda y: y + 0.5,
+        lambda y: np.where(y, "yes", "no"),
+        lambda y: np.where(y, 1, np.nan),
+    ],
+)
+def test_labels_other_than_0_and_1_are_refused(key, labels):
+    scores, y, _ = problem(key)
+    with pytest.raises(InputError, match="labels 0 and 1 only"):
+        CALIBRATORS[key]().fit(scores, labels(y))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_wrong_shapes_are_refused(key):
+    scores, y, new = problem(key)
+    with pytest.raises(InputError, match="Lengths differ: scores has 150, y has 149"):
+        CALIBRATORS[key]().fit(scores, y[1:])
+    with pytest.raises(InputError, match="empty"):
+        CALIBRATORS[key]().fit(scores[:0], y[:0])
+    with pytest.raises(InputError, match="shape"):
+        CALIBRATORS[key]().fit(scores[..., None], y)
+    with pytest.raises(InputError, match="one-dimensional"):
+        CALIBRATORS[key]().fit(scores, y[:, None])
+    with pytest.raises(InputError, match="must be numbers"):
+        CALIBRATORS[key]().fit(np.full(scores.shape, "high"), y)
+    with pytest.raises(InputError, match="shape"):
+        CALIBRATORS[key]().fit(scores, y).predict(new[..., None])
+
+
+@pytest.mark.parametrize("key", PROBABILITIES_ONLY)
+def test_margins_are_refused_where_probabilities_are_needed(key):
+    scores, y, _ = problem(key)
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        CALIBRATORS[key]().fit(3 * scores - 1, y)
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        CALIBRATORS[key]().fit(scores, y).predict([1.5])
+
+
+@pytest.mark.parametrize("key", SCORES_ONLY)
+def test_scores_of_any_size_are_answered_without_a_warning(key):
+    largest = np.finfo(np.float64).max
+    scores = np.array([-largest, -1e308, -1e-310, 0.0, 5e-324, 1.0, 1e308, largest])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        p = CALIBRATORS[key]().fit(scores, [0, 0, 1, 0, 1, 0, 1, 1]).predict(scores)
+    assert ((p >= 0) & (p <= 1)).all()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_misspelt_and_impossible_options_are_refused(key):
+    scores, y, _ = problem(key)
+    for option in CALIBRATORS[key].parameters:
+        with pytest.raises(InputError, match=f"{key}: {option.name} must be"):
+            CALIBRATORS[key](**{option.name: "no such option"}).fit(scores, y)
+    with pytest.raises(TypeError):
+        CALIBRATORS[key](no_such_option=1)
+
+
+@pytest.mark.parametrize("key", WEIGHTED)
+def test_whole_weights_are_repetitions_and_zero_weights_absence(key):
+    scores, y, new = problem(key)
+    weights = np.random.default_rng(2).integers(0, 4, len(y))
+    weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=weights).predict(new)
+    repeated = CALIBRATORS[key]().fit(np.repeat(scores, weights), np.repeat(y, weights)).predict(new)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in WEIGHTED])
+def test_weights_are_refused_where_objects_are_counted(key):
+    scores, y, _ = problem(key)
+    with pytest.raises(InputError, match=f"{CALIBRATORS[key].label} takes no sample_weight"):
+        CALIBRATORS[key]().fit(scores, y, sample_weight=np.ones(len(y)))
+
+
+@pytest.mark.parametrize("key", WEIGHTED)
+@pytest.mark.parametrize("weights", [[1.0], [-1.0] * 150, [0.0] * 150, [np.nan] * 150])
+def test_wrong_weights_are_refused(key, weights):
+    scores, y, _ = problem(key)
+    with pytest.raises(InputError, match="sample_weight"):
+        CALIBRATORS[key]().fit(scores, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_unfitted_use_is_refused(key):
+    _, _, new = problem(key)
+    with pytest.raises(NotFittedError):
+        CALIBRATORS[key]().predict(new)
+    if key in INTERVALS:
+        with pytest.raises(NotFittedError):
+            CALIBRATORS[key]().predict_interval(new)
+        with pytest.raises(NotFittedError):
+            CALIBRATORS[key]().leave_one_out_interval(new, np.zeros(len(new), dtype=int))
+
+
+@pytest.mark.parametrize("key", INTERVALS)
+@pytest.mark.parametrize("removed", [[0.0], [-1], [150], [True], [[0]], [0, 1]])
+def test_positions_that_are_none_are_refused(key, removed):
+    scores, y, new = problem(key)
+    with pytest.raises(InputError, match="removed"):
+        CALIBRATORS[key]().fit(scores, y).leave_one_out_interval(new[:1], removed)

@@ -1,0 +1,52 @@
+import time
+
+import numpy as np
+import pytest
+
+from calib.calibrators import VennAbers
+
+
+def labels(kind, scores, rng):
+    share = scores / scores.max()
+    return {
+        "mixed": rng.random(len(scores)) < share,
+        "zeros": np.zeros(len(scores), dtype=bool),
+        "ones": np.ones(len(scores), dtype=bool),
+        "separable": share > 0.4,
+        "reversed": share < 0.4,
+        "noise": rng.random(len(scores)) < 0.5,
+    }[kind].astype(int)
+
+
+@pytest.mark.parametrize("kind", ["mixed", "zeros", "ones", "separable", "reversed", "noise"])
+@pytest.mark.parametrize(("n", "distinct"), [(2, 2), (7, 3), (40, 1000), (300, 40), (700, 100_000)])
+def test_pair_is_the_one_without_the_object(kind, n, distinct):
+    """The sizes go beyond the runs of 64 that are pooled in advance, with and without ties."""
+    rng = np.random.default_rng(n)
+    scores = rng.integers(1, distinct + 1, n).astype(float)
+    y = labels(kind, scores, rng)
+    m = 40
+    removed = rng.integers(0, n, m)
+    new = np.where(rng.random(m) < 0.5, scores[rng.integers(0, n, m)], rng.uniform(-1, distinct + 2, m))
+    new[:10] = scores[removed[:10]]
+    pairs = VennAbers().fit(scores, y).leave_one_out_interval(new, removed)
+    for j in range(m):
+        rest = np.arange(n) != removed[j]
+        assert pairs[j].tolist() == VennAbers().fit(scores[rest], y[rest]).predict_interval(new[j : j + 1])[0].tolist()
+
+
+def test_without_its_only_object_nothing_is_known():
+    assert VennAbers().fit([0.3], [1]).leave_one_out_interval([0.2, 0.3], [0, 0]).tolist() == [[0, 1], [0, 1]]
+
+
+def test_no_query_no_pair():
+    assert VennAbers().fit([0.3], [1]).leave_one_out_interval([], []).shape == (0, 2)
+
+
+def test_ten_thousand_objects_and_queries_take_seconds_at_most():
+    rng = np.random.default_rng(0)
+    scores, new = rng.random(10_000), rng.random(10_000)
+    venn_abers = VennAbers().fit(scores, (rng.random(10_000) < scores).astype(int))
+    start = time.process_time()
+    venn_abers.leave_one_out_interval(new, rng.integers(0, 10_000, 10_000))
+    assert time.process_time() - start < 5
