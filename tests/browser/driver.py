@@ -1,0 +1,200 @@
+"""A real server, a real Chromium, and the few moves a person makes on a page."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Locator, Page
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+START_LIMIT, SETTLE_LIMIT = 60, 60  # seconds
+QUIET = 400  # milliseconds without work after which a page counts as settled: a click reaches the server well before
+
+SETTLED = """quiet => {
+    const app = document.querySelector(".stApp"), now = performance.now()
+    const busy = !app || app.dataset.testScriptState !== "notRunning" || document.querySelector(
+        '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')
+    if (busy || !window.quietSince) window.quietSince = now
+    return !busy && now - window.quietSince > quiet
+}"""
+
+
+def find_chromium() -> str | None:
+    """The system's Chromium: BROWSER_PATH, else the first of the usual names on the PATH."""
+    names = [os.environ.get("BROWSER_PATH"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    return next((path for name in names if name and (path := shutil.which(name))), None)
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[str]:
+    """The address of a fresh server of this app, which no session has visited yet."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = (f"port={port}", "headless=true", "address=127.0.0.1", "fileWatcherType=none")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", *(f"--server.{option}" for option in options)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        limit = time.monotonic() + START_LIMIT
+        while not _answers(address):
+            assert server.poll() is None, "the server ended before it answered"
+            assert time.monotonic() < limit, f"the server did not answer within {START_LIMIT} s"
+            time.sleep(0.05)
+        yield address
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+class Tab:
+    """One browser tab on the app. What must hold on every page is collected on the way and asked for at the end."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+        self.outside: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", self._note)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def _note(self, request) -> None:
+        if request.url.startswith(("http", "ws")) and request.url.split("://")[1].split("/")[0] != self.host:
+            self.outside.append(request.url)
+
+    @property
+    def host(self) -> str:
+        return self.address.split("://")[1]
+
+    # Moving about
+
+    def open(self, path: str = "", **query: str) -> Tab:
+        self.page.goto(f"{self.address}/{path}" + (f"?{urlencode(query)}" if query else ""))
+        return self.settle()
+
+    def settle(self) -> Tab:
+        """Wait until no script runs, nothing is being fitted, and the charts are drawn."""
+        self.page.evaluate("window.quietSince = null")
+        self.page.wait_for_function(SETTLED, arg=QUIET, polling=50, timeout=SETTLE_LIMIT * 1000)
+        return self
+
+    def go(self, name: str) -> Tab:
+        """Follow a link of the sidebar."""
+        self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+        return self.settle()
+
+    def by_key(self, key: str) -> Locator:
+        """The element with this Streamlit key."""
+        return self.page.locator(f".st-key-{key.replace('.', '-')}")
+
+    # Changing things
+
+    def choose(self, key: str, *labels: str) -> Tab:
+        """Pick these options of a select box or a multiple choice."""
+        for label in labels:
+            self.by_key(key).locator("input").click()
+            self.page.get_by_role("option", name=label, exact=True).click()
+            self.page.keyboard.press("Escape")
+            self.settle()
+        return self
+
+    def press(self, label: str, within: Locator | None = None) -> Tab:
+        (within or self.page).get_by_role("button", name=label, exact=True).click()
+        return self.settle()
+
+    def segment(self, key: str, label: str) -> Tab:
+        """Pick one segment of a segmented control."""
+        self.by_key(key).get_by_text(label, exact=True).click()
+        return self.settle()
+
+    def slide(self, key: str, steps: int) -> Tab:
+        """Move a slider by the arrow keys."""
+        slider = self.by_key(key).get_by_role("slider")
+        slider.focus()
+        for _ in range(abs(steps)):
+            slider.press("ArrowRight" if steps > 0 else "ArrowLeft")
+        return self.settle()
+
+    def type_number(self, key: str, value: object) -> Tab:
+        field = self.by_key(key).locator("input")
+        field.fill(str(value))
+        field.press("Enter")
+        return self.settle()
+
+    def unfold(self, title: str) -> Tab:
+        self.page.locator("summary").get_by_text(title).click()
+        return self.settle()
+
+    def upload(self, name: str, content: bytes) -> Tab:
+        """Bring a file on the Data page."""
+        field = self.page.get_by_test_id("stFileUploaderDropzoneInput")
+        field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
+        return self.settle()
+
+    def download(self, act: Callable[[], object]) -> bytes:
+        """The file that an act downloads."""
+        with self.page.expect_download() as started:
+            act()
+        return Path(started.value.path()).read_bytes()
+
+    # Reading things
+
+    def headline(self) -> dict[str, str]:
+        """Label → value of the headline numbers, as they stand on the page."""
+        metrics = self.page.get_by_test_id("stMetric").all()
+        parts = ("stMetricLabel", "stMetricValue")
+        return dict(tuple(m.get_by_test_id(part).inner_text().strip() for part in parts) for m in metrics)
+
+    def recipe_query(self) -> dict[str, str]:
+        """The parameters of the address, as the browser shows it."""
+        return dict(self.page.evaluate("[...new URL(location.href).searchParams]"))
+
+    def link(self) -> str:
+        """What "Copy link" offers."""
+        self.page.get_by_role("button", name="Copy link").click()
+        text = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
+        self.page.keyboard.press("Escape")
+        return text
+
+    def alerts(self) -> list[str]:
+        """The messages on the page: errors, warnings and remarks."""
+        return [text.strip() for text in self.page.get_by_test_id("stAlert").all_inner_texts()]
+
+    def chart_titles(self) -> list[str]:
+        return [text.strip() for text in self.page.locator("h3").all_inner_texts()]
+
+    def faults(self) -> list[str]:
+        """What no page may have: tracebacks, dialogs, script errors, requests that leave the machine."""
+        found = [f"traceback: {text[:200]}" for text in self.page.get_by_test_id("stException").all_inner_texts()]
+        found += [f"dialog: {text[:200]}" for text in self.page.get_by_test_id("stDialog").all_inner_texts()]
+        return found + [f"script error: {text}" for text in self.errors] + [f"request: {url}" for url in self.outside]
