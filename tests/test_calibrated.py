@@ -1,0 +1,186 @@
+"""CalibratedClassifier: a scikit-learn classifier in every respect, and the placement's own numbers inside."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from calib.calibrated import CalibratedClassifier
+from calib.calibrators import Isotonic, VennAbers
+from calib.checks import InputError
+from calib.models import ProbabilityForest
+from calib.placements import PLACEMENTS
+from calib.progress import Cancelled, Watch
+
+X, Y = make_classification(200, 5, n_informative=3, flip_y=0.2, random_state=0)
+NEW = make_classification(25, 5, n_informative=3, random_state=1)[0]
+WORDS = np.where(Y == 1, "yes", "no")
+FOREST = ProbabilityForest(10, max_depth=4, random_state=0)
+PAIRED = [key for key in PLACEMENTS if key != "none"]
+
+
+@parametrize_with_checks(
+    [
+        CalibratedClassifier(LogisticRegression(), random_state=0),
+        CalibratedClassifier(GaussianNB(), "isotonic", "cv", cv=3, random_state=0),
+        CalibratedClassifier(LogisticRegression(), "none", "none"),
+        CalibratedClassifier(ProbabilityForest(5, random_state=0), placement="oob", random_state=0),
+    ]
+)
+def test_behaves_as_a_scikit_learn_classifier(estimator, check):
+    check(estimator)
+
+
+def test_parameters_are_stored_and_cloned():
+    model = CalibratedClassifier(FOREST, "platt", "cv", calibration_size=0.2, cv=3, random_state=4)
+    assert is_classifier(model)
+    assert clone(model).get_params(deep=False).keys() == {
+        "estimator",
+        "calibrator",
+        "placement",
+        "calibration_size",
+        "cv",
+        "random_state",
+    }
+    model.set_params(estimator__n_estimators=3, calibrator=VennAbers(), calibrator__merge="square")
+    assert clone(model).get_params()["estimator__n_estimators"] == 3
+    assert clone(model).get_params()["calibrator__merge"] == "square"
+    defaults = CalibratedClassifier(FOREST)
+    assert (defaults.calibrator, defaults.placement, defaults.calibration_size) == ("venn_abers", "split", 1 / 3)
+    assert (defaults.cv, defaults.random_state) == (5, None)
+
+
+@pytest.mark.parametrize("placement", PAIRED)
+def test_the_numbers_are_the_placements(placement):
+    model = CalibratedClassifier(FOREST, "venn_abers", placement, random_state=2).fit(X, WORDS)
+    placed = PLACEMENTS[placement]().fit(FOREST, X, Y, random_state=2)
+    outcome = placed.predict(placed.calibrate(VennAbers()), placed.score(NEW[:5]))
+    assert np.array_equal(model.predict_interval(NEW[:5]), np.column_stack([outcome.p0, outcome.p1]))
+    proba = model.predict_proba(NEW[:5])
+    assert np.array_equal(proba[:, 1], outcome.p)
+    assert np.allclose(proba.sum(axis=1), 1)
+    assert np.array_equal(model.predict(NEW[:5]), np.where(outcome.p > 0.5, "yes", "no"))
+    assert model.classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("placement", PAIRED)
+def test_pairs_do_not_cross_except_in_full(placement):
+    pair = CalibratedClassifier(FOREST, placement=placement, random_state=0).fit(X, Y).predict_interval(NEW[:8])
+    assert pair.shape == (8, 2)
+    assert ((pair >= 0) & (pair <= 1)).all()
+    assert placement == "full" or (pair[:, 0] <= pair[:, 1]).all()
+
+
+@pytest.mark.parametrize("placement", PAIRED)
+def test_a_rows_answer_does_not_depend_on_its_neighbours(placement):
+    model = CalibratedClassifier(FOREST, placement=placement, random_state=0).fit(X, Y)
+    rows = NEW[:6]
+    together = model.predict_interval(rows)
+    assert np.array_equal(np.vstack([model.predict_interval(row[None]) for row in rows]), together)
+    assert np.array_equal(model.predict_interval(rows[::-1])[::-1], together)
+
+
+def test_out_of_bag_reference_is_a_row_of_the_training_set_whose_trees_score():
+    model = CalibratedClassifier(FOREST, placement="oob", random_state=0).fit(X, Y)
+    r = model.oob_reference(NEW)
+    forest = model.placed_.model
+    assert r.shape == (25,)
+    free, votes = ~forest.in_bag(), forest.tree_scores(NEW)
+    expected = [votes[j, free[r[j]]].mean() for j in range(25)]
+    assert np.allclose(model.placed_.score(NEW).scores, expected)
+    assert np.array_equal(model.oob_reference(np.vstack([NEW[::-1], NEW]))[25:], r)
+
+
+@pytest.mark.parametrize("placement", ["split", "oob_whole"])
+def test_only_oob_draws_references(placement):
+    with pytest.raises(InputError, match=f"Only the placement 'oob'.*{placement}"):
+        CalibratedClassifier(FOREST, placement=placement).fit(X, Y).oob_reference(NEW)
+
+
+@pytest.mark.parametrize("random_state", [None, np.random.RandomState(3)])
+def test_a_fitted_model_answers_the_same_twice_whatever_the_seed(random_state):
+    model = CalibratedClassifier(FOREST, placement="oob", random_state=random_state).fit(X, Y)
+    assert np.array_equal(model.predict_proba(NEW), model.predict_proba(NEW))
+    assert np.array_equal(model.oob_reference(NEW), model.oob_reference(NEW))
+
+
+def test_works_inside_scikit_learns_tools():
+    model = CalibratedClassifier(FOREST, placement="oob", random_state=0)
+    assert cross_val_score(make_pipeline(StandardScaler(), model), X, WORDS, cv=3).min() > 0.6
+    assert cross_val_predict(model, X, WORDS, cv=3, method="predict_proba").shape == (200, 2)
+    search = GridSearchCV(model, {"calibrator": ["platt", "venn_abers"], "estimator__max_depth": [2, 4]}, cv=3)
+    assert search.fit(X, WORDS).best_score_ > 0.6
+
+
+def test_data_frames_of_mixed_types():
+    frame = pd.DataFrame({"town": np.array(["a", "b", "c"])[np.arange(200) % 3], "x": X[:, 0], "z": X[:, 1] > 0})
+    columns = ColumnTransformer([("one", OneHotEncoder(), ["town"])], remainder="passthrough")
+    for placement in PAIRED:
+        model = CalibratedClassifier(make_pipeline(columns, FOREST), placement=placement, random_state=0)
+        model.fit(frame, WORDS)
+        assert model.predict_interval(frame.head(4)).shape == (4, 2)
+        assert model.n_features_in_ == 3
+        assert model.feature_names_in_.tolist() == ["town", "x", "z"]
+
+
+def test_a_fitted_pipeline_is_calibrated_on_all_rows_and_not_refitted():
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:80], Y[:80])
+    model = CalibratedClassifier(FrozenEstimator(fitted), "isotonic").fit(X[80:], Y[80:])
+    by_hand = Isotonic().fit(fitted.predict_proba(X[80:])[:, 1], Y[80:]).predict(fitted.predict_proba(NEW)[:, 1])
+    assert np.array_equal(model.predict_proba(NEW)[:, 1], by_hand)
+
+
+def test_margins_of_a_support_vector_machine():
+    model = CalibratedClassifier(SVC(), random_state=0).fit(X, Y)
+    assert np.mean(model.predict(X) == Y) > 0.7
+    with pytest.raises(InputError, match="Beta needs probabilities, but SVC gives margins"):
+        CalibratedClassifier(SVC(), "beta").fit(X, Y)
+
+
+def test_cancelling_a_fit_and_a_prediction():
+    stopped = Watch()
+    stopped.cancel.set()
+    with pytest.raises(Cancelled):
+        CalibratedClassifier(FOREST).fit(X, Y, watch=stopped)
+    model = CalibratedClassifier(FOREST, placement="full").fit(X, Y)
+    with pytest.raises(Cancelled):
+        model.outcome(NEW, stopped)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"calibrator": "plat"}, "calibrator must be one of 'none', 'platt'"),
+        ({"calibrator": 3}, "calibrator must be one of"),
+        ({"placement": "holdout"}, "placement must be one of 'none', 'split'"),
+        ({"placement": "oob", "estimator": GaussianNB()}, "GaussianNB is none"),
+        ({"placement": "oob", "estimator": RandomForestClassifier(bootstrap=False)}, "bootstrap=False"),
+        ({"placement": "none"}, "needs calibration scores"),
+        ({"calibration_size": 1.0}, "calibration_size must be"),
+        ({"cv": 500, "placement": "cv"}, "cv=500 folds need"),
+        ({"calibrator": VennAbers(merge="mean")}, "merge must be one of"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options, said):
+    with pytest.raises(InputError, match=said):
+        CalibratedClassifier(**({"estimator": FOREST} | options)).fit(X, Y)
+
+
+def test_unfitted_use_and_intervals_that_do_not_exist():
+    for method in ("predict", "predict_proba", "predict_interval", "oob_reference"):
+        with pytest.raises(NotFittedError):
+            getattr(CalibratedClassifier(FOREST), method)(NEW)
+    with pytest.raises(InputError, match="'platt' gives one probability and no interval"):
+        CalibratedClassifier(FOREST, "platt").fit(X, Y).predict_interval(NEW)
