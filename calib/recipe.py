@@ -26,9 +26,13 @@ PARTS = ("fit", "calibrate", "view")
 BINNINGS = ("uniform", "quantile")
 BANDS = ("none", "confidence", "consistency")
 LAYOUTS = ("overlaid", "side")
+CURVES = ("binned", "corp", "smoothed")
+DETAILS = ("metrics", "rows", "groups", "models", "luck")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
+INTERVAL_METHODS = tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
+PAIR_COLORS = ("label", "width", "score")
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -65,11 +69,19 @@ def _names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def _calibrators(value: Any, name: str) -> tuple[str, ...]:
-    keys = _names(value, name)
-    for key in keys:
-        checks.choice(key, CALIBRATORS, name)
-    return keys
+def _optional_row(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    return int(checks.number(value, name, 0, integer=True))
+
+
+def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
+    def check(value: Any, name: str) -> tuple[str, ...]:
+        return tuple(checks.choice(key, registry, name) for key in _names(value, name))
+
+    return check
 
 
 def _pairs(value: Any, name: str) -> Pairs:
@@ -86,7 +98,7 @@ class Recipe:
 
     >>> recipe = Recipe(model="decision_tree", calibrators=("none", "venn_abers"), seed=3)
     >>> recipe.to_query()
-    {'model': 'decision_tree', 'calibrators': 'none,venn_abers', 'seed': '3'}
+    {'model': 'decision_tree', 'seed': '3', 'calibrators': 'none,venn_abers'}
     >>> Recipe.from_query(recipe.to_query()) == recipe
     True
     >>> Recipe(bins=0)
@@ -115,7 +127,7 @@ class Recipe:
     folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
     seed: int = _field("fit", 0, _number(0, 2**31 - 1, integer=True), "Same seed, same split, same picture.")
     calibrators: tuple[str, ...] = _field(
-        "calibrate", ("none", "platt", "isotonic", "venn_abers"), _calibrators, "The methods to compare."
+        "calibrate", ("none", "platt", "isotonic", "venn_abers"), _keys(CALIBRATORS), "The methods to compare."
     )
     options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
     merge: str = _field(
@@ -124,7 +136,21 @@ class Recipe:
     bins: int = _field("view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error.")
     binning: str = _field("view", "uniform", _one_of(lambda: BINNINGS), "Bins of equal width or of equal count.")
     band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
+    curve: str = _field("view", "binned", _one_of(lambda: CURVES), "Frequencies in bins, isotonic steps or smoothed.")
     layout: str = _field("view", "overlaid", _one_of(lambda: LAYOUTS), "One diagram or one for each calibrator.")
+    selection: tuple[str, ...] = _field("view", (), _ranges, "The test rows listed, as calibrator:low:high.")
+    details: str = _field("view", "metrics", _one_of(lambda: DETAILS), "What stands under the diagram.")
+    group: str | None = _field("view", None, _optional_text, "The column whose groups are judged apart.")
+    others: tuple[str, ...] = _field("view", (), _names, "Other models, or score columns, judged beside this one.")
+    repeats: int = _field("view", 20, _number(3, 100, integer=True), "Splits drawn to see what is luck.")
+    interval: str = _field(
+        "view", "venn_abers", _one_of(lambda: INTERVAL_METHODS), "The method whose probability pairs are drawn."
+    )
+    color: str = _field("view", "label", _one_of(lambda: PAIR_COLORS), "What the colour of a pair says.")
+    beside: tuple[str, ...] = _field(
+        "view", ("split", "cv", "train"), _keys(PLACEMENTS), "Placements whose intervals are set side by side."
+    )
+    row: int | None = _field("view", None, _optional_row, "The row to explain, by its number in the file.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):

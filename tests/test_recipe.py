@@ -28,6 +28,8 @@ RECIPES = st.builds(
     merge=st.sampled_from(["log", "square", "midpoint"]),
     bins=st.integers(2, 100),
     binning=st.sampled_from(["uniform", "quantile"]),
+    beside=st.lists(st.sampled_from(list(PLACEMENTS)), unique=True).map(tuple),
+    row=st.none() | st.integers(0, 10**9),
 )
 
 
@@ -70,6 +72,10 @@ def test_another_model_starts_from_its_own_defaults():
         ({"bins": 10.0}, "bins.*whole"),
         ({"binning": "fancy"}, "binning.*uniform.*quantile"),
         ({"merge": "mean"}, "merge.*log"),
+        ({"interval": "platt"}, "interval.*venn_abers"),
+        ({"beside": ("split", "sideways")}, "beside.*split.*sideways"),
+        ({"row": -1}, "row.*whole number"),
+        ({"row": "first"}, "row.*whole number"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(change, words):

@@ -51,27 +51,33 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     W = np.concatenate([[0.0], np.cumsum(weights)])
     C = np.concatenate([[0.0], np.cumsum(positives)])
     corners = np.concatenate([[0], np.cumsum(sizes)])
-    W_corner, C_corner = W[corners], C[corners]
-    slopes = np.diff(C_corner) / np.diff(W_corner)
-    rise = np.repeat(C_corner[1:] + 1, sizes) - C[:-1]
-    run = np.repeat(W_corner[1:] + 1, sizes) - W[:-1]
-    candidates = np.flatnonzero(rise >= np.repeat(slopes, sizes) * run)
+    W_end, C_end = W[corners[1:]] + 1, C[corners[1:]] + 1
+    slopes = np.diff(C[corners]) / np.diff(W[corners])
 
-    pool = np.searchsorted(corners, candidates, side="right") - 1
-    pool = _tangent_pool(W[candidates], C[candidates], pool, W_corner[1:] + 1, C_corner[1:] + 1, slopes)
+    # Towards the end of the own pool first; most candidates look no further.
+    rise = np.repeat(C_end, sizes) - C[:-1]
+    run = np.repeat(W_end, sizes) - W[:-1]
+    candidates = np.flatnonzero(rise >= np.repeat(slopes, sizes) * run)
+    rise, run = rise[candidates], run[candidates]
+    pool = np.repeat(np.arange(len(sizes)), sizes)[candidates]
+    further = np.flatnonzero(rise / run > np.append(slopes[1:], np.inf)[pool])
+    W, C = W[candidates[further]], C[candidates[further]]
+    pool = _touched_pool(W, C, pool[further] + 1, W_end, C_end, slopes)
+    rise[further], run[further] = C_end[pool] - C, W_end[pool] - W
+
     # Above the largest calibration score nothing is on the right but the added object itself: slope 1.
-    rise = np.append(C_corner[pool + 1] + 1 - C[candidates], 1.0)
-    run = np.append(W_corner[pool + 1] + 1 - W[candidates], 1.0)
+    starts, rise, run = np.append(candidates, len(weights)), np.append(rise, 1.0), np.append(run, 1.0)
     slope = rise / run
     fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
-    return Bridges(np.append(candidates, len(weights))[fresh], rise[fresh], run[fresh])
+    return Bridges(starts[fresh], rise[fresh], run[fresh])
 
 
-def _tangent_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
+def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
     """For points (W, C) the first pool, from ``pool`` on, whose end is touched by the tangent from the point.
 
     The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. End u is the touching
-    one when the slope towards it is at most that of the next pool; from there on this stays so.
+    one when the slope towards it is at most that of the next pool; from there on this stays so. Near pools are tried
+    first, in strides that double, then the last stride is halved.
     """
     following = np.append(slopes[1:], np.inf)
 
@@ -79,12 +85,12 @@ def _tangent_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
         return (C_end[u] - C[some]) / (W_end[u] - W[some]) <= following[u]
 
     low, high = pool.copy(), pool.copy()
-    open_, reach = np.arange(len(pool)), 1
+    open_, stride = np.arange(len(pool)), 1
     while open_.size:
         open_ = open_[~touches(open_, high[open_])]
         low[open_] = high[open_] + 1
-        high[open_] = np.minimum(high[open_] + reach, len(slopes) - 1)
-        reach *= 2
+        high[open_] = np.minimum(high[open_] + stride, len(slopes) - 1)
+        stride *= 2
     open_ = np.flatnonzero(low < high)
     while open_.size:
         middle = (low[open_] + high[open_]) // 2
@@ -110,13 +116,17 @@ class AddedFit:
     """The isotonic fit to the calibration set and (score, label).
 
     scores, values : (k,), the distinct scores, the object's among them, and the fit there
+    counts, ones : (k,), how many objects have each of these scores, with the object, and how many of them label 1
     pool : lowest and highest score of the pool that holds the object · objects : how many are in it, with the object,
     positives : how many of those have label 1
     """
 
     label: int
+    score: float
     scores: Array
     values: Array
+    counts: Array
+    ones: Array
     pool: tuple[float, float]
     objects: int
     positives: int
@@ -193,22 +203,30 @@ class VennAbers(IntervalCalibrator):
         check_is_fitted(self)
         return StepCurves(self.thresholds_, self.p0_, self.p1_)
 
-    def explain(self, score: float) -> Explanation:
-        """The two isotonic fits behind one answer, and the pools that the object joins in them."""
+    def explain(self, score: float, removed: int | None = None) -> Explanation:
+        """The two isotonic fits behind one answer, and the pools that the object joins in them.
+
+        removed : the calibration object left out for it (out of bag), by its position in the arrays given to ``fit``
+        """
+        zero, one = self.added_fit(score, 0, removed), self.added_fit(score, 1, removed)
+        return Explanation(zero.score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))
+
+    def added_fit(self, score: float, label: int, removed: int | None = None) -> AddedFit:
+        """The isotonic fit with (score, label) added, behind p0 for label 0 and p1 for label 1."""
         check_is_fitted(self)
         score = float(number(score, "score"))
-        zero, one = self._fit_with(score, 0), self._fit_with(score, 1)
-        return Explanation(score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))
-
-    def _fit_with(self, score: float, label: int) -> AddedFit:
-        tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label))
+        kept = np.arange(len(self.labels_)) != removed  # all of them where nothing is removed
+        tied = pool_ties(np.append(self.calibration_scores_[kept], score), np.append(self.labels_[kept], label))
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         position = np.searchsorted(tied.scores, score)
         pool = np.searchsorted(blocks.bounds, position, side="right") - 1
         return AddedFit(
             label,
+            score,
             tied.scores,
             blocks.fitted,
+            tied.weights,
+            tied.sums,
             (float(tied.scores[blocks.bounds[pool]]), float(tied.scores[blocks.bounds[pool + 1] - 1])),
             int(blocks.weights[pool]),
             int(blocks.sums[pool]),
@@ -221,14 +239,13 @@ def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
     ones = bridges(tied.weights, tied.sums, blocks.sizes)
     zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
     # A step of p1 from a on begins above the a-th lowest score; one of p0, mirrored, ends at the a-th highest.
-    above, below = ones.starts[1:] - 1, k - zeros.starts[:0:-1]
-    marked = np.zeros(k, dtype=bool)
-    marked[above] = marked[below] = True
-    thresholds = np.flatnonzero(marked)
+    ends_p0, begins_p1 = np.zeros(k, dtype=bool), np.zeros(k, dtype=bool)
+    ends_p0[k - zeros.starts[1:]] = begins_p1[ones.starts[1:] - 1] = True
+    thresholds = np.flatnonzero(ends_p0 | begins_p1)
     p0 = ((zeros.run - zeros.rise) / zeros.run)[::-1]
     p1 = ones.rise / ones.run
     return (
         tied.scores[thresholds],
-        p0[np.append(0, np.searchsorted(below, thresholds, side="right"))],
-        p1[np.append(np.searchsorted(above, thresholds, side="left"), len(above))],
+        p0[np.append(0, np.cumsum(ends_p0[thresholds]))],
+        p1[np.append(0, np.cumsum(begins_p1[thresholds]))],
     )
