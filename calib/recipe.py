@@ -84,6 +84,21 @@ def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
     return check
 
 
+def _ranges(value: Any, name: str) -> tuple[str, ...]:
+    """Texts calibrator:low:high, each the test rows whose prediction lies in [low, high); a high of 1 is included."""
+    ranges = _names(value, name)
+    for item in ranges:
+        key, *ends = item.split(":")
+        checks.choice(key, CALIBRATORS, name)
+        try:
+            low, high = map(float, ends)
+        except ValueError:
+            low, high = 1.0, 0.0
+        if not 0 <= low < high <= 1:
+            raise InputError(f"{name} must be calibrator:low:high with 0 <= low < high <= 1, but is {item!r}.")
+    return ranges
+
+
 def _pairs(value: Any, name: str) -> Pairs:
     try:
         pairs = dict(value)
