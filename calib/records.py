@@ -69,6 +69,18 @@ class Predictions:
     p0: np.ndarray | None = None
     p1: np.ndarray | None = None
 
+    @property
+    def pairs(self) -> np.ndarray:
+        """(m, 2): p0 and p1 of a method with intervals, as the method gives them."""
+        assert self.p0 is not None and self.p1 is not None, "this method gives no intervals"
+        return np.column_stack([self.p0, self.p1])
+
+    @property
+    def width(self) -> np.ndarray:
+        """(m,): from the lower to the upper end of each interval."""
+        assert self.lower is not None and self.upper is not None, "this method gives no intervals"
+        return self.upper - self.lower
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from calib import checks
+from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, last_step
@@ -121,6 +122,16 @@ class Placement(ABC):
         if not fitted.gives_interval:
             return Outcome(fitted.predict(self._test_input(fitted, tests)))
         return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
+
+    def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
+        """Where the pair that a fitted Venn–Abers gives to scored object ``j`` comes from, one a calibration set."""
+        left_out = None if tests.reference is None else int(tests.reference[j])
+        return (fitted.explain(tests.scores[j], left_out),)
+
+    @staticmethod
+    def fits(cv: int, objects: int) -> int:
+        """How many times the model is fitted, with ``cv`` folds and for ``objects`` new objects."""
+        return 1
 
     def _train(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
         """(fitted clone, the matrix its last step saw), trained on the labels as they were given."""

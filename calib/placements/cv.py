@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from calib.calibrators import merge_pair
+from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
@@ -77,6 +78,14 @@ class CrossFit(Placement):
         pairs = [c.predict_interval(scores) for c, scores in zip(fitted.folds, tests.by_fold, strict=True)]
         p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)
         return merge_folds(p0, p1, fitted.merge)
+
+    def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
+        assert tests.by_fold is not None
+        return tuple(c.explain(scores[j]) for c, scores in zip(fitted.folds, tests.by_fold, strict=True))
+
+    @staticmethod
+    def fits(cv: int, objects: int) -> int:
+        return cv + 1
 
 
 def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:

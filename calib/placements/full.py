@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
 from calib.calibrators import merge_pair
+from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
@@ -69,6 +70,19 @@ class Full(Placement):
                 calibrated = clone(fitted).fit(scores[:-1], self.y)
                 pair[j, label] = calibrated.predict_interval(scores[-1:])[0, label]
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
+
+    def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
+        assert tests.refits is not None
+        zero, one = (
+            clone(fitted).fit(scores[:-1], self.y).added_fit(scores[-1], label)
+            for label, scores in enumerate(tests.refits[j])
+        )
+        p = float(merge_pair(zero.value, one.value, fitted.merge))
+        return (Explanation(float(tests.scores[j]), zero, one, p),)
+
+    @staticmethod
+    def fits(cv: int, objects: int) -> int:
+        return 1 + 2 * objects
 
 
 def _append(X: Any, row: Any) -> Any:
