@@ -1,0 +1,112 @@
+"""Inductive Venn–Abers beside isotonic regression and the package venn-abers: fit on n scores, answer n new ones.
+
+Every ratio is a median over rounds in which the two take turns; the bounds are what must hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+import venn_abers as package
+from sklearn.isotonic import IsotonicRegression
+
+from calib.calibrators import VennAbers
+
+ISOTONIC_BOUNDS = {1_000: 2.0, 10_000: 2.0, 100_000: 1.1, 1_000_000: 0.8}
+PACKAGE_BOUNDS = {100_000: 25, 1_000_000: 150}
+PACKAGE_ROUNDS = {1_000: 5, 10_000: 5, 100_000: 3, 1_000_000: 1}
+HARD_BOUND = 3.0
+MEGABYTES = 400
+
+
+def sample(kind: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores, labels and new scores, without ties."""
+    rng = np.random.default_rng(0)
+    scores, new = rng.random(n), rng.random(n)
+    y = {"mixed": rng.random(n) < scores, "separable": scores > 0.5, "one class": np.zeros(n, dtype=bool)}[kind]
+    return scores, y.astype(int), new
+
+
+def ours(scores, y, new):
+    return VennAbers().fit(scores, y).predict_interval(new)
+
+
+def isotonic(scores, y, new):
+    return IsotonicRegression(out_of_bounds="clip").fit(scores, y).predict(new)
+
+
+def peer(scores, y, new):
+    p = np.column_stack([1 - scores, scores])
+    return package.VennAbers().fit(p, y).predict_proba(np.column_stack([1 - new, new]))[1]
+
+
+def turns(works: list[Callable[[], object]], rounds: int) -> np.ndarray:
+    """Seconds of each work in each round, (rounds, works)."""
+    seconds = np.empty((rounds, len(works)))
+    for i in range(rounds):
+        for j, work in enumerate(works):
+            begin = time.perf_counter()
+            work()
+            seconds[i, j] = time.perf_counter() - begin
+    return seconds
+
+
+def verdict(ratio: float, bound: float | None, *, at_least: bool = False) -> str:
+    if bound is None:
+        return f"{ratio:9.2f}"
+    kept = ratio >= bound if at_least else ratio <= bound
+    return f"{ratio:9.2f} ({'≥' if at_least else '≤'} {bound:g}{'' if kept else ' BROKEN'})"
+
+
+def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> None:
+    print("well-mixed data             ours   isotonic   ratio")
+    for n in sizes:
+        case = sample("mixed", n)
+        seconds = turns([lambda c=case: ours(*c), lambda c=case: isotonic(*c)], rounds)
+        ratio = median(seconds[:, 0] / seconds[:, 1])
+        times = "".join(f"{1e3 * median(column):8.2f} ms" for column in seconds.T)
+        print(f"  n = {n:>9,}      {times}{verdict(ratio, ISOTONIC_BOUNDS.get(n))}")
+
+    print("hard data                   ours      mixed   ratio")
+    for n in sizes:
+        for kind in ("separable", "one class"):
+            hard, mixed = sample(kind, n), sample("mixed", n)
+            seconds = turns([lambda c=hard: ours(*c), lambda c=mixed: ours(*c)], rounds)
+            ratio = median(seconds[:, 0] / seconds[:, 1])
+            times = "".join(f"{1e3 * median(column):8.2f} ms" for column in seconds.T)
+            print(f"  n = {n:>9,} {kind:9} {times}{verdict(ratio, HARD_BOUND)}")
+
+    print("package venn-abers          ours    package   times faster   largest difference")
+    for n in sizes:
+        case = sample("mixed", n)
+        count = PACKAGE_ROUNDS.get(n, 1) if peer_rounds is None else peer_rounds
+        if count == 0:
+            continue
+        seconds = turns([lambda c=case: ours(*c), lambda c=case: peer(*c)], count)
+        ratio = median(seconds[:, 1] / seconds[:, 0])
+        times = "".join(f"{1e3 * median(column):8.1f} ms" for column in seconds.T)
+        gap = np.abs(ours(*case) - peer(*case)).max() if n <= 100_000 else float("nan")
+        print(f"  n = {n:>9,}      {times}{verdict(ratio, PACKAGE_BOUNDS.get(n), at_least=True)}   {gap:.1e}")
+
+    largest = max(sizes)
+    print(f"peak memory at n = {largest:,}, beyond the input")
+    for kind in ("mixed", "separable", "one class"):
+        case = sample(kind, largest)
+        tracemalloc.start()
+        ours(*case)
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        print(f"  {kind:9} {peak:6.0f} MB (≤ {MEGABYTES}{'' if peak <= MEGABYTES else ' BROKEN'})")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(ISOTONIC_BOUNDS))
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--peer-rounds", type=int, help="rounds with the package venn-abers; 0 leaves it out")
+    main(**vars(parser.parse_args()))
