@@ -7,8 +7,8 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from calib.calibrators import CALIBRATORS
 from calib.checks import InputError
 from calib.data import preprocessor
-from calib.metrics import metric_table
+from calib.metrics import METRICS, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.progress import Watch
@@ -82,13 +82,29 @@ class Evaluation:
     probability: bool
     notes: tuple[str, ...]
     seconds: float
+    known: dict[Any, pd.Series] = field(default_factory=dict, repr=False)  # metrics worked out, shared by all views
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """One row a calibrator, one column a metric; binned metrics use the Recipe's bins and binning."""
-        return metric_table(
-            self.predictions, bins=self.recipe.bins, strategy=self.recipe.binning, posterior=self.posterior
-        )
+        """One row a calibrator, one column an everyday metric; binned metrics use the Recipe's bins and binning."""
+        hidden = () if self.posterior is not None else ("posterior",)
+        return self.measured(key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
+
+    def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
+        """The table of these metrics only, each computed once for all views that agree on its bins."""
+        recipe, columns = self.recipe, {}
+        for key in metrics:
+            view = (key, recipe.bins, recipe.binning) if METRICS[key].binned else key
+            if view not in self.known:
+                self.known[view] = metric_table(
+                    self.predictions,
+                    bins=recipe.bins,
+                    strategy=recipe.binning,
+                    posterior=self.posterior,
+                    metrics=[key],
+                )[key]
+            columns[key] = self.known[view]
+        return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""

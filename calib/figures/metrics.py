@@ -33,7 +33,7 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 
 def best_calibrator(evaluation: Evaluation) -> str:
     """The calibrator with the lowest Brier score, a proper score; the uncalibrated model only where it is alone."""
-    brier = evaluation.metrics["brier"]
+    brier = evaluation.measured(["brier"])["brier"]
     others = brier.drop("none", errors="ignore")
     return str((brier if others.empty else others).idxmin())
 
