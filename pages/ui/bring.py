@@ -39,6 +39,7 @@ def _received() -> None:
     except InputError as error:
         state.say(f"{file.name}: {error}")
         return
+    state.say(None)
     key = digest(data)
     uploads = state.uploads()
     uploads[key] = state.Upload(file.name, frame, guess_target(frame), looks_like_predictions(frame))

@@ -50,7 +50,7 @@ def open_page(script: str) -> Recipe:
     """Everything around a page; the Recipe it works with."""
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state="auto")
-    state.follow_address()
+    state.follow_address(script)
     with st.sidebar:
         _navigation(page)
         controls.sidebar(state.recipe())
@@ -79,9 +79,8 @@ def _heading(page: Page) -> None:
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(controls.python_source(state.recipe()), language="python")
-    message = st.session_state.pop("message", None)
-    if message:
-        st.warning(message)
+    if state.message():
+        st.warning(state.message())
 
 
 def _link() -> str:

@@ -38,24 +38,33 @@ def frames() -> dict[str, pd.DataFrame]:
 
 
 def say(message: str | None) -> None:
-    """Keep a message for the head of the next run (a refused value, a broken link)."""
+    """Put a message (a refused value, a broken link) at the head of the page, until a change succeeds or it is left."""
     st.session_state["message"] = message
+
+
+def message() -> str | None:
+    return st.session_state.get("message")
 
 
 def update(**changes: Any) -> None:
     """Change fields of the Recipe; a refused value leaves it as it was, with the reason on the page."""
     try:
         st.session_state["recipe"] = recipe().replace(**changes)
+        say(None)
     except InputError as error:
         say(str(error))
 
 
-def follow_address() -> None:
+def follow_address(script: str) -> None:
     """Take the Recipe from the address when that is new (a link, the back button), else write it there."""
+    if st.session_state.setdefault("page", script) != script:
+        st.session_state["page"] = script
+        say(None)
     query = {name: st.query_params[name] for name in st.query_params}
     if query != st.session_state.get("address", {}):
         try:
             st.session_state["recipe"] = Recipe.from_query(query)
+            say(None)
         except InputError as error:
             say(f"The link could not be followed: {error} The settings are as they were before.")
     address = recipe().to_query()
