@@ -7,6 +7,7 @@ import streamlit as st
 from calib.export import safe_csv, standalone_html
 from calib.figures import FIGURES
 from pages.ui import frame
+from pages.ui.text import plain
 
 IMAGE_FORMATS = ("svg", "png")
 
@@ -23,9 +24,9 @@ def show(name: str, source, key: str | None = None, **options) -> None:
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
-    st.subheader(record.title, anchor=False)
+    st.subheader(plain(record.title), anchor=False)
     st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt)
-    st.caption(record.caption)
+    st.caption(plain(record.caption))
     with st.popover("Download", key=f"{key}_downloads"):
         st.segmented_control(
             "The camera on the chart saves",

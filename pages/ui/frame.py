@@ -17,6 +17,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.recipe import Recipe
 from pages.ui import controls, state
+from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
 
@@ -80,7 +81,7 @@ def _heading(page: Page) -> None:
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(controls.python_source(state.recipe()), language="python")
     if state.message():
-        st.warning(state.message())
+        st.warning(plain(state.message()))
 
 
 def _link() -> str:
@@ -91,7 +92,7 @@ def _link() -> str:
 def refusals(evaluation: Evaluation) -> None:
     """Which calibrators cannot answer here, and why; the others are shown."""
     for key, why in evaluation.refused.items():
-        st.warning(f"**{label_of(key)}** is not shown: {why}")
+        st.warning(f"**{label_of(key)}** is not shown: {plain(why)}")
 
 
 def notes(sentences: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from calib.recipe import Recipe
 from calib.records import Dataset, Problem
 from calib.synthetic import SYNTHETIC
 from pages.ui import controls, frame, state, work
+from pages.ui.text import plain
 
 PREVIEW_ROWS = 200
 MOST_LABELS = 50
@@ -25,7 +26,7 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
             (recipe.data, recipe.target, recipe.positive), lambda: sources.load_frame(recipe, state.frames())
         )
     except InputError as error:
-        st.error(str(error))
+        st.error(plain(error))
         st.stop()
 
 
@@ -103,18 +104,13 @@ def _lines(found: list[Problem]) -> list[str]:
     for problem in found:
         columns.setdefault((problem.message, problem.remedy), []).extend([problem.column] if problem.column else [])
     return [
-        f"- {f'**{_plain(_some(names))}**: ' if names else ''}{_plain(message)} {_plain(remedy)}"
+        f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(message)} {plain(remedy)}"
         for (message, remedy), names in columns.items()
     ]
 
 
 def _some(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _plain(text: str) -> str:
-    """Text of a file shown as text: Markdown's signs lose their meaning."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+-.!|~<>$:" else sign for sign in text)
 
 
 def overview(recipe: Recipe, data: Dataset) -> None:
@@ -124,7 +120,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         st.metric("Rows", f"{data.n:,}", width=160)
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         st.metric(
-            f"Class 1: {data.classes[1]}",
+            f"Class 1: {plain(data.classes[1])}",
             f"{positives / data.n:.1%}",
             f"{positives:,} rows",
             delta_color="off",
@@ -132,7 +128,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
             width=220,
         )
         st.metric(
-            f"Class 0: {data.classes[0]}",
+            f"Class 0: {plain(data.classes[0])}",
             f"{1 - positives / data.n:.1%}",
             f"{data.n - positives:,} rows",
             delta_color="off",

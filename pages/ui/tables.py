@@ -13,6 +13,7 @@ from calib.figures import best_calibrator, formatted_metrics, number
 from calib.figures.base import label_of
 from calib.metrics import METRICS
 from pages.ui import chart
+from pages.ui.text import plain
 
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "lower", "upper", "width", "tce")
@@ -42,7 +43,7 @@ def metrics(evaluation: Evaluation) -> None:
     shown = evaluation.metrics.columns if st.toggle("All metrics", key="all_metrics") else MAIN
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {evaluation.dataset.classes[1]}. "
+        f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be luck."
     )
     with st.container(horizontal=True):

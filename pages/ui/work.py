@@ -23,6 +23,7 @@ from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.records import Dataset
 from pages.ui import state
+from pages.ui.text import plain
 
 KEPT_FITS, KEPT_RESULTS = 6, 24
 AT_ONCE = 0.6  # seconds a page waits before it shows progress: short fits never flicker
@@ -93,7 +94,7 @@ def dataset(recipe: Recipe) -> Dataset:
     try:
         return load(recipe)
     except InputError as error:
-        st.error(str(error))
+        st.error(plain(error))
         st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
         st.stop()
 
@@ -125,11 +126,11 @@ def _result(job: Job) -> Fitted | None:
     except NotYet:
         return None
     except InputError as error:
-        st.error(str(error))
+        st.error(plain(error))
     except Exception as error:
         logging.getLogger("calibration_explorer").exception("a fit failed")
         st.error(
-            f"The model could not be fitted on these data ({type(error).__name__}: {error}). "
+            f"The model could not be fitted on these data ({type(error).__name__}: {plain(error)}). "
             "The data and the settings are kept: try another model, or other settings of this one."
         )
     st.stop()
