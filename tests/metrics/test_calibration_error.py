@@ -171,8 +171,21 @@ def test_calibration_line_always_comes_to_an_end(case):
     line = calibration_line(y, p)
     inside = (p > 0) & (p < 1)
     if math.isfinite(line.slope):
-        residual = (y - expit(line.intercept + line.slope * logit(p.clip(1e-320, 1 - 1e-16))))[inside]
+        residual = y[inside] - expit(line.intercept + line.slope * logit(p[inside]))
         assert abs(residual.mean()) < 1e-5
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("far", [-50, -100, -300, -700])
+def test_one_far_mistake_does_not_throw_newton_off(share, far):
+    """Undamped Newton steps overshoot here, up to overflow."""
+    x = np.random.default_rng(0).normal(size=200)
+    y = (x > np.quantile(x, share)).astype(int)
+    x[0], y[0] = far, 1
+    p = expit(x)
+    line = calibration_line(y, p)
+    residual = y - expit(line.intercept + line.slope * logit(p))
+    assert np.abs([residual.mean(), (residual * logit(p)).mean()]).max() < 1e-8
 
 
 def test_line_of_nearly_separated_data_is_still_the_maximum():
