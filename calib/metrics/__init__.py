@@ -1,6 +1,6 @@
 """What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
 
-from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_interval
+from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
 from calib.metrics.calibration_error import (
     CalibrationLine,
     SpiegelhalterTest,
@@ -48,6 +48,7 @@ __all__ = [
     "accuracy_gap",
     "auc",
     "bootstrap_difference",
+    "bootstrap_differences",
     "bootstrap_interval",
     "brier_score",
     "calibration_line",

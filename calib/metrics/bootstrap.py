@@ -8,7 +8,7 @@ those of ECE and of other distances between bins and predictions lie too high, b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from calib.binning import bin_index
 from calib.metrics import scoring
 from calib.metrics.calibration_error import expected_calibration_error
 from calib.metrics.registry import METRICS
+from calib.progress import Watch
 
 Array = np.ndarray
 MetricLike = str | Callable[..., float]
@@ -97,6 +98,53 @@ def bootstrap_difference(
             [first(counts) - second(counts) for counts in _resamples(len(np.asarray(y)), repeats, random_state)]
         )
     return _summary(value, values, level)
+
+
+def bootstrap_differences(
+    metrics: Mapping[str, Mapping[str, Any]],
+    y: ArrayLike,
+    methods: Mapping[str, ArrayLike],
+    reference: str,
+    *,
+    repeats: int = 1000,
+    level: float = 0.95,
+    random_state: int,
+    watch: Watch | None = None,
+) -> dict[tuple[str, str], BootstrapInterval]:
+    """``bootstrap_difference`` of every metric and method to one of the methods, drawn once for all of them.
+
+    metrics : key of METRICS → its options · methods : name → p (n,) · reference : the method the others are set against
+    Returns (metric, method) → interval, the reference left out. Raises Cancelled when ``watch`` was called off.
+
+    >>> said = {"none": [0.1, 0.9], "other": [0.9, 0.1]}
+    >>> bootstrap_differences({"accuracy": {}}, [1, 0], said, "none", random_state=0)[("accuracy", "other")].value
+    1.0
+    """
+    checks.number(level, "level", 0, 1, open_ends=True)
+    watch = watch or Watch()
+    y = np.asarray(y)
+    said = {name: np.asarray(p) for name, p in methods.items()}
+    known = {key: (_function(key), dict(options)) for key, options in metrics.items()}
+    cells = [(key, name) for key in known for name in said]
+    replicates = {(key, name): _replicate(known[key][0], y, said[name], known[key][1]) for key, name in cells}
+    values: dict[tuple[str, str], list[Array]] = {cell: [] for cell in cells if cell[1] != reference}
+    done = 0
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+        for counts in _resamples(len(y), repeats, random_state):
+            for key in known:
+                watch.step(done / repeats, "Resampling the test rows")
+                base = replicates[key, reference](counts)
+                for name in said:
+                    if name != reference:
+                        values[key, name].append(replicates[key, name](counts) - base)
+            done += len(counts)
+        point = {(key, name): known[key][0](y, said[name], **known[key][1]) for key, name in cells}
+        return {
+            (key, name): _summary(
+                float(np.subtract(point[key, name], point[key, reference])), np.concatenate(found), level
+            )
+            for (key, name), found in values.items()
+        }
 
 
 def _function(metric: MetricLike) -> Callable[..., float]:
