@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-SIGNS = frozenset("\\`*_{}[]()#+-.!|~<>$:&^=")
+import re
+
+SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+# What Streamlit makes of bare text in spite of escapes: links, addresses, icons, arrows and dashes. An invisible word
+# joiner between their signs leaves them as they are.
+JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|(?<=<)(?=-)", re.IGNORECASE)
 
 
 def plain(text: object) -> str:
     """Markdown that reads as ``text`` itself: no emphasis, link, formula, colour, icon or HTML."""
-    return "".join(f"\\{sign}" if sign in SIGNS else sign for sign in str(text))
+    return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", str(text)))
