@@ -13,8 +13,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.columns import MISSING, Comma, decimal_comma, typed_text
 from calib.data.errors import DataError, check_names
+from calib.data.typed import MISSING, Comma, decimal_comma, typed_text
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
@@ -27,10 +27,10 @@ def read_delimited(text: str) -> pd.DataFrame:
     >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
     """
-    text = text.rstrip("\n\x1a")
-    stated = re.match(r'\s*"?sep=(.)"?\n', text)  # what Excel writes to tell itself the delimiter
-    if stated:
-        text = "\n" + text[stated.end() :]
+    whole = text.rstrip("\n\x1a")
+    stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # what Excel writes to tell itself the delimiter
+    text = whole[stated.end() if stated else 0 :].lstrip("\n")
+    above = whole.count("\n", 0, len(whole) - len(text))
     delimiter = stated.group(1) if stated else sniff(text)
     if delimiter == " ":
         text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
@@ -41,17 +41,19 @@ def read_delimited(text: str) -> pd.DataFrame:
             "Only one column was found.",
             "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
         )
+    if len(rows) == 1:
+        raise DataError("The file has a header but no rows.", "Choose a file with one row a case.")
     names, headed = header(rows)
     check_names(names)
     notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     if not headed:
         notes.append(f"The file has no header line: its columns are called {names[0]} to {names[-1]}.")
-    return _typed(_parse(text, delimiter, names, headed), delimiter, notes)
+    return _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
     """The first rows as lists of trimmed cells; blank lines are no rows."""
-    start = "\n".join(text.lstrip("\n").split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
+    start = "\n".join(text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
     try:
         return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(start), delimiter=delimiter) if row]
     except csv.Error as error:
@@ -64,7 +66,7 @@ def sniff(text: str) -> str:
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
     """
-    best, found = 0.0, None
+    best, found = 0.5, None
     for delimiter in "\t;|,":
         widths = Counter(len(row) for row in sample(text, delimiter))
         width, alike = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
@@ -86,14 +88,22 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     (['x', 'y'], True)
     """
     first, rest = list(rows[0]), rows[1:]
-    width = Counter(len(row) for row in rest).most_common(1)[0][0] if rest else len(first)
-    numbered = [f"column {i}" for i in range(1, max(width, len(first)) + 1)]
+    width = Counter(len(row) for row in rest).most_common(1)[0][0]
     if _is_data(first, [row for row in rest if len(row) == len(first)]):
-        return numbered[: len(first)], False
-    if width == len(first) + 1:  # a delimiter after every last cell, or row names that have no header (R)
-        after_last = all(row[-1] == "" for row in rest if len(row) == width)
-        first = [*first, ""] if after_last else ["", *first]
-    return [name or numbered[i] for i, name in enumerate(first)], True
+        return [f"column {i}" for i in range(1, len(first) + 1)], False
+    if width == len(first) + 1 > 2:
+        full = [row for row in rest if len(row) == width]
+        if all(row[-1] == "" for row in full):  # a delimiter after every last cell
+            first = [*first, ""]
+        elif _are_row_names([row[0] for row in full]):
+            first = ["", *first]
+    return [name or f"column {i}" for i, name in enumerate(first, start=1)], True
+
+
+def _are_row_names(cells: Sequence[str]) -> bool:
+    """Whether cells number or name the rows, which R writes without a header."""
+    running = list(cells) == [str(i) for i in range(1, len(cells) + 1)]
+    return running or (len(set(cells)) == len(cells) and not any(NUMBER.match(cell) for cell in cells))
 
 
 def _is_data(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
@@ -124,7 +134,7 @@ def _counting(cells: Sequence[str]) -> bool:
     return len(steps) == 1 and steps.pop() > 0
 
 
-def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool) -> pa.Table:
+def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above: int) -> pa.Table:
     """All cells as text. Arrow reads a million rows in a fraction of a second."""
     keys = [str(i) for i in range(len(names))]
     quoted = '"' in text
@@ -136,7 +146,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool) -> pa.
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
         )
     except pa.ArrowInvalid:
-        raise _ragged(text, delimiter, len(names)) from None
+        raise _ragged(text, delimiter, len(names), above) from None
     if quoted and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
         raise DataError(
             "A quotation mark is opened and never closed, so that rows run into each other.",
@@ -145,7 +155,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool) -> pa.
     return table.rename_columns(list(names))
 
 
-def _ragged(text: str, delimiter: str, width: int) -> DataError:
+def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     """What is wrong with a text that Arrow refused: its first line with another number of cells."""
     said = f"The text is no even table of {width} columns."
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
@@ -153,7 +163,7 @@ def _ragged(text: str, delimiter: str, width: int) -> DataError:
         for row in reader:
             if row and len(row) != width:
                 cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
-                said = f"Line {reader.line_num} has {cells} where {width} are expected."
+                said = f"Line {above + reader.line_num} has {cells} where {width} are expected."
                 break
     except csv.Error:
         pass  # the general sentence has to do

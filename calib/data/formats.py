@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from calib.data.columns import typed_objects, typed_text
 from calib.data.errors import LARGEST, MOST_CELLS, MOST_OBJECTS, DataError, check_cells, check_names
+from calib.data.typed import typed_objects, typed_text
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
 PLAIN = ("numeric", "integer", "real", "string", "date")
@@ -72,7 +72,7 @@ def read_excel(content: bytes, name: str) -> pd.DataFrame:
         )
     title, rows = next(iter(sheets.items()))
     notes = [f"Of {len(sheets)} filled sheets only the first, {title!r}, is read."] if len(sheets) > 1 else []
-    return _table(_from_cells(rows), notes)
+    return _table(_from_cells(rows), notes, truth=("FALSE", "TRUE"))
 
 
 def _rows(sheet: Any) -> list[tuple[Any, ...]]:
@@ -114,14 +114,16 @@ def read_json(text: str) -> pd.DataFrame:
         names = list(dict.fromkeys(key for record in value for key in record))
         check_names(names)
         check_cells(len(value), len(names), MOST_OBJECTS)
-        return _table({key: typed_objects([record.get(key) for record in value], key).values for key in names})
+        columns = {key: typed_objects([record.get(key) for record in value], key).values for key in names}
+        return _table(columns, truth=("false", "true"))
     if isinstance(value, dict) and value and all(isinstance(column, list) for column in value.values()):
         check_names(list(value))
         lengths = {key: len(column) for key, column in value.items()}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"{key!r} has {n}" for key, n in list(lengths.items())[:5])
             raise DataError(f"The JSON columns differ in length: {listed}.", "Give each column one value a row.")
-        return _table({key: typed_objects(column, key).values for key, column in value.items()})
+        columns = {key: typed_objects(column, key).values for key, column in value.items()}
+        return _table(columns, truth=("false", "true"))
     raise DataError(
         "This JSON is no table.",
         'Give a list of objects, [{"column": value, …}, …], the same under "data", one object a line, '
@@ -149,7 +151,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = {key.encode("utf-8", "replace").decode(): value for key, value in pairs}
+    record = {key.encode("utf-8", "backslashreplace").decode(): value for key, value in pairs}
     if len(record) < len(pairs):  # the json module would keep the last of two equal keys without a word
         check_names([key for key, _ in pairs])
     return record
@@ -219,9 +221,15 @@ def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None])
 
 
 # ------------------------------------------------------------------------------------------------------------------
-def _table(columns: Mapping[str, pd.Series], notes: Iterable[str] = ()) -> pd.DataFrame:
+def _table(
+    columns: Mapping[str, pd.Series], notes: Iterable[str] = (), truth: tuple[str, str] = ("False", "True")
+) -> pd.DataFrame:
+    """A table with its attrs; ``truth`` is how the format spells truth values."""
     frame = pd.DataFrame(dict(columns))
-    frame.attrs = {"notes": tuple(notes), "spelling": {}}
+    spelling = {
+        name: dict(enumerate(truth)) for name, column in columns.items() if pd.api.types.is_bool_dtype(column.dtype)
+    }
+    frame.attrs = {"notes": tuple(notes), "spelling": spelling}
     return frame
 
 

@@ -191,5 +191,6 @@ def _table(X: Any) -> pd.DataFrame:
 
 def _date_parts(column: pd.Series) -> np.ndarray:
     """(n, 3): days since 1970 with their fraction, month 1–12, weekday 0–6 from Monday; NaN for a gap."""
-    days = (column - pd.Timestamp(0)) / pd.Timedelta(days=1)
-    return np.column_stack([as_float(part) for part in (days, column.dt.month, column.dt.weekday)])
+    # In microseconds, because nanoseconds end in the year 2262.
+    days = (column.to_numpy("datetime64[us]") - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+    return np.column_stack([days, as_float(column.dt.month), as_float(column.dt.day_of_week)])

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from calib.data.columns import as_float, identifier_name, inspect, is_number, typed_frame
+from calib.data.columns import as_float, identifier_name, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import Classes, choose_classes, class_counts, guess_target, labels
+from calib.data.typed import typed_frame
 from calib.data.words import count, row_numbers
 from calib.records import Dataset
 

@@ -7,9 +7,10 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import Column, as_float, inspect, is_number, typed_frame
+from calib.data.columns import Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import choose_classes, class_counts, labels
+from calib.data.typed import typed_frame
 from calib.data.words import count, listed, row_numbers
 from calib.records import Dataset
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from calib.data.columns import inspect, label, typed_frame
+from calib.data.columns import inspect
+from calib.data.typed import label, typed_frame
 
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "yes or no"}
 

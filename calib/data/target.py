@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import MISSING, label
 from calib.data.errors import DataError
+from calib.data.typed import MISSING, is_gap, label
 
 MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
 NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth", "outcome", "actual", "response")
@@ -30,6 +30,8 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
     """The label column as text, spelt as in the file; missing labels are missing. Index 0 … n − 1."""
     column = _column(frame, target)
     spelling: Mapping[Any, str] = frame.attrs.get("spelling", {}).get(target, {})
+    if column.dtype == object:
+        column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
     texts = [_spelt(value, spelling) for value in values]
     lookup = np.array([*[None if text in MISSING else text for text in texts], None], dtype=object)
@@ -37,10 +39,7 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def _spelt(value: Any, spelling: Mapping[Any, str]) -> str:
-    try:
-        return spelling.get(value) or label(value).strip()
-    except TypeError:  # an unhashable cell
-        return label(value).strip()
+    return spelling.get(value) or label(value).strip()
 
 
 def _column(frame: pd.DataFrame, target: str) -> pd.Series:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 
 import pandas as pd
 
-from calib.data.columns import Column, inspect, typed_frame
+from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
 from calib.data.target import choose_classes, class_counts, guess_target, labels
+from calib.data.typed import typed_frame
 from calib.data.words import count, listed
 from calib.records import Problem
 

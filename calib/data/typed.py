@@ -1,0 +1,254 @@
+"""Text and Python values become typed columns: numbers, truth values, dates, else text.
+
+A column is typed as a whole, by what all its values are; nothing is turned into "missing" because it did not fit.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import numbers
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from calib.data.errors import DataError, check_names
+
+MISSING = (
+    *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
+    *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
+)
+# These are values of their own among words ("none" for a garage), but gaps among numbers and dates.
+MISSING_NUMBER = (
+    *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
+    *("missing", "Missing", "unknown", "Unknown"),
+)
+SPELT_VALUES = 100  # columns with at most so many values remember how the file spelt them: one may be the label
+LARGE = 10**15
+LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
+DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
+COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
+DOT_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3})$"
+DATE = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?$")
+# Where both fit, the day comes first, and a note says so.
+DATE_FORMATS = (
+    *("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y"),
+    *("%Y/%m/%d", "%Y.%m.%d"),
+)
+TIMES = ("", " %H:%M", " %H:%M:%S")
+
+Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A typed column, how the file spelt its values where that differs, and a remark on the way it was read."""
+
+    values: pd.Series
+    spelling: Mapping[Any, str]
+    note: str | None = None
+
+
+def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
+    """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
+
+    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what "1.234" is.
+
+    >>> typed_text(pa.chunked_array([["1", " 2", "?"]])).values.tolist()
+    [1.0, 2.0, nan]
+    >>> typed_text(pa.chunked_array([["1,5", "1.234,5"]])).values.tolist()
+    [1.5, 1234.5]
+    """
+    text = _without(pc.utf8_trim_whitespace(text), MISSING)
+    if text.null_count == len(text):
+        return Typed(pd.Series(np.full(len(text), np.nan)), {})
+    found = _numbers(text, name, comma)
+    if found is not None:
+        values, spelt, note = found
+        return Typed(values.to_pandas(), _spelling(spelt, values), note)
+    return _dates(text, name) or Typed(text.to_pandas().astype("str"), {})
+
+
+def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
+    gaps = pc.is_in(text, value_set=pa.array(tokens, type=text.type))
+    return pc.if_else(gaps, pa.scalar(None, text.type), text) if pc.any(gaps).as_py() else text
+
+
+def _numbers(
+    text: pa.ChunkedArray, name: str, comma: Comma
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
+    """(numbers, the text they were, remark), or None where the column is not all numbers."""
+    text = _without(text, MISSING_NUMBER)
+    if text.null_count == len(text):
+        return None
+    digits, note = text, None
+    if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
+        digits = pc.replace_substring(text, ".", "")
+        note = f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+    elif (values := _cast(text)) is not None:
+        return values, text, None
+    elif _all_match(text, DECIMAL_COMMA) and (comma != "no" or not _all_match(text, COMMA_THOUSANDS)):
+        digits = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
+        note = f"Column {name!r}: commas were read as decimal commas."
+    elif _all_match(text, COMMA_THOUSANDS):
+        digits = pc.replace_substring(text, ",", "")
+        note = f"Column {name!r}: commas were read as thousands separators (1,234 is 1234)."
+    values = None if digits is text else _cast(digits)
+    return None if values is None else (values, text, note)
+
+
+def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            values = pc.cast(text, kind)
+        except pa.ArrowInvalid:
+            continue
+        ends = pc.min_max(values).as_py()
+        if max(abs(ends["min"]), abs(ends["max"])) >= LARGE and _any_match(text, LONG_NUMBER):
+            return None
+        # Arrow reads 0x1F as 31; a person who sees it in a table does not.
+        return None if kind == pa.int64() and _any_match(text, "[xX]") else values
+    return None
+
+
+def _any_match(text: pa.ChunkedArray, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
+
+
+def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(text, pattern)).as_py() is not False
+
+
+def decimal_comma(text: pa.ChunkedArray) -> bool:
+    """Whether a column shows beyond doubt that its file writes decimal commas: 1,5 and not only 1,500."""
+    text = _without(pc.utf8_trim_whitespace(text.slice(0, 1000)), MISSING + MISSING_NUMBER)
+    return _any_match(text, ",") and _all_match(text, DECIMAL_COMMA) and not _all_match(text, COMMA_THOUSANDS)
+
+
+def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
+    """value → the file's spelling, for columns of few values that Python would spell otherwise (1.0, +1, 01)."""
+    if len(pc.unique(text.slice(0, 10_000))) > SPELT_VALUES:
+        return {}
+    pairs = pa.table([text, values], ["text", "value"]).group_by(["text", "value"], use_threads=False).aggregate([])
+    if len(pairs) > SPELT_VALUES:
+        return {}
+    spelling: dict[Any, str] = {}
+    for spelt, value in zip(pairs["text"].to_pylist(), pairs["value"].to_pylist(), strict=True):
+        if value is not None:
+            spelling.setdefault(value, spelt)
+    return spelling if any(spelt != label(value) for value, spelt in spelling.items()) else {}
+
+
+def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
+    codes, found = pd.factorize(_without(text, MISSING_NUMBER).to_pandas())
+    distinct = pd.Series(found)
+    if distinct.empty or not all(DATE.match(value) for value in distinct.head(100)):
+        return None
+    readings = [pd.to_datetime(distinct, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)]
+    for form in DATE_FORMATS if readings[0].isna().any() else ():
+        readings += [pd.to_datetime(distinct, format=form + time, errors="coerce") for time in TIMES]
+    complete = [dates for dates in readings if dates.notna().all()]
+    if not complete:
+        return None
+    note = f"Column {name!r}: dates were read as day, month, year." if len(complete) > 1 else None
+    dates = pd.concat([complete[0], pd.Series([pd.NaT])], ignore_index=True)  # a gap has code −1, the last place
+    return Typed(dates.iloc[codes].reset_index(drop=True), {}, note)
+
+
+def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
+    """The same for Python values (cells of a spreadsheet, of JSON): one type where they share one, else their text.
+
+    >>> typed_objects([1, None, 2.5]).values.tolist()
+    [1.0, nan, 2.5]
+    >>> typed_objects([True, False]).values.dtype
+    dtype('bool')
+    """
+    cells = [None if is_gap(value) else value for value in values]
+    present = [value for value in cells if value is not None]
+    if present and all(isinstance(value, (bool, np.bool_)) for value in present):
+        return Typed(pd.Series(cells, dtype="bool" if len(present) == len(cells) else "boolean"), {})
+    if present and all(isinstance(value, (datetime.date, np.datetime64)) for value in present):
+        dates = pd.to_datetime(pd.Series(cells, dtype=object), errors="coerce", utc=True).dt.tz_localize(None)
+        if not (dates.isna() & pd.Series([cell is not None for cell in cells])).any():
+            return Typed(dates, {})
+    if present and all(_plain_number(value) for value in present):
+        whole = len(present) == len(cells) and all(isinstance(value, numbers.Integral) for value in present)
+        return Typed(pd.Series(cells, dtype="int64" if whole else "float64"), {})
+    return typed_text(
+        pa.chunked_array([[None if cell is None else _as_text(cell) for cell in cells]], pa.string()), name
+    )
+
+
+def is_gap(value: Any) -> bool:
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+
+
+def _plain_number(value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, decimal.Decimal)):
+        return False
+    return not isinstance(value, numbers.Integral) or abs(int(value)) < LARGE
+
+
+def _as_text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell.encode("utf-8", "backslashreplace").decode()
+    if isinstance(cell, (dict, list)):
+        return json.dumps(cell, ensure_ascii=True)
+    return label(cell)
+
+
+def label(value: Any) -> str:
+    """A value as a person writes it: whole numbers without a decimal point, days without midnight.
+
+    >>> [label(value) for value in (1.0, -1, 0.5, True, "g")]
+    ['1', '-1', '0.5', 'True', 'g']
+    """
+    if isinstance(value, (float, np.floating)) and abs(float(value)) < LARGE and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    return str(value).removesuffix(" 00:00:00")
+
+
+def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table whose names are texts and whose columns are all typed; tables of ``read_table`` pass unchanged.
+
+    Raises DataError for duplicate names and for an empty table.
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.", "Read it first.")
+    if frame.shape[1] == 0:
+        raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
+    names = [str(name) for name in frame.columns]
+    check_names(names)
+    columns = {name: _typed_series(frame.iloc[:, i], name) for i, name in enumerate(names)}
+    typed = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
+    typed.attrs = frame.attrs
+    return typed
+
+
+def _typed_series(column: pd.Series, name: str) -> pd.Series:
+    column = column.reset_index(drop=True)
+    kind = column.dtype
+    if isinstance(kind, pd.DatetimeTZDtype):
+        return column.dt.tz_convert("UTC").dt.tz_localize(None)
+    if isinstance(kind, pd.SparseDtype):
+        return column.sparse.to_dense()
+    if isinstance(kind, pd.PeriodDtype):
+        return column.dt.to_timestamp()
+    if pd.api.types.is_timedelta64_dtype(kind):
+        return column.dt.total_seconds() / 86_400
+    if isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind) or kind.kind == "M":
+        return column
+    if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
+        return column
+    if isinstance(kind, pd.StringDtype):
+        return typed_text(pa.chunked_array([pa.array(column, pa.string(), from_pandas=True)]), name).values
+    return typed_objects(column.tolist(), name).values

@@ -1,0 +1,67 @@
+"""Each column has the kind that a person would give it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.data import inspect
+from calib.data.columns import identifier_name
+
+RNG = np.random.default_rng(0)
+N = 200
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dogs", "while", "rain", "falls"]
+
+KINDS = [
+    ("number", RNG.normal(size=N), "x"),
+    ("number", RNG.integers(0, 9, N), "rooms"),
+    ("number", [1.0, np.nan] * 100, "one value and gaps"),
+    ("number", np.arange(N)[:15], "too few to tell"),
+    ("number", RNG.permutation(N) * 7, "sevens"),
+    ("number", np.arange(N) + 0.5, "halves"),
+    ("identifier", RNG.permutation(N) + 1000, "anything"),
+    ("identifier", RNG.permutation(N) * 7, "patient_id"),
+    ("identifier", [f"P{i:04d}" for i in range(N)], "code"),
+    ("identifier", pd.Categorical([f"P{i:04d}" for i in range(N)]), "code"),
+    ("constant", [3] * N, "x"),
+    ("constant", ["a"] * N, "x"),
+    ("empty", [np.nan] * N, "x"),
+    ("boolean", RNG.random(N) < 0.5, "x"),
+    ("boolean", pd.array([True, None] * 100, dtype="boolean"), "x"),
+    ("date", pd.date_range("2020-01-01", periods=N), "x"),
+    ("category", RNG.choice(["a", "b", "c"], N), "x"),
+    ("category", RNG.choice([f"town {i}" for i in range(60)], N), "town"),
+    ("category", pd.Categorical(RNG.choice(["1", "2"], N)), "x"),
+    ("category", ["1", "2", "3", "4", "5a"] * 40, "grade"),
+    ("category", ["a name of four words"] * 100 + ["another name of five words"] * 100, "x"),
+    ("text", [" ".join(RNG.choice(WORDS, 8)) for _ in range(N)], "comment"),
+    ("text", [f"{a} {b}" for a, b in zip(RNG.choice(WORDS, N), RNG.integers(0, 999, N), strict=True)], "address"),
+    ("mixed", [*map(str, RNG.normal(size=N - 2)), "broken", "n/k"], "x"),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "name"), KINDS, ids=[f"{k}-{n}-{i}" for i, (k, _, n) in enumerate(KINDS)])
+def test_kind(kind, values, name):
+    column = pd.Series(values)
+    found = inspect(column.astype("str") if column.dtype == object else column, name)
+    assert found.kind == kind
+    assert found.usable == (kind not in ("identifier", "constant", "empty", "text"))
+
+
+def test_counts():
+    found = inspect(pd.Series([1.0, np.inf, -np.inf, np.nan, 1.0]), "x")
+    assert (found.missing, found.distinct, found.infinite) == (1, 3, 2)
+    found = inspect(pd.Series([*map(str, range(100)), "low", "low", "high", None], dtype="str"), "x")
+    assert found.strays == {"low": 2, "high": 1}
+    assert (found.missing, found.distinct) == (1, 102)
+
+
+@pytest.mark.parametrize(
+    "name", ["id", "ID", "Id", "patient_id", "PatientID", "customerId", "id_number", "Unnamed: 0", "row"]
+)
+def test_names_of_identifiers(name):
+    assert identifier_name(name)
+
+
+@pytest.mark.parametrize("name", ["acid", "width", "identity", "idea", "x", "paid", "7", "", "grid_size", "candid"])
+def test_names_of_other_columns(name):
+    assert not identifier_name(name)

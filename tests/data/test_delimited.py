@@ -1,0 +1,115 @@
+"""Delimiter, decimal comma, header and quoting are found out, and no row is lost on the way."""
+
+import pytest
+
+from calib.data import DataError, read_table
+from calib.data.delimited import header, sniff
+
+
+def read(text, name="t.csv"):
+    return read_table(text.encode(), name)
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ("1,5;2,5\n2,5;3,5\n", ";"),
+        ("a\tb\n1,5\t2\n", "\t"),
+        ("a|b\nx;y|2\nz|3\n", "|"),
+        ('a,b\n"x;y",1\n"u;v",2\n', ","),
+        ("a,b\n1,2\n3,4,5\n6,7\n", ","),
+        ("5.1  3.5 0\n4.9\t3.0  1\n", " "),
+        ("one\ntwo\n", ","),
+    ],
+)
+def test_the_delimiter_is_the_one_that_makes_even_lines(text, delimiter):
+    assert sniff(text) == delimiter
+
+
+def test_lines_of_spaced_numbers_are_columns():
+    frame = read("  70.0 1.0  2\n 67.0 0.0  1\n", "heart.dat")
+    assert frame.to_numpy().tolist() == [[70, 1, 2], [67, 0, 1]]
+    assert "spaces" in frame.attrs["notes"][0]
+    assert "no header" in frame.attrs["notes"][1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "headed"),
+    [
+        ([["a", "b"], ["1", "2"]], True),
+        ([["5.1", "3.5", "setosa"], ["4.9", "3.0", "setosa"]], False),
+        ([["5.1", "3.5"], ["4.9", "3.0"]], False),
+        ([["0", "1", "2"], ["4.9", "3.0", "7"]], True),  # running numbers name pixels
+        ([["400", "402", "404"], ["0.1", "0.2", "0.3"]], True),  # and wavelengths
+        ([["2019", "2020", "label"], ["1.5", "2.5", "yes"], ["2.5", "3.5", "no"]], True),
+        ([["2019", "2020", "label"], ["1.5", "2.5", "1"], ["2.5", "3.5", "0"]], True),
+        ([["x", "o", "b", "x", "win"], ["o", "x", "b", "o", "lose"], ["x", "o", "b", "x", "win"]], False),
+        ([["1", "0.9", "?", "g"], ["0", "0.1", "?", "b"], ["1", "0.8", "3", "g"]], False),
+        ([["sex", "smokes"], ["m", "yes"], ["f", "no"]], True),
+        ([["id", "name"], ["1", "Ada"], ["2", "Bo"]], True),
+    ],
+)
+def test_a_first_row_of_data_is_told_from_a_header(rows, headed):
+    names, found = header(rows)
+    assert found is headed
+    assert names == (rows[0] if headed else [f"column {i}" for i in range(1, len(rows[0]) + 1)])
+
+
+def test_a_file_without_a_header_keeps_its_first_row_and_says_so():
+    frame = read("5.1,3.5,a\n4.9,3.0,b\n4.7,3.2,a\n")
+    assert len(frame) == 3
+    assert frame["column 1"].tolist() == [5.1, 4.9, 4.7]
+    assert "no header line" in frame.attrs["notes"][0]
+
+
+def test_row_names_without_a_header_and_delimiters_at_the_end_are_columns_of_their_own():
+    frame = read('"x","y"\n"1",5,"a"\n"2",6,"b"\n')  # as R's write.table writes it
+    assert frame.columns.tolist() == ["column 1", "x", "y"]
+    assert frame["x"].tolist() == [5, 6]
+    frame = read("x,y\n5,a,\n6,b,\n")
+    assert frame["y"].tolist() == ["a", "b"]
+    assert frame["column 3"].isna().all()
+
+
+def test_a_header_too_short_for_its_rows_is_refused():
+    with pytest.raises(DataError, match="Line 2 has 3 cells where 2"):
+        read("a,b\n1,2,3\n4,5,6\n")
+
+
+def test_blank_lines_are_no_rows_and_rows_of_gaps_are():
+    frame = read("\n\na,b\n\n1,2\n,\n\n3,4\n\n\n")
+    assert frame["a"].isna().tolist() == [False, True, False]
+
+
+def test_quoted_cells_may_hold_delimiters_quotes_and_lines():
+    frame = read('a,b\n"x, ""y""\nz",1\nw,2\n')
+    assert frame["a"].tolist() == ['x, "y"\nz', "w"]
+
+
+def test_a_mark_for_inches_is_not_an_open_quote():
+    assert read('size,price\n5",1\n7",2\n3,4\n')["size"].tolist() == ['5"', '7"', "3"]
+    assert len(read('size,price\n5",1\n7,2\n')) == 2
+
+
+def test_a_ragged_line_is_named_by_its_number_in_the_file():
+    with pytest.raises(DataError, match="Line 5002 has 3 cells where 2"):
+        read("a,b\n" + "1,2\n" * 5000 + "1,2,3\n" + "1,2\n" * 5000)
+    with pytest.raises(DataError, match="Line 5 has 1 cell where 2"):
+        read("sep=;\na;b\n1;2\n3;4\n5\n")
+
+
+def test_decimal_commas_and_thousands():
+    frame = read("a;b;c\n1,5;1.234,5;1.234\n2,25;3,0;999\n")
+    assert frame.to_numpy().tolist() == [[1.5, 1234.5, 1234.0], [2.25, 3.0, 999.0]]
+    assert sum("decimal comma" in note for note in frame.attrs["notes"]) == 3
+    frame = read("a;b\n1.234;x\n2.567;y\n")  # no decimal comma anywhere: dots are decimal points
+    assert frame["a"].tolist() == [1.234, 2.567]
+    frame = read("a;b\n1,234;x\n2,567;y\n")  # ambiguous, but commas with semicolons are decimal
+    assert frame["a"].tolist() == [1.234, 2.567]
+    frame = read('a,b\n"1,234",x\n"12,345,678.5",y\n')  # and between commas they are thousands
+    assert frame["a"].tolist() == [1234, 12345678.5]
+    frame = read('a,b\n"1,5",x\n"2,25",y\n')
+    assert frame["a"].tolist() == [1.5, 2.25]
+    assert read('a,b\n"1,5",x\n"2.5",y\n')["a"].tolist() == ["1,5", "2.5"]  # contradictory: left as it is

@@ -1,0 +1,166 @@
+"""The matrix is what the definition says, finite for any rows, and learned from the training rows alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from calib.data import DataError, Matrix, describe_preparation, preprocessor
+
+DAY = pd.Timestamp("2020-03-02 12:00")  # a Monday
+TRAIN = pd.DataFrame(
+    {
+        "size": [1.0, np.nan, 4.0, 10.0],
+        "flag": [True, False, True, True],
+        "when": [DAY, pd.NaT, pd.Timestamp("1970-01-02"), DAY],
+        "sex": pd.Categorical(["f", "m", "m", "f"]),
+        "town": pd.Categorical(["A", "B", None, "C"]),
+        "k": [1, 2, 3, 4],
+    }
+)
+
+
+def test_the_matrix_by_hand():
+    matrix = Matrix(min_rows=1).fit(TRAIN)
+    days = 18323.5  # from 1970-01-01 to noon of 2020-03-02
+    expected = {
+        "size": [1, 4, 4, 10],
+        "flag": [1, 0, 1, 1],
+        "k": [1, 2, 3, 4],
+        "when (days since 1970)": [days, days, 1, days],
+        "when (month)": [3, 3, 1, 3],
+        "when (weekday)": [0, 0, 4, 0],
+        "size is missing": [0, 1, 0, 0],
+        "when is missing": [0, 1, 0, 0],
+        "sex = m": [0, 1, 1, 0],
+        "town = (missing)": [0, 0, 1, 0],
+        "town = A": [1, 0, 0, 0],
+        "town = B": [0, 1, 0, 0],
+        "town = C": [0, 0, 0, 1],
+    }
+    frame = pd.DataFrame(matrix.transform(TRAIN), columns=matrix.get_feature_names_out())
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(expected, dtype=float))
+
+
+def test_rows_never_seen_before_still_make_numbers():
+    matrix = Matrix(min_rows=1).fit(TRAIN)
+    new = pd.DataFrame(
+        {
+            "size": [np.nan, 2.0],
+            "flag": pd.array([None, False], dtype="boolean"),
+            "when": [pd.NaT, pd.Timestamp("1800-01-01")],
+            "sex": pd.Categorical(["other", None]),
+            "town": pd.Categorical(["Z", "A"]),
+            "k": [np.nan, 7],
+        }
+    )
+    out = pd.DataFrame(matrix.transform(new), columns=matrix.get_feature_names_out())
+    assert np.isfinite(out.to_numpy()).all()
+    assert out.loc[0, ["size", "flag", "k", "sex = m"]].tolist() == [4, 1, 2.5, 0]
+    assert out.loc[0, [name for name in out if name.startswith("town")]].tolist() == [0, 0, 0, 0]
+    assert out.loc[1, "town = A"] == 1
+
+
+def test_rare_levels_share_a_column_and_unknown_ones_join_it():
+    levels = ["a"] * 50 + ["b"] * 30 + ["c"] * 4 + ["d"] * 3
+    train = pd.DataFrame({"x": pd.Categorical(levels)})
+    matrix = Matrix().fit(train)
+    assert matrix.get_feature_names_out().tolist() == ["x = a", "x = b", "x = other levels"]
+    out = matrix.transform(pd.DataFrame({"x": ["a", "b", "c", "d", "never seen", None]}))
+    assert out.tolist() == [[1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 4]
+    assert "2 rare levels are taken together (c, d)" in describe_preparation(train)["what is done"][0]
+
+
+def test_the_columns_of_a_category_are_capped():
+    levels = np.repeat([f"level {i:03d}" for i in range(100)], 10)
+    matrix = Matrix(max_levels=20).fit(pd.DataFrame({"x": levels}))
+    assert matrix.transform(pd.DataFrame({"x": levels})).shape == (1000, 20)
+    np.testing.assert_array_equal(matrix.transform(pd.DataFrame({"x": levels})).sum(axis=1), 1)
+
+
+def test_a_column_with_no_value_in_training_is_kept_and_finite():
+    matrix = Matrix().fit(pd.DataFrame({"x": [np.nan, np.nan], "c": pd.Categorical([None, None]), "k": [1.0, 2.0]}))
+    out = matrix.transform(pd.DataFrame({"x": [np.nan, 3.0], "c": [None, "new"], "k": [1.0, np.nan]}))
+    assert np.isfinite(out).all()
+    assert matrix.transform(pd.DataFrame({"x": [5.0], "c": ["new"], "k": [1.0]})).shape[1] == out.shape[1]
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_what_is_learned_depends_on_the_training_rows_alone(data):
+    n, m = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 6))
+    number = st.one_of(st.none(), st.floats(-1e6, 1e6, width=32))
+    level = st.one_of(st.none(), st.sampled_from(["a", "b", "c", "d"]))
+
+    def rows(k):
+        draw = data.draw
+        return {
+            "x": draw(st.lists(number, min_size=k, max_size=k)),
+            "c": draw(st.lists(level, min_size=k, max_size=k)),
+            "t": draw(st.lists(st.one_of(st.none(), st.dates()), min_size=k, max_size=k)),
+            "b": draw(st.lists(st.booleans(), min_size=k, max_size=k)),
+        }
+
+    def table(train, test):
+        frame = pd.DataFrame({name: train[name] + test[name] for name in train})
+        return frame.assign(
+            x=frame["x"].astype("float64"),
+            c=frame["c"].astype("str").astype("category"),
+            t=pd.to_datetime(frame["t"].astype("object"), errors="coerce").astype("datetime64[us]"),
+        )
+
+    train = rows(n)
+    one, two = table(train, rows(m)), table(train, rows(m))
+    first = preprocessor(one).set_params(min_rows=2).fit(one.head(n))
+    second = preprocessor(two).set_params(min_rows=2).fit(two.head(n))
+    np.testing.assert_array_equal(first.transform(one.head(n)), second.transform(two.head(n)))
+    np.testing.assert_array_equal(first.transform(one), second.transform(one))
+    assert first.get_feature_names_out().tolist() == second.get_feature_names_out().tolist()
+    for frame in (one, two):
+        out = first.transform(frame)
+        assert out.dtype == np.float64
+        assert out.shape == (n + m, len(first.get_feature_names_out()))
+        assert np.isfinite(out).all()
+        # a row's numbers do not depend on its neighbours
+        np.testing.assert_array_equal(out[n:], first.transform(frame.iloc[n:]))
+
+
+def test_it_behaves_as_a_transformer_of_scikit_learn():
+    matrix = clone(Matrix(max_levels=7)).fit(TRAIN)
+    assert matrix.get_params() == {"max_levels": 7, "min_rows": 5}
+    other = pd.DataFrame({"z": [1.0, 2.0]})
+    assert matrix.fit(other).transform(other).tolist() == [[1.0], [2.0]]  # refitting forgets
+    assert matrix.feature_names_in_.tolist() == ["z"]
+    assert matrix.set_output(transform="pandas").transform(other).columns.tolist() == ["z"]
+
+
+def test_names_are_unique_even_where_columns_are_called_like_levels():
+    frame = pd.DataFrame({"sex = m": [1.0, 2.0], "sex": pd.Categorical(["f", "m"])})
+    matrix = Matrix(min_rows=1).fit(frame)
+    assert matrix.get_feature_names_out().tolist() == ["sex = m", "sex = m (2)"]
+
+
+def test_columns_may_come_in_another_order_but_not_be_absent():
+    matrix = Matrix(min_rows=1).fit(TRAIN)
+    np.testing.assert_array_equal(matrix.transform(TRAIN[TRAIN.columns[::-1]]), matrix.transform(TRAIN))
+    with pytest.raises(DataError, match="'size'"):
+        matrix.transform(TRAIN.drop(columns="size"))
+
+
+def test_what_is_not_typed_is_refused():
+    with pytest.raises(DataError, match="'x' holds Python objects"):
+        preprocessor(pd.DataFrame({"x": np.array([1, "a"], dtype=object)}))
+    for nothing in (pd.DataFrame(index=[0, 1]), np.zeros((2, 2))):
+        with pytest.raises(DataError, match="at least one column"):
+            preprocessor(nothing)
+
+
+def test_the_description_names_each_column_once_and_what_takes_the_place_of_gaps():
+    told = describe_preparation(TRAIN.assign(k=TRAIN["k"].astype(float)))
+    assert told["column"].tolist() == TRAIN.columns.tolist()
+    done = dict(zip(told["column"], told["what is done"], strict=True))
+    assert "training median, 4," in done["size"]
+    assert done["flag"] == done["k"] == "used as it is"
+    assert "month and weekday" in done["when"]

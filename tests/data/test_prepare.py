@@ -1,0 +1,149 @@
+"""A Dataset holds the rows and columns it should, and its notes name all that it does not hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib.data import DataError, prepare, read_table
+from calib.data.words import count, listed, row_numbers
+
+N = 60
+RNG = np.random.default_rng(1)
+FRAME = pd.DataFrame(
+    {
+        "id": np.arange(N) + 100,
+        "x": RNG.normal(size=N),
+        "k": RNG.integers(0, 9, N),
+        "flag": RNG.random(N) < 0.5,
+        "colour": RNG.choice(["red", "green"], N),
+        "day": pd.date_range("2020-01-01", periods=N, freq="36h"),
+        "flat": 1,
+        "empty": np.nan,
+        "note": [f"words and words and {i}" for i in RNG.integers(0, 10**6, N)],
+        "target": np.where(np.arange(N) % 3 == 0, "yes", "no"),
+    }
+)
+
+
+def test_columns_are_typed_and_what_is_left_out_is_listed():
+    data = prepare(FRAME, "target")
+    kinds = {name: str(kind) for name, kind in data.X.dtypes.items()}
+    dates = kinds.pop("day")
+    assert dates.startswith("datetime64")
+    assert kinds == {"x": "float64", "k": "float64", "flag": "bool", "colour": "category"}
+    for name in ("id", "flat", "empty", "note"):
+        assert any(f"'{name}' is left out" in note for note in data.notes)
+    np.testing.assert_array_equal(data.X["x"], FRAME["x"])
+    assert data.X["colour"].tolist() == FRAME["colour"].tolist()
+    np.testing.assert_array_equal(data.y, FRAME["target"] == "yes")
+    assert data.classes == ("no", "yes")
+    assert not data.predictions
+
+
+def test_columns_can_be_kept_and_left_out():
+    data = prepare(FRAME, "target", keep=["id", "flat", "note"], exclude=["x", "day"])
+    assert data.X.columns.tolist() == ["id", "k", "flag", "colour", "flat", "note"]
+    assert any("Left out as asked: day, x" in note for note in data.notes)
+    with pytest.raises(DataError, match="'z'"):
+        prepare(FRAME, "target", exclude=["z"])
+
+
+def test_rows_without_a_label_are_left_out_and_the_others_keep_their_numbers():
+    frame = FRAME.assign(target=FRAME["target"].mask(FRAME.index.isin([2, 5])))
+    frame.index = np.arange(N)[::-1]  # positions count, not the index a table happens to have
+    data = prepare(frame, "target")
+    assert data.X.index.tolist() == [i for i in range(N) if i not in (2, 5)]
+    np.testing.assert_array_equal(data.X["x"], FRAME["x"].drop([2, 5]))
+    assert "Left out for want of a label: 2 rows (rows 3, 6)." in data.notes
+
+
+def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed():
+    x = FRAME["x"].astype(object)
+    x[[3, 4]], x[7] = np.inf, "n/k"
+    data = prepare(FRAME.assign(x=x, k=FRAME["k"].astype(float).replace(0, -np.inf)), "target")
+    assert np.flatnonzero(data.X["x"].isna()).tolist() == [3, 4, 7] or np.isinf(data.X["x"]).any()
+    assert any("'x': 1 value that are no numbers ('n/k') count as missing" in note for note in data.notes)
+    zeros = int((FRAME["k"] == 0).sum())
+    assert any(f"'k': {zeros} infinite values count as missing" in note for note in data.notes)
+    assert np.isfinite(data.X["k"].dropna()).all()
+
+
+def test_nothing_that_was_left_out_means_no_notes_but_the_choice_of_class():
+    data = prepare(FRAME[["x", "colour", "target"]], "target")
+    assert data.notes == ("Positive class: 'yes', the rarer one (20 rows).",)
+
+
+@pytest.mark.parametrize(
+    ("positive", "classes"),
+    [(None, ("no", "yes")), ("no", ("yes", "no")), ("YES", ("no", "yes"))],
+)
+def test_two_classes(positive, classes):
+    data = prepare(FRAME, "target", positive)
+    assert data.classes == classes
+    np.testing.assert_array_equal(data.y, FRAME["target"] == classes[1])
+
+
+def test_more_classes_become_one_against_the_rest():
+    target = np.array(["a", "b", "c"])[RNG.choice(3, N, p=[0.5, 0.3, 0.2])]
+    data = prepare(FRAME.assign(target=target), "target", "b")
+    assert data.classes == ("not b", "b")
+    np.testing.assert_array_equal(data.y, target == "b")
+    assert prepare(FRAME.assign(target=target), "target").classes == ("not c", "c")
+
+
+@given(st.lists(st.sampled_from(["0", "1"]), min_size=4, max_size=30).filter(lambda y: len(set(y)) == 2))
+def test_the_rarer_class_is_one(labels):
+    n = len(labels)
+    data = prepare(pd.DataFrame({"x": np.linspace(0, 1, n) ** 2, "y": labels}), "y")
+    assert 2 * data.y.sum() <= n
+    positive = "1" if 2 * labels.count("1") <= n else "0"
+    assert data.classes[1] == positive
+    np.testing.assert_array_equal(data.y, np.array(labels) == positive)
+
+
+def test_the_table_given_is_left_as_it_was():
+    before = FRAME.copy(deep=True)
+    data = prepare(FRAME, "target")
+    pd.testing.assert_frame_equal(FRAME, before)
+    assert not data.y.flags.writeable
+
+
+def test_the_name_is_the_file_s():
+    frame = read_table(b"x,target\n1.5,a\n2.5,b\n", "my.table.csv")
+    assert prepare(frame, "target").name == "my"
+    assert prepare(frame, "target", name="Mine").name == "Mine"
+
+
+def test_truth_values_with_gaps_stay_truth_values():
+    data = prepare(FRAME.assign(flag=[True, None, False] * 20), "target")
+    assert str(data.X["flag"].dtype) == "boolean"
+    assert data.X["flag"].isna().sum() == 20
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"target": "yes"}, "only the label 'yes'"),
+        ({"target": np.arange(N) / 7}, "60 different values"),
+        ({"target": [None] * N}, "no label at all"),
+    ],
+)
+def test_labels_that_are_no_two_classes_are_refused(change, said):
+    with pytest.raises(DataError, match=said):
+        prepare(FRAME.assign(**change), "target")
+
+
+def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
+    with pytest.raises(DataError, match=r"'flat' is left out: the same value everywhere.*another label"):
+        prepare(FRAME[["flat", "target"]], "target")
+    with pytest.raises(DataError, match="no column 'goal'"):
+        prepare(FRAME, "goal")
+
+
+def test_words_of_notes():
+    assert [count(1, "row"), count(0, "row"), count(12345, "value")] == ["1 row", "0 rows", "12,345 values"]
+    assert listed(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' …"
+    assert row_numbers(np.array([False, True])) == "row 2"
+    assert row_numbers(np.ones(12, dtype=bool)) == "rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 …"

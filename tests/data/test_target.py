@@ -1,0 +1,110 @@
+"""Labels, classes and the choice of the positive one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib.data import DataError, class_counts, guess_target
+from calib.data.target import choose_classes, labels, match
+
+
+def test_labels_are_counted_in_sorted_order():
+    frame = pd.DataFrame({"y": [10, 2, 2, -1, 10, 10]})
+    assert list(class_counts(frame, "y").items()) == [("-1", 1), ("2", 2), ("10", 3)]
+    frame = pd.DataFrame({"y": ["b", "a", "10", " a "]})
+    assert list(class_counts(frame, "y").items()) == [("10", 1), ("a", 2), ("b", 1)]
+
+
+def test_gaps_are_no_labels():
+    frame = pd.DataFrame({"y": ["a", None, "?", "", "NA", "b", np.nan]})
+    assert labels(frame, "y").isna().tolist() == [False, True, True, True, True, False, True]
+    assert class_counts(frame, "y") == {"a": 1, "b": 1}
+    assert class_counts(pd.DataFrame({"y": [1.0, None, 0.0]}), "y") == {"0": 1, "1": 1}
+
+
+def test_labels_of_any_type_have_a_spelling():
+    assert class_counts(pd.DataFrame({"y": [True, False, True]}), "y") == {"False": 1, "True": 2}
+    assert class_counts(pd.DataFrame({"y": pd.Categorical(["u", "v", None])}), "y") == {"u": 1, "v": 1}
+    assert class_counts(pd.DataFrame({"y": [[1], [2], [1]]}), "y") == {"[1]": 2, "[2]": 1}
+    assert class_counts(pd.DataFrame({1: ["a", "b"]}), "1") == {"a": 1, "b": 1}
+
+
+@given(st.lists(st.integers(1, 30), min_size=2, max_size=6))
+def test_the_rarest_class_is_positive_and_ties_go_to_the_later_label(sizes):
+    counts = {f"c{i}": size for i, size in enumerate(sizes)}
+    rarest = min(sizes)
+    expected = max(name for name, size in counts.items() if size == rarest)
+    classes = choose_classes(counts)
+    assert classes.positive == classes.names[1] == expected
+    negative = classes.names[0]
+    assert negative == f"not {expected}" if len(sizes) > 2 else negative in counts and negative != expected
+    assert repr(expected) in classes.note
+
+
+def test_a_chosen_class_is_positive():
+    assert choose_classes({"no": 3, "yes": 7}, "yes").names == ("no", "yes")
+    assert choose_classes({"no": 3, "yes": 7}, "no").names == ("yes", "no")
+    assert choose_classes({"a": 3, "b": 7, "c": 1}, "b").names == ("not b", "b")
+
+
+@pytest.mark.parametrize(
+    ("positive", "names", "meant"),
+    [
+        ("yes", ["no", "yes"], "yes"),
+        (" YES ", ["no", "yes"], "yes"),
+        (1, ["0", "1"], "1"),
+        (1.0, ["0", "1"], "1"),
+        ("1", ["0.0", "1.0"], "1.0"),
+        (np.int64(1), ["-1", "+1"], "+1"),
+        (True, ["FALSE", "TRUE"], "TRUE"),
+        (np.True_, ["False", "True"], "True"),
+        ("a", ["a", "A"], "a"),
+    ],
+)
+def test_the_positive_class_is_found_as_spelt_or_as_meant(positive, names, meant):
+    assert match(positive, names) == meant
+
+
+@pytest.mark.parametrize(("positive", "names"), [("maybe", ["no", "yes"]), ("Ä", ["a", "A"]), ("", ["0", "1"])])
+def test_a_positive_class_that_is_no_label_is_refused_with_the_labels(positive, names):
+    with pytest.raises(DataError, match=names[0]):
+        match(positive, names)
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({}, "no label at all"),
+        ({"a": 5}, "only the label 'a'"),
+        ({str(i): 1 for i in range(51)}, "51 different values"),
+    ],
+)
+def test_labels_that_are_not_two_or_a_few_classes_are_refused(counts, said):
+    with pytest.raises(DataError, match=said):
+        choose_classes(counts)
+
+
+def test_a_column_that_is_not_there_is_refused():
+    with pytest.raises(DataError, match=r"no column 'z'.*'x'"):
+        labels(pd.DataFrame({"x": [1]}), "z")
+
+
+@pytest.mark.parametrize(
+    ("columns", "target"),
+    [
+        ({"target": [0, 1], "x": [0, 1]}, "target"),
+        ({"Class": ["a", "b"], "x": [0, 1]}, "Class"),
+        ({"y_true": [0, 1], "p": [0.1, 0.9]}, "y_true"),
+        ({"x": [0, 1], "diagnosis": ["M", "B"]}, "diagnosis"),
+        ({"diagnosis": ["M", "B"] * 30, "x": np.arange(60.0)}, "diagnosis"),
+        ({"grade": list("abc"), "sick": [1, 0, 1], "size": [1.5, 2.5, 3.5]}, "sick"),
+        ({"target": [1, 1], "sick": [1, 0]}, "sick"),  # one value only is no label
+        ({"x": [[1], [2]]}, "x"),
+        ({"x": np.arange(60.0)}, None),
+        ({"x": [1, 1]}, None),
+    ],
+)
+def test_the_label_column_is_guessed(columns, target):
+    assert guess_target(pd.DataFrame(columns)) == target

@@ -1,0 +1,123 @@
+"""Each thing that can be wrong with a table is named, with its column and its remedy, and nothing else is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.data import read_table, validate
+
+N = 200
+RNG = np.random.default_rng(0)
+GOOD = pd.DataFrame(
+    {
+        "x": RNG.normal(size=N),
+        "z": RNG.normal(size=N),
+        "colour": RNG.choice(["red", "green"], N),
+        "target": np.where(RNG.random(N) < 0.4, "yes", "no"),
+    }
+)
+
+
+def found(frame, target="target", **options):
+    problems = validate(frame, target, **options)
+    for problem in problems:
+        assert problem.message.endswith(".")
+        assert problem.remedy.endswith(".")
+    return {(problem.severity, problem.column): problem for problem in problems}
+
+
+def test_a_good_table_has_no_problems():
+    assert validate(GOOD, "target") == []
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "severity", "said"),
+    [
+        ("x", np.full(N, np.nan), "warning", "missing"),
+        ("x", np.full(N, 3.0), "warning", "same value"),
+        ("x", np.where(np.arange(N) < 2, np.inf, GOOD["x"]), "warning", "2 infinite values"),
+        ("colour", [f"id{i}" for i in range(N)], "warning", "identifier"),
+        ("patient_id", RNG.permutation(N) * 3, "warning", "identifier"),
+        ("colour", [f"a few words and {a}" for a in RNG.integers(0, 10**6, N)], "warning", "free text"),
+        ("day", pd.date_range("2020-01-01", periods=N), "info", "dates"),
+        ("day", pd.date_range("2020-01-01", periods=N).strftime("%d.%m.%Y"), "info", "dates"),
+        ("x", [*GOOD["x"].astype("str")[2:], "n/k", "n/k"], "warning", "2 are none ('n/k')"),
+        ("x", [*GOOD["x"][1:], "n/k"], "warning", "1 are none ('n/k')"),
+        ("target", ["yes"] * N, "error", "only the label 'yes'"),
+        ("target", [None] * N, "error", "no label at all"),
+        ("target", ["maybe", None, *GOOD["target"][2:]], "warning", "1 of 200 rows have no label"),
+        ("target", np.where(np.arange(N) < 40, "maybe", GOOD["target"]), "warning", "3 classes"),
+        ("target", GOOD["x"], "error", "200 different values"),
+        ("target", np.where(np.arange(N) < 2, "yes", "no"), "error", "2 rows; the split asked for needs 3"),
+        ("target", np.where(np.arange(N) < 12, "yes", "no"), "warning", "only 12 rows"),
+    ],
+)
+def test_a_problem_is_named(column, values, severity, said):
+    problems = validate(GOOD.assign(**{column: values}), "target")
+    assert any(p.severity == severity and p.column == column and said in p.message for p in problems)
+    if said not in ("1 of 200 rows have no label",):
+        assert {p.column for p in problems} == {column}
+
+
+def test_no_label_column_is_a_problem_and_no_exception():
+    assert "perhaps 'target'" in found(GOOD, None)[("error", None)].remedy
+    assert "'nothing'" in found(GOOD, "nothing")[("error", None)].message
+
+
+def test_a_positive_class_that_is_no_label_is_a_problem():
+    problem = found(GOOD, positive="maybe")[("error", "target")]
+    assert "'maybe'" in problem.message
+    assert "'no', 'yes'" in problem.remedy
+
+
+def test_more_than_two_classes_offer_the_positive_class():
+    frame = GOOD.assign(target=np.where(np.arange(N) < 40, "maybe", GOOD["target"]))
+    problem = found(frame)[("warning", "target")]
+    assert "positive class" in problem.remedy
+    assert "'maybe'" in problem.remedy
+    assert found(frame, positive="yes").keys() == {("info", "target")}
+
+
+def test_the_rows_needed_are_those_of_the_split_asked_for():
+    frame = GOOD.assign(target=np.where(np.arange(N) < 35, "yes", "no"))
+    assert validate(frame, "target") == []
+    assert "needs 40" in found(frame, rows_needed=40)[("error", "target")].message
+
+
+def test_duplicates_are_counted():
+    frame = pd.concat([GOOD, GOOD.head(7)])
+    assert "7 of 207 rows" in found(frame)[("warning", None)].message
+
+
+def test_columns_left_out_are_not_spoken_of():
+    frame = GOOD.assign(key=[f"id{i}" for i in range(N)])
+    assert validate(frame, "target", exclude=["key"]) == []
+    assert "'kex'" in found(GOOD, exclude=["kex"])[("error", None)].message
+
+
+def test_a_table_without_usable_columns_is_an_error():
+    assert "No column is left" in found(GOOD[["target"]])[("error", None)].message
+    assert ("error", None) in found(GOOD, exclude=["x", "z", "colour"])
+
+
+def test_duplicate_names_are_an_error():
+    frame = pd.DataFrame([[1, 2, "a"]], columns=["x", "x", "target"])
+    assert "Two columns are called 'x'" in found(frame)[("error", None)].message
+
+
+def test_errors_come_first():
+    frame = GOOD.assign(
+        x=np.nan, target="yes", day=pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(N), unit="D")
+    )
+    assert [p.severity for p in validate(frame, "target")] == ["error", "warning", "info"]
+
+
+def test_a_file_with_all_its_troubles_at_once():
+    text = "id,when,note,flat,empty,v,target\n" + "".join(
+        f"{i},2020-01-{1 + i % 28:02d},{'word ' * (i % 7)}number {i},1,,{'inf' if i == 3 else i % 13},{'ab?'[i % 3]}\n"
+        for i in range(90)
+    )
+    problems = {
+        p.column: p.message for p in validate(read_table(text.encode(), "t.csv"), "target") if p.column != "target"
+    }
+    assert problems.keys() == {"id", "when", "note", "flat", "empty", "v"}
