@@ -1,11 +1,30 @@
 """Every figure: numbers first (``prepare``), ink second (``draw``)."""
 
 from calib.figures.base import FigureEntry
+from calib.figures.explained import EXPLAINED
+from calib.figures.interval_bins import INTERVAL_BINS
+from calib.figures.interval_means import INTERVAL_MEANS
 from calib.figures.metrics import best_calibrator, formatted_metrics
+from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
+from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme, number
+from calib.figures.width_by_score import WIDTH_BY_SCORE
+from calib.figures.widths import WIDTHS
 
-FIGURES: dict[str, FigureEntry] = {entry.key: entry for entry in (RELIABILITY,)}
+FIGURES: dict[str, FigureEntry] = {
+    entry.key: entry
+    for entry in (
+        RELIABILITY,
+        PAIRS,
+        EXPLAINED,
+        STEP_CURVES,
+        WIDTH_BY_SCORE,
+        WIDTHS,
+        INTERVAL_MEANS,
+        INTERVAL_BINS,
+    )
+}
 
 __all__ = [
     "DARK",

@@ -17,7 +17,7 @@ FONT = "Source Sans Pro, Source Sans 3, Segoe UI, Helvetica, Arial, sans-serif"
 
 @dataclass(frozen=True)
 class Theme:
-    """The inks of one theme; ``positive`` and ``negative`` are the two classes."""
+    """The inks of one theme; ``positive`` and ``negative`` are the two classes, ``scale`` runs from little to much."""
 
     name: str
     paper: str
@@ -27,10 +27,31 @@ class Theme:
     diagonal: str
     positive: str
     negative: str
+    scale: tuple[str, ...]
 
 
-LIGHT = Theme("light", "#FDFDFB", "#1F2328", "#5A6672", "#E6EAEE", "#9AA5B1", "#D55E00", "#0072B2")
-DARK = Theme("dark", "#15191E", "#E3E6E8", "#A3AEBA", "#2A313A", "#6B7785", "#E8833A", "#4FA3DB")
+LIGHT = Theme(
+    "light",
+    "#FDFDFB",
+    "#1F2328",
+    "#5A6672",
+    "#E6EAEE",
+    "#9AA5B1",
+    "#D55E00",
+    "#0072B2",
+    ("#A9CCE3", "#4A97C9", "#00629B", "#062B47"),
+)
+DARK = Theme(
+    "dark",
+    "#15191E",
+    "#E3E6E8",
+    "#A3AEBA",
+    "#2A313A",
+    "#6B7785",
+    "#E8833A",
+    "#4FA3DB",
+    ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
+)
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 

@@ -1,0 +1,245 @@
+"""One prediction explained: the isotonic fits with (s, 0) and with (s, 1), the pools joined, and the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators.venn_abers import AddedFit, Explanation
+from calib.explain import METHOD, Explained
+from calib.figures.base import FigureEntry
+from calib.figures.marks import gather
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+
+NEIGHBOURS = 30  # distinct scores shown on either side of the pools
+
+MERGED = {
+    "log": "p = p1 / (1 − p0 + p1), the least log loss to be regretted",
+    "square": "p = p1 + p0²/2 − p1²/2, the least square loss to be regretted",
+    "midpoint": "p = (p0 + p1)/2",
+}
+MERGED_OVER_FOLDS = {
+    "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)); the ends shown are means on the logit "
+    "scale",
+    "square": "the mean over the folds of p1 + p0²/2 − p1²/2; the ends shown are means over the folds",
+    "midpoint": "the mean over the folds of (p0 + p1)/2; the ends shown are means over the folds",
+}
+MODEL_SCORE = {
+    "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
+    "{score}.",
+    "oob": "The score {score} is the mean vote of the trees that did not see one training row, drawn for this object; "
+    "that row is left out of the calibration set.",
+    "full": "The model was refitted with this object and label 0, which gives it the score {zero}, and with label 1, "
+    "which gives {one}.",
+    "train": "The model gives the score {score}; it calibrates with the rows that trained it.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedFits:
+    """What is drawn of an explanation: one of its calibration sets, around the object's score.
+
+    fits : the fit with label 0 and that with label 1 · window : the scores shown · words : the derivation, line by line
+    """
+
+    explained: Explained
+    fits: tuple[AddedFit, AddedFit]
+    window: tuple[float, float]
+    words: tuple[str, ...]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.explained.to_frame()
+
+
+def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
+    """The fits of one calibration set (1 to the number of folds; 1 unless cross-calibrated)."""
+    one_set = explained.fits[calibration_set - 1]
+    fits = (one_set.zero, one_set.one)
+    said = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
+    words = _words(explained, one_set, calibration_set)
+    return ExplainedFits(
+        explained,
+        fits,
+        _window(fits),
+        words,
+        f"Row {explained.row} ({explained.name}): {said}",
+        "The line is the isotonic fit to the calibration rows and this object. It is flat over a pool, at the share of "
+        "class 1 in it. Shaded: the pool that the object joins; the large mark is the object with the label it is "
+        f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
+        f"Two isotonic fits. {' '.join(words)}",
+    )
+
+
+def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tuple[str, ...]:
+    """Where the score, p0, p1 and p come from, one sentence each, with the numbers."""
+    zero, one, sets = one_set.zero, one_set.one, len(explained.fits)
+    template = MODEL_SCORE.get(explained.placement, "The model gives the score {score}.")
+    origin = template.format(
+        score=number(one_set.score, 4),
+        zero=number(zero.score, 4),
+        one=number(one.score, 4),
+        set=number_of_set,
+        sets=sets,
+    )
+    objects = int(zero.counts.sum()) - 1
+    merged = MERGED if sets == 1 else MERGED_OVER_FOLDS
+    return (
+        f"{origin} {objects:,} calibration rows.",
+        f"With label 0 added, {_pool(zero)}: {_fraction(zero)}.",
+        f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
+        f"Merged: {merged[explained.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
+        f"p = {number(explained.p)}.",
+    )
+
+
+def _pool(fit: AddedFit) -> str:
+    """The pool in words: with whom the object is put, and how many of them have label 1."""
+    others = fit.objects - 1
+    if others == 0:
+        return "the object is a pool of its own"
+    low, high = (number(end, 4) for end in fit.pool)
+    where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
+    ones = fit.positives - fit.label
+    return f"the object joins {others:,} calibration row(s) {where}, {ones:,} of them of class 1"
+
+
+def _fraction(fit: AddedFit) -> str:
+    return f"p{fit.label} = {fit.positives:,} / {fit.objects:,} = {number(fit.value)}"
+
+
+def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
+    """From NEIGHBOURS distinct scores below the pools of both fits to as many above."""
+    ends = []
+    for fit in fits:
+        low, high = np.searchsorted(fit.scores, fit.pool)
+        ends += [fit.scores[max(0, low - NEIGHBOURS)], fit.scores[min(len(fit.scores) - 1, high + NEIGHBOURS)]]
+    low, high = float(min(ends)), float(max(ends))
+    edge = 0.04 * (high - low or 1.0)
+    return low - edge, high + edge
+
+
+def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
+    """Two panels on one axis of scores: above with label 0 added, below with label 1."""
+    axis = {"range": [-0.12, 1.12], "tickvals": [0, 0.5, 1], "fixedrange": True}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=560,
+            margin={"l": 56, "r": 12, "t": 32, "b": 48},
+            xaxis={"title": {"text": "Score of the model"}, "range": list(record.window), "anchor": "y2"},
+            yaxis={**axis, "domain": [0.56, 1], "title": {"text": "Class 1"}},
+            yaxis2={**axis, "domain": [0, 0.44], "title": {"text": "Class 1"}},
+            showlegend=False,
+        )
+    )
+    for fit, place in zip(record.fits, ("y", "y2"), strict=True):
+        figure.add_annotation(
+            text=f"<b>With label {fit.label} added: {_fraction(fit)}</b>",
+            x=0,
+            xref="x domain",
+            xanchor="left",
+            y=1,
+            yref=f"{place} domain",
+            yanchor="bottom",
+            showarrow=False,
+        )
+        figure.add_shape(
+            type="rect",
+            x0=fit.pool[0],
+            x1=fit.pool[1],
+            xref="x",
+            y0=0,
+            y1=1,
+            yref=f"{place} domain",
+            fillcolor=rgba(theme.ink, 0.08),
+            line={"width": 1, "color": rgba(theme.ink, 0.25)},
+            layer="below",
+        )
+        figure.add_traces(_points(fit, record.window, place, theme))
+        figure.add_traces(_fit(fit, record.window, place, theme))
+    return figure
+
+
+def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
+    """The calibration rows in sight, class 1 above and class 0 below, their area the number that share a score."""
+    traces = []
+    for label, counts, color, symbol in (
+        (0, fit.counts - fit.ones, theme.negative, "circle"),
+        (1, fit.ones, theme.positive, "diamond"),
+    ):
+        counts = counts - (fit.scores == fit.score) * (fit.label == label)  # the object has a mark of its own
+        seen = np.flatnonzero((counts > 0) & (fit.scores >= window[0]) & (fit.scores <= window[1]))
+        if not seen.size:
+            continue
+        marks = gather(fit.scores[seen], np.full(seen.size, float(label)), counts[seen], counts[seen], seen)
+        rows = marks.value * marks.count
+        traces.append(
+            go.Scatter(
+                x=marks.x,
+                y=marks.y,
+                yaxis=place,
+                mode="markers",
+                marker={
+                    "symbol": symbol,
+                    "size": np.maximum(7, 22 * np.sqrt(rows / rows.max())) if rows.max() > 1 else 7,
+                    "color": rgba(color, 0.5),
+                    "line": {"width": 1, "color": color},
+                },
+                customdata=rows,
+                hovertemplate=f"%{{customdata:,.0f}} row(s) of class {label} at %{{x:.4f}}<extra></extra>",
+            )
+        )
+    return traces
+
+
+def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
+    """The fit's flat pieces with faint risers between them, the object's label, and its fitted value."""
+    mark = MARKS[METHOD]
+    change = np.flatnonzero(np.diff(fit.values)) + 1
+    starts, ends = np.append(0, change), np.append(change, len(fit.values)) - 1
+    seen = (fit.scores[ends] >= window[0]) & (fit.scores[starts] <= window[1])
+    low, high, values = fit.scores[starts[seen]], fit.scores[ends[seen]], fit.values[starts[seen]]
+    x, y = np.stack([low, high], axis=1).ravel(), np.repeat(values, 2)
+    gap = np.full(len(low), np.nan)
+    color = theme.positive if fit.label else theme.negative
+    hidden = {"yaxis": place, "mode": "lines", "hoverinfo": "skip"}
+    return [
+        go.Scatter(**hidden, x=x, y=y, line={"color": rgba(mark.color, 0.35), "width": 1}),
+        go.Scatter(
+            **hidden | {"mode": "lines+markers"},
+            x=np.stack([low, high, gap], axis=1).ravel(),
+            y=np.repeat(values, 3),
+            line={"color": mark.color, "width": 3},
+            marker={"size": 4, "color": mark.color},
+        ),
+        go.Scatter(
+            x=[fit.score],
+            y=[fit.label],
+            yaxis=place,
+            mode="markers",
+            marker={
+                "symbol": "diamond" if fit.label else "circle",
+                "size": 16,
+                "color": color,
+                "line": {"color": theme.ink, "width": 2},
+            },
+            hovertemplate=f"the object, given label {fit.label}, at score %{{x:.4f}}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[fit.score],
+            y=[fit.value],
+            yaxis=place,
+            mode="markers",
+            marker={"symbol": "star", "size": 15, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
+            hovertemplate=f"p{fit.label} = {fit.positives}/{fit.objects} = %{{y:.4f}}<extra></extra>",
+        ),
+    ]
+
+
+EXPLAINED = FigureEntry("explained", "One prediction explained", prepare, draw)

@@ -1,0 +1,122 @@
+"""Intervals and what happened, bin by bin of the merged probability: descriptive, since no theorem holds per bin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.curves import binomial_interval
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.metrics.intervals import IntervalBins, interval_bins
+
+FEW = 10  # a bin with fewer rows says little: it is drawn faint
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedIntervals:
+    """Mean p0, mean p1 and the observed frequency in bins of p. lower, upper : 95 % Wilson limits of the latter."""
+
+    calibrator: str
+    bins: IntervalBins
+    lower: np.ndarray
+    upper: np.ndarray
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a bin."""
+        return self.bins.to_frame().assign(observed_low=self.lower, observed_high=self.upper)
+
+
+def prepare(evaluation: Evaluation, calibrator: str = "venn_abers") -> BinnedIntervals:
+    """Bins of the merged probability, under the Recipe's bins and binning."""
+    recipe, said = evaluation.recipe, evaluation.predictions[calibrator]
+    bins = interval_bins(evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning)
+    lower, upper = binomial_interval(bins.count * np.nan_to_num(bins.observed), bins.count)
+    told = bins.count >= FEW
+    met = told & (upper >= bins.lower) & (lower <= bins.upper)
+    few = int(((bins.count > 0) & ~told).sum())
+    counted = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
+    return BinnedIntervals(
+        calibrator,
+        bins,
+        lower,
+        upper,
+        f"The observed frequency agrees with the mean interval in {counted}" if told.any() else "Too few rows for bins",
+        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95 % Wilson "
+        "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
+        "every bin." + (f" Faint: {few} bin(s) with fewer than {FEW} rows." if few else ""),
+        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {counted}.",
+    )
+
+
+def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
+    """Square, on fixed axes: intervals as thick bars, frequencies as marks with their own thin bars."""
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=480,
+            xaxis={**axis, "title": {"text": "Mean merged probability p of the bin"}},
+            yaxis={**axis, "title": {"text": "Probability of class 1"}},
+        )
+    )
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
+    )
+    bins = record.bins
+    for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
+        if rows.any():
+            figure.add_traces(_bars(record, np.flatnonzero(rows), opacity, theme))
+    return figure
+
+
+def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> list[go.Scatter]:
+    """The intervals and the frequencies of these bins."""
+    bins, mark = record.bins, MARKS[record.calibrator]
+    x, low, high, observed = (values[rows] for values in (bins.center, bins.lower, bins.upper, bins.observed))
+    known = np.stack([bins.count[rows], low, high, record.lower[rows], record.upper[rows]], axis=1)
+    hover = (
+        "p0 %{customdata[1]:.3f}, p1 %{customdata[2]:.3f}<br>observed %{text} in %{customdata[0]:,d} rows<br>"
+        "95 % interval [%{customdata[3]:.3f}, %{customdata[4]:.3f}]"
+    )
+    bold = opacity == 1
+    intervals = go.Scatter(
+        x=x,
+        y=(low + high) / 2,
+        mode="markers",
+        name="mean p0 to mean p1",
+        marker={"symbol": "line-ew-open", "size": 12, "color": rgba(mark.color, opacity), "line": {"width": 1}},
+        error_y={"array": (high - low) / 2, "thickness": 9, "width": 0, "color": rgba(mark.color, 0.5 * opacity)},
+        showlegend=bold,
+        hoverinfo="skip",
+    )
+    frequencies = go.Scatter(
+        x=x,
+        y=observed,
+        mode="markers",
+        name="observed frequency",
+        text=[f"{value:.3f}" for value in observed],
+        customdata=known,
+        marker={"symbol": "diamond", "size": 9, "color": rgba(theme.ink, opacity)},
+        error_y={
+            "symmetric": False,
+            "array": record.upper[rows] - observed,
+            "arrayminus": observed - record.lower[rows],
+            "thickness": 1.2,
+            "width": 3,
+            "color": rgba(theme.ink, 0.7 * opacity),
+        },
+        showlegend=bold,
+        hovertemplate=hover,
+    )
+    return [intervals, frequencies]
+
+
+INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw)

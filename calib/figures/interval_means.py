@@ -1,0 +1,190 @@
+"""What the intervals promise over all rows, and what happened: of class 1, and of the predicted label.
+
+Vovk and Petej (2014), corollary 1: the expected frequency of class 1 lies between the expected p0 and p1. Intervals of
+the predicted label against accuracy: Johansson et al., forests (2019), eq. 5–6 and Table 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.curves import binomial_interval
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry
+from calib.figures.series import Series, series_of
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.widths import NO_INTERVALS
+from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
+
+EVENTS = ("class 1", "predicted label")
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalMeans:
+    """For each series the summary of class 1 and that of the predicted label; ``rows`` test rows."""
+
+    series: tuple[Series, ...]
+    summaries: tuple[tuple[IntervalSummary, IntervalSummary], ...]
+    rows: int
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a series and event."""
+        return pd.DataFrame(
+            [
+                {"method": series.name, "event": event, **asdict(summary)}
+                for series, both in zip(self.series, self.summaries, strict=True)
+                for event, summary in zip(EVENTS, both, strict=True)
+            ]
+        )
+
+    def table(self) -> pd.DataFrame:
+        """For people: one row a series, intervals as [low, high]."""
+        return pd.DataFrame(
+            {
+                "Mean p0 to mean p1": [_span(one) for one, _ in self.summaries],
+                "Mean width": [number(one.width) for one, _ in self.summaries],
+                "Observed class 1": [number(one.observed) for one, _ in self.summaries],
+                "Holds": [_verdict(one) for one, _ in self.summaries],
+                "Predicted label": [_span(label) for _, label in self.summaries],
+                "Accuracy": [number(label.observed) for _, label in self.summaries],
+                "Holds for the label": [_verdict(label) for _, label in self.summaries],
+            },
+            index=pd.Index([series.name for series in self.series], name="Method"),
+        )
+
+
+def _span(summary: IntervalSummary) -> str:
+    return f"[{number(summary.lower)}, {number(summary.upper)}]"
+
+
+def _verdict(summary: IntervalSummary) -> str:
+    """Inside, within sampling error of it, or on which side the frequency lies outside."""
+    if summary.lower <= summary.observed <= summary.upper:
+        return "inside"
+    side = "below" if summary.observed < summary.lower else "above"
+    return f"{side}, by no more than chance" if summary.valid else f"{side}: does not hold"
+
+
+def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
+    """Every interval method of one evaluation, or of several side by side.
+
+    Raises InputError where there is no interval.
+    """
+    series = series_of(evaluations)
+    if not series:
+        raise InputError(NO_INTERVALS)
+    summaries = tuple(
+        (
+            interval_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size),
+            predicted_label_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size),
+        )
+        for s in series
+    )
+    held = sum(one.valid for one, _ in summaries)
+    rows, observed = len(series[0].said.y), summaries[0][0].observed
+    return IntervalMeans(
+        tuple(series),
+        summaries,
+        rows,
+        f"Class 1 came in {observed:.1%} of the rows: {held} of {len(series)} methods promised that",
+        _caption(series),
+        " ".join(
+            f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "
+            f"accuracy {number(label.observed)}."
+            for s, (one, label) in zip(series, summaries, strict=True)
+        ),
+    )
+
+
+def _caption(series: Sequence[Series]) -> str:
+    text = (
+        "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95 % Wilson "
+        "interval. Above, the probability of class 1 against its frequency; below, that of the predicted label against "
+        "accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
+        "allowed for. Validity is promised over all rows and in expectation only."
+    )
+    if any(s.placement == "train" for s in series):
+        text += " Simplified reuses the training rows' own scores and promises nothing."
+    return text
+
+
+def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
+    """Two panels, one above the other, each with one line a series; the axis of probabilities is theirs in common."""
+    count = len(record.series)
+    axis = {"fixedrange": True, "range": [-0.6, count - 0.4], "tickvals": list(range(count)), "showgrid": False}
+    names = [series.name for series in reversed(record.series)]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=170 + 52 * count,
+            margin={"l": 12, "r": 16, "t": 28, "b": 44},
+            xaxis={"title": {"text": "Probability"}, "range": [-0.01, 1.01], "fixedrange": True, "anchor": "y2"},
+            yaxis={**axis, "domain": [0.56, 1], "ticktext": names, "automargin": True},
+            yaxis2={**axis, "domain": [0, 0.44], "ticktext": names, "automargin": True},
+            showlegend=False,
+        )
+    )
+    for panel, (event, place) in enumerate(zip(EVENTS, ("y", "y2"), strict=True)):
+        figure.add_annotation(
+            text=f"<b>Probability of {'class 1' if panel == 0 else 'the predicted label'}</b>",
+            x=0,
+            xref="x domain",
+            xanchor="left",
+            y=1,
+            yref=f"{place} domain",
+            yanchor="bottom",
+            showarrow=False,
+        )
+        for i, series in enumerate(record.series):
+            figure.add_traces(
+                _line(series, record.summaries[i][panel], record.rows, count - 1 - i, place, event, theme)
+            )
+    return figure
+
+
+def _line(
+    series: Series, summary: IntervalSummary, rows: int, y: int, place: str, event: str, theme: Theme
+) -> list[go.Scatter]:
+    """The mean interval as a bar with its two ends, and what was observed as a diamond with error bars."""
+    color, observed = MARKS[series.calibrator].color, summary.observed
+    low, high = (float(end) for end in binomial_interval(observed * rows, rows))
+    bar = go.Scatter(
+        x=[summary.lower, summary.upper],
+        y=[y, y],
+        yaxis=place,
+        mode="lines+markers",
+        name=series.name,
+        line={"color": color, "width": 9},
+        marker={"symbol": "line-ns-open", "size": 20, "color": color, "line": {"width": 2.5}},
+        hovertemplate="mean end %{x:.4f}",
+    )
+    mark = go.Scatter(
+        x=[observed],
+        y=[y],
+        yaxis=place,
+        mode="markers",
+        name=series.name,
+        marker={"symbol": "diamond", "size": 11, "color": theme.ink, "line": {"color": theme.paper, "width": 1}},
+        error_x={
+            "symmetric": False,
+            "array": np.array([high - observed]),
+            "arrayminus": np.array([observed - low]),
+            "color": theme.ink,
+            "thickness": 1.2,
+            "width": 4,
+        },
+        hovertemplate=f"{'accuracy' if event == EVENTS[1] else 'observed'} %{{x:.4f}}",
+    )
+    return [bar, mark]
+
+
+INTERVAL_MEANS = FigureEntry("interval_means", "Intervals against what happened", prepare, draw)

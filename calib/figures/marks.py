@@ -1,0 +1,134 @@
+"""Rows as marks: one a distinct point, its area the number of rows; one a cell of a grid where there are too many.
+
+So a chart of a million rows is as small as one of a thousand, says how many rows lie where, and still answers a click.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from calib.figures.theme import Theme
+
+MOST_MARKS = 5_000
+GRID = 60  # cells along each axis
+LARGEST, SMALLEST = 30, 7  # diameters in pixels
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """One mark a group of rows, arrays (k,).
+
+    x, y : mean position · count : rows · share : that of class 1 · value : mean of what the colour says
+    row : the number in the file of one of its rows · cells : whether the groups are cells of a grid, not equal points
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    count: np.ndarray
+    share: np.ndarray
+    value: np.ndarray
+    row: np.ndarray
+    cells: bool
+
+    @property
+    def note(self) -> str:
+        """What a mark is, for the caption."""
+        rows = int(self.count.sum())
+        if self.cells:
+            return f"The {rows:,} rows are gathered in cells: a mark's area is the number of rows in its cell."
+        if len(self.count) < rows:
+            return (
+                f"The {rows:,} rows have {len(self.count):,} different places: a mark's area is the rows that share it."
+            )
+        return ""
+
+
+def gather(x: np.ndarray, y: np.ndarray, labels: np.ndarray, value: np.ndarray, rows: np.ndarray) -> Marks:
+    """Marks of rows at (x, y), all arrays (m,), with labels 0/1; of each group the first row given names it.
+
+    >>> marks = gather(*np.array([[0.5, 0.5, 1.0], [1, 1, 0]]), np.array([0, 1, 1]), np.zeros(3), np.array([7, 8, 9]))
+    >>> marks.count, marks.share, marks.row
+    (array([2, 1]), array([0.5, 1. ]), array([7, 9]))
+    """
+    first, group = _groups(x + 1j * y)
+    cells = len(first) > MOST_MARKS
+    if cells:
+        first, group = _groups(_cell(x) + 1j * _cell(y))
+    count = np.bincount(group)
+    mean_x, mean_y, share, mean_value = (np.bincount(group, values) / count for values in (x, y, labels, value))
+    if not cells:
+        mean_x, mean_y = x[first], y[first]  # free of rounding
+    return Marks(mean_x, mean_y, count, share, mean_value, rows[first], cells)
+
+
+def _groups(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(first member of each group, group of each member); complex numbers sort by both parts at once."""
+    _, first, group = np.unique(places, return_index=True, return_inverse=True)
+    return first, group
+
+
+def _cell(values: np.ndarray) -> np.ndarray:
+    low, high = values.min(), values.max()
+    return np.minimum(GRID - 1, np.floor((values - low) / (high - low or 1.0) * GRID))
+
+
+def mark_traces(
+    marks: Marks, theme: Theme, classes: tuple[str, str], color: str, hover: str, limits: tuple[float, float]
+) -> list[go.Scatter]:
+    """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
+
+    color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on hover
+    """
+    kinds = (
+        (f"{classes[0]} (class 0)", "circle", marks.share == 0),
+        (f"{classes[1]} (class 1)", "diamond", marks.share == 1),
+        ("both classes", "square", (marks.share > 0) & (marks.share < 1)),
+    )
+    by_label = color == "label"
+    scale: list[Any] = [theme.negative, theme.muted, theme.positive] if by_label else list(theme.scale)
+    largest = float(marks.count.max()) if marks.count.size else 1.0
+    traces: list[go.Scatter] = []
+    for name, symbol, chosen in kinds:
+        if not chosen.any():
+            continue
+        known = [marks.row, marks.count, 100 * marks.share, marks.value]
+        traces.append(
+            go.Scatter(
+                x=marks.x[chosen],
+                y=marks.y[chosen],
+                mode="markers",
+                name=name,
+                customdata=np.stack([values[chosen] for values in known], axis=1),
+                hovertemplate=f"{hover}<br>%{{customdata[1]:,d}} row(s), %{{customdata[2]:.3g}} % of class 1"
+                f"<br>row %{{customdata[0]:d}}<extra></extra>",
+                marker={
+                    "symbol": symbol,
+                    "size": np.maximum(LARGEST * np.sqrt(marks.count[chosen] / largest), SMALLEST),
+                    "color": (marks.share if by_label else marks.value)[chosen],
+                    "colorscale": scale,
+                    "cmin": 0 if by_label else limits[0],
+                    "cmax": 1 if by_label else limits[1],
+                    "opacity": 0.8,
+                    "line": {"color": theme.paper, "width": 0.6},
+                    "showscale": not by_label and not traces,
+                    "colorbar": {"title": {"text": color}, "thickness": 10, "len": 0.5, "y": 0.4, "outlinewidth": 0},
+                },
+            )
+        )
+    return traces
+
+
+def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
+    """A ring around the row that is explained."""
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        name=f"row {row}",
+        hoverinfo="skip",
+        marker={"symbol": "circle-open", "size": 22, "color": theme.ink, "line": {"color": theme.ink, "width": 2.5}},
+    )

@@ -1,0 +1,172 @@
+"""The probability pairs themselves: p1 against p0, one mark for the rows that share a pair, with both marginals.
+
+The further a pair lies from the diagonal, the less the calibration set says about its object: the distance is p1 − p0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.evaluate import Evaluation
+from calib.explain import position_of
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.marks import Marks, gather, mark_traces, ring
+from calib.figures.theme import LIGHT, Theme, layout, number, rgba
+
+BINS = 40  # of the marginal histograms
+LISTED = 500  # rows in the table beside the scatter
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of one method and the marks that draw them.
+
+    table : one line a row · marks : groups of rows · margins : (2, 2, BINS), rows by end (p0, p1), class and bin
+    chosen : (row, p0, p1) of the row that is explained, or None
+    """
+
+    table: pd.DataFrame
+    marks: Marks
+    margins: np.ndarray
+    chosen: tuple[int, float, float] | None
+    color: str
+    classes: tuple[str, str]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table
+
+
+def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
+    """One line a test row: its number in the file, label 0/1, score, p0, p1, p and the interval's width."""
+    said = evaluation.predictions[calibrator]
+    p0, p1 = said.pairs.T
+    return pd.DataFrame(
+        {
+            "row": evaluation.dataset.X.index[evaluation.rows],
+            "label": evaluation.y,
+            "score": evaluation.scores,
+            "p0": p0,
+            "p1": p1,
+            "p": said.p,
+            "width": said.width,
+        }
+    )
+
+
+def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None) -> pd.DataFrame:
+    """Up to 500 lines of ``pair_table``: the widest intervals first or, with a row, that row and those like it."""
+    table = pair_table(evaluation, calibrator)
+    if row is None:
+        return table.sort_values(["width", "row"], ascending=[False, True]).head(LISTED)
+    own = table.iloc[position_of(evaluation, row)]
+    distance = np.hypot(table.p0 - own.p0, table.p1 - own.p1).where(table.row != row, -1.0)
+    return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED]]
+
+
+def prepare(
+    evaluation: Evaluation, calibrator: str = "venn_abers", color: str = "label", row: int | None = None
+) -> Pairs:
+    """The pairs of one interval method.
+
+    color : "label", "width" or "score" · row : number in the file of the row to ring
+    """
+    table = pair_table(evaluation, calibrator)
+    p0, p1, y = (table[name].to_numpy() for name in ("p0", "p1", "label"))
+    marks = gather(p0, p1, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
+    margins = np.stack([[np.histogram(end[y == k], BINS, (0, 1))[0] for k in (0, 1)] for end in (p0, p1)])
+    chosen = None
+    if row is not None:
+        own = position_of(evaluation, row)
+        chosen = (row, float(p0[own]), float(p1[own]))
+    width, name = table.width.to_numpy(), label_of(calibrator)
+    crossed = int((p0 > p1).sum())
+    return Pairs(
+        table,
+        marks,
+        margins,
+        chosen,
+        color,
+        evaluation.dataset.classes,
+        f"Half of the {name} intervals are at most {number(float(np.median(width)))} wide, the widest "
+        f"{number(float(width.max()))}",
+        _caption(marks, crossed),
+        f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
+        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {y.mean():.1%} of class 1.",
+    )
+
+
+def _caption(marks: Marks, crossed: int) -> str:
+    text = (
+        "p0 is the probability of class 1 if the row had label 0, p1 if it had label 1. Near the diagonal the "
+        "calibration set knows the answer; far above it, few comparable rows were seen. Histograms at the edges: rows "
+        "by p0 and by p1, class 0 dotted, class 1 solid. Click a mark to explain one of its rows."
+    )
+    if marks.note:
+        text += f" {marks.note}"
+    if crossed:
+        text += f" Below the diagonal: {crossed} pair(s) with p0 > p1, which the full placement can give."
+    return text
+
+
+def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
+    """Square scatter on fixed axes, the marginals outside its top and right edge."""
+    figure = go.Figure(layout=_layout(theme))
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
+    )
+    values = record.marks.value
+    limits = (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
+    figure.add_traces(
+        mark_traces(record.marks, theme, record.classes, record.color, "p0 %{x:.3f}, p1 %{y:.3f}", limits)
+    )
+    if record.chosen is not None:
+        row, p0, p1 = record.chosen
+        figure.add_trace(ring(p0, p1, row, theme))
+    edges = np.linspace(0, 1, BINS + 1)
+    for k, (color, dash) in enumerate(((theme.negative, "dot"), (theme.positive, "solid"))):
+        figure.add_trace(_margin(edges, record.margins[0, k], color, dash))
+        figure.add_trace(_margin(edges, record.margins[1, k], color, dash, sideways=True))
+    return figure
+
+
+def _margin(edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sideways: bool = False) -> go.Scatter:
+    """One class's histogram as a step line; sideways it runs along the right edge."""
+    along, rows = edges, np.append(counts, counts[-1])
+    style = {"color": color, "width": 1.4, "dash": dash, "shape": "vh" if sideways else "hv"}
+    return go.Scatter(
+        x=rows if sideways else along,
+        y=along if sideways else rows,
+        xaxis="x2" if sideways else "x",
+        yaxis="y" if sideways else "y2",
+        mode="lines",
+        line=style,
+        fill="tozerox" if sideways else "tozeroy",
+        fillcolor=rgba(color, 0.12),
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _layout(theme: Theme) -> go.Layout:
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True, "domain": [0, 0.86]}
+    margin = {"domain": [0.88, 1], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
+    return layout(
+        theme,
+        height=620,
+        clickmode="event+select",
+        xaxis={**axis, "title": {"text": "p0, had it label 0"}},
+        yaxis={**axis, "title": {"text": "p1, had it label 1"}},
+        xaxis2=margin,
+        yaxis2=margin,
+    )
+
+
+PAIRS = FigureEntry("pairs", "Probability pairs", prepare, draw)

@@ -1,0 +1,46 @@
+"""The interval methods of one or several evaluations, in the words of the papers: Venn–Abers, inductive, cross, …"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from calib.evaluate import Evaluation
+from calib.figures.base import label_of
+from calib.records import Predictions
+
+KINDS = {
+    "split": "inductive",
+    "cv": "cross",
+    "train": "simplified",
+    "full": "full",
+    "oob": "out of bag",
+    "oob_whole": "out of bag, whole ensemble",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One interval method in one placement, on the test rows; ``calibration_size`` objects stand behind an answer."""
+
+    calibrator: str
+    placement: str
+    said: Predictions
+    calibration_size: int
+
+    @property
+    def name(self) -> str:
+        return f"{label_of(self.calibrator)}, {KINDS[self.placement]}"
+
+
+def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
+    """Every method with intervals in these evaluations, the same calibrator's placements together."""
+    many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
+    found = [
+        Series(key, e.recipe.placement, said, max(1, len(e.calibration_y) // len(e.calibrators[key])))
+        for e in many
+        for key, said in e.predictions.items()
+        if said.lower is not None
+    ]
+    order = list(dict.fromkeys(s.calibrator for s in found))
+    return sorted(found, key=lambda s: order.index(s.calibrator))

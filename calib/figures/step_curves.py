@@ -1,0 +1,204 @@
+"""p0 and p1 as functions of the score: what Venn–Abers has learned, with the calibration rows that it learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators.venn_abers import StepCurves
+from calib.checks import InputError
+from calib.evaluate import Evaluation
+from calib.explain import METHOD, position_of
+from calib.figures.base import FigureEntry
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.width_by_score import score_range
+
+MOST_STEPS = 2_000  # drawn of one curve: more than there are pixels
+MOST_POINTS = 2_000  # calibration or test rows drawn singly; more are counted in STRIP cells
+STRIP = 240
+LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The curves, one for each calibration set, and the scores under them.
+
+    lanes : "ones" and "zeros" (calibration rows of class 1 and 0) and "tests" → scores
+    chosen : score of the row that is explained, or None
+    """
+
+    curves: tuple[StepCurves, ...]
+    lanes: dict[str, np.ndarray]
+    score_range: tuple[float, float]
+    chosen: float | None
+    classes: tuple[str, str]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a step: the scores between which p0 and p1 hold."""
+        return pd.concat(
+            [
+                pd.DataFrame(
+                    {
+                        "calibration set": k,
+                        "score from": np.append(-np.inf, curve.thresholds),
+                        "score to": np.append(curve.thresholds, np.inf),
+                        "p0": curve.p0,
+                        "p1": curve.p1,
+                    }
+                )
+                for k, curve in enumerate(self.curves, 1)
+            ],
+            ignore_index=True,
+        )
+
+
+def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
+    """The step curves of Venn–Abers; ``row`` is the number in the file of the row whose score is marked.
+
+    Raises InputError where there are none: no calibration set, or a new fit for every object.
+    """
+    if METHOD not in evaluation.calibrators:
+        raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))
+    if evaluation.recipe.placement == "full":
+        raise InputError(
+            "There are no curves for the full placement: its model and both isotonic fits are made anew for every row, "
+            "so that p0 and p1 are no functions of one score. Explain one prediction shows a row's own fits."
+        )
+    curves = tuple(fitted.step_curves() for fitted in _single(evaluation.calibrators[METHOD]))
+    scores, y = evaluation.calibration_scores, evaluation.calibration_y
+    chosen = None if row is None else float(evaluation.scores[position_of(evaluation, row)])
+    steps = sum(len(curve.p0) for curve in curves)
+    gaps = [curve.p1 - curve.p0 for curve in curves]
+    return Steps(
+        curves,
+        {"ones": scores[y == 1], "zeros": scores[y == 0], "tests": evaluation.scores},
+        score_range(evaluation),
+        chosen,
+        evaluation.dataset.classes,
+        f"{len(y):,} calibration rows give {steps:,} steps" + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
+        _caption(evaluation, len(curves)),
+        f"Step curves of p0 and p1 against the score from {len(y)} calibration rows: {steps} steps, gap from "
+        f"{number(float(min(gap.min() for gap in gaps)))} to {number(float(max(gap.max() for gap in gaps)))}.",
+    )
+
+
+def _single(fitted: tuple[Any, ...]) -> Iterator[Any]:
+    """Every single Venn–Abers calibrator: one a training part, and one a fold where that part is cross-calibrated."""
+    for calibrator in fitted:
+        yield from getattr(calibrator, "folds", (calibrator,))
+
+
+def _caption(evaluation: Evaluation, curves: int) -> str:
+    points, tests = len(evaluation.calibration_y), len(evaluation.y)
+    text = (
+        "Between the two curves lies the interval at each score. They rise in steps, because isotonic regression pools "
+        "neighbouring calibration rows (diamonds above: class 1, circles below: class 0) until frequencies rise. "
+        "Ticks at the bottom: test rows; where they meet a wide gap, the answers are uncertain."
+    )
+    if curves > 1:
+        text += " One thin pair of curves for each calibration set; the answers are merged over the folds of one set."
+    if evaluation.recipe.placement == "oob":
+        text += " Out of bag: each test row leaves one calibration row out, which moves the curves a little for it."
+    if max(points, tests) > MOST_POINTS:
+        text += f" {points:,} calibration and {tests:,} test rows: the darker a strip, the more rows."
+    return text
+
+
+def draw(record: Steps, theme: Theme = LIGHT) -> go.Figure:
+    """p0 and p1 over lanes of calibration and test rows, on fixed axes."""
+    figure = go.Figure(layout=_layout(record, theme))
+    for curve in record.curves:
+        figure.add_traces(_pair(curve, record.score_range, alone=len(record.curves) == 1))
+    names = {
+        "ones": (f"calibration: {record.classes[1]}", theme.positive, "diamond"),
+        "zeros": (f"calibration: {record.classes[0]}", theme.negative, "circle"),
+        "tests": ("test rows", theme.muted, "line-ns-open"),
+    }
+    for lane, (name, color, symbol) in names.items():
+        figure.add_trace(_lane(record.lanes[lane], LANES[lane], record.score_range, name, color, symbol))
+    if record.chosen is not None:
+        figure.add_vline(x=record.chosen, line={"color": theme.ink, "width": 1, "dash": "dot"})
+    return figure
+
+
+def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(scores, p0, p1) of a line that steps; of very many steps those that move either curve by a thousandth."""
+    x = np.concatenate([[ends[0]], curve.thresholds, [ends[1]]])
+    p0, p1 = np.append(curve.p0, curve.p0[-1]), np.append(curve.p1, curve.p1[-1])
+    if len(x) > MOST_STEPS:
+        cell = np.stack([np.floor(1000 * p0), np.floor(1000 * p1), np.floor(1000 * (x - x[0]) / (x[-1] - x[0]))])
+        kept = np.append(True, (np.diff(cell, axis=1) != 0).any(axis=0))
+        kept[-1] = True
+        x, p0, p1 = x[kept], p0[kept], p1[kept]
+    return x, p0, p1
+
+
+def _pair(curve: StepCurves, ends: tuple[float, float], alone: bool) -> list[go.Scatter]:
+    x, p0, p1 = drawn_steps(curve, ends)
+    color, width = MARKS[METHOD].color, 2 if alone else 1
+    common = {"mode": "lines", "x": x, "showlegend": alone, "opacity": 1 if alone else 0.55}
+    lower = go.Scatter(
+        **common,
+        y=p0,
+        name="p0",
+        line={"color": color, "width": width, "dash": "dot", "shape": "hv"},
+        hovertemplate="from score %{x:.3f}: p0 %{y:.3f}<extra></extra>",
+    )
+    upper = go.Scatter(
+        **common,
+        y=p1,
+        name="p1",
+        line={"color": color, "width": width, "shape": "hv"},
+        fill="tonexty",
+        fillcolor=rgba(color, 0.2 if alone else 0.06),
+        hovertemplate="from score %{x:.3f}: p1 %{y:.3f}<extra></extra>",
+    )
+    return [lower, upper]
+
+
+def _lane(
+    scores: np.ndarray, y: float, ends: tuple[float, float], name: str, color: str, symbol: str
+) -> go.Scatter | go.Heatmap:
+    """Rows along one line: single marks, or a strip of cells, the darker the more."""
+    if len(scores) <= MOST_POINTS:
+        marker = {"symbol": symbol, "size": 7, "color": rgba(color, 0.55), "line": {"width": 1, "color": color}}
+        return go.Scatter(
+            x=scores, y=np.full(len(scores), y), mode="markers", name=name, marker=marker, hovertemplate="%{x:.3f}"
+        )
+    counts, edges = np.histogram(scores, STRIP, ends)
+    return go.Heatmap(
+        x=edges,
+        y=[y - 0.03, y + 0.03],
+        z=np.sqrt(counts)[None, :],
+        customdata=counts[None, :],
+        name=name,
+        showlegend=True,
+        showscale=False,
+        colorscale=[rgba(color, 0), color],
+        hovertemplate="%{customdata:,d} rows near %{x:.3f}",
+    )
+
+
+def _layout(record: Steps, theme: Theme) -> go.Layout:
+    return layout(
+        theme,
+        height=480,
+        xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range), "fixedrange": True},
+        yaxis={
+            "title": {"text": "Probability of class 1"},
+            "range": [-0.2, 1.12],
+            "tickvals": np.linspace(0, 1, 6).tolist(),
+            "fixedrange": True,
+        },
+    )
+
+
+STEP_CURVES = FigureEntry("step_curves", "p0(s) and p1(s)", prepare, draw)

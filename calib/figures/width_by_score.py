@@ -1,0 +1,99 @@
+"""Width against score: where on the model's own scale the calibration set leaves most open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.evaluate import Evaluation
+from calib.explain import position_of
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.marks import Marks, gather, mark_traces, ring
+from calib.figures.pairs import pair_table
+from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.widths import ceiling
+
+
+@dataclass(frozen=True, eq=False)
+class WidthByScore:
+    """Score and width of every test row, and the marks that draw them."""
+
+    table: pd.DataFrame
+    marks: Marks
+    chosen: tuple[int, float, float] | None
+    score_range: tuple[float, float]
+    top: float
+    classes: tuple[str, str]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table[["row", "label", "score", "width"]]
+
+
+def score_range(evaluation: Evaluation) -> tuple[float, float]:
+    """Where an axis of scores runs: a little beyond [0, 1], or beyond all margins at hand."""
+    if evaluation.probability:
+        return -0.02, 1.02
+    low, high = evaluation.scores.min(), evaluation.scores.max()
+    if evaluation.calibration_scores.size:
+        low, high = min(low, evaluation.calibration_scores.min()), max(high, evaluation.calibration_scores.max())
+    edge = 0.03 * (high - low or 1.0)
+    return float(low - edge), float(high + edge)
+
+
+def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | None = None) -> WidthByScore:
+    """Widths of one interval method; ``row`` is the number in the file of the row to ring."""
+    table = pair_table(evaluation, calibrator)
+    score, width, y = (table[name].to_numpy() for name in ("score", "width", "label"))
+    marks = gather(score, width, y, y, table.row.to_numpy())
+    widest = int(width.argmax())
+    chosen = None
+    if row is not None:
+        own = position_of(evaluation, row)
+        chosen = (row, float(score[own]), float(width[own]))
+    name = label_of(calibrator)
+    finding = f"{name} leaves most open at scores near {number(float(score[widest]))}: {number(float(width[widest]))}"
+    return WidthByScore(
+        table,
+        marks,
+        chosen,
+        score_range(evaluation),
+        ceiling(float(width.max())),
+        evaluation.dataset.classes,
+        finding,
+        "High marks: few calibration rows at this score, or a step of the isotonic fit close by. Compare with the "
+        f"calibration points of the step curves. {marks.note}".strip(),
+        f"Interval width against score of {len(y)} test rows by {name}; widest {number(float(width[widest]))} "
+        f"at score {number(float(score[widest]))}.",
+    )
+
+
+def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
+    """One mark a group of rows on fixed axes."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=420,
+            xaxis={"title": {"text": "Score"}, "range": list(record.score_range), "fixedrange": True},
+            yaxis={
+                "title": {"text": "Width, p1 − p0"},
+                "range": [-0.03 * record.top, 1.03 * record.top],
+                "fixedrange": True,
+            },
+            clickmode="event+select",
+        )
+    )
+    figure.add_traces(
+        mark_traces(record.marks, theme, record.classes, "label", "score %{x:.3f}, width %{y:.3f}", (0, 1))
+    )
+    if record.chosen is not None:
+        row, score, width = record.chosen
+        figure.add_trace(ring(score, width, row, theme))
+    return figure
+
+
+WIDTH_BY_SCORE = FigureEntry("width_by_score", "Width against score", prepare, draw)

@@ -1,0 +1,176 @@
+"""How wide the intervals are: a histogram and the quantiles of p1 − p0 for every method, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry
+from calib.figures.series import Series, series_of
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+
+BINS = 50
+QUANTILES = (0.1, 0.5, 0.9)
+CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # the axis ends at one of these
+NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers need calibration scores."
+
+
+@dataclass(frozen=True, eq=False)
+class Widths:
+    """Histograms over common bins and quantiles, one line a series.
+
+    edges : (BINS + 1,) · counts : (series, BINS) · quantiles : (series, 3), the 10th, 50th and 90th in a hundred
+    means : (series,)
+    """
+
+    series: tuple[Series, ...]
+    edges: np.ndarray
+    counts: np.ndarray
+    quantiles: np.ndarray
+    means: np.ndarray
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a series and bin, its quantiles beside it."""
+        frames = [
+            pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], "rows": counts}).assign(
+                method=series.name, mean=mean, **dict(zip(("q10", "median", "q90"), quantiles, strict=True))
+            )
+            for series, counts, quantiles, mean in zip(
+                self.series, self.counts, self.quantiles, self.means, strict=True
+            )
+        ]
+        return pd.concat(frames, ignore_index=True)[["method", "left", "right", "rows", "q10", "median", "q90", "mean"]]
+
+
+def ceiling(value: float) -> float:
+    """Where an axis of widths ends.
+
+    >>> ceiling(0.13), ceiling(0.2), ceiling(0.9)
+    (0.2, 0.2, 1.0)
+    """
+    return next((end for end in CEILINGS if value <= end), 1.0)
+
+
+def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
+    """Widths of every interval method of one evaluation, or of several side by side.
+
+    Raises InputError where there is no interval.
+    """
+    series = series_of(evaluations)
+    if not series:
+        raise InputError(NO_INTERVALS)
+    edges = np.linspace(0, ceiling(max(float(s.said.width.max()) for s in series)), BINS + 1)
+    counts = np.stack([np.histogram(s.said.width, edges)[0] for s in series])
+    quantiles = np.stack([np.quantile(s.said.width, QUANTILES) for s in series])
+    median = quantiles[:, 1]
+    narrow, wide = int(median.argmin()), int(median.argmax())
+    title = f"{series[narrow].name}: half of the intervals are at most {number(float(median[narrow]))} wide"
+    if median[wide] > median[narrow]:
+        title += f"; {series[wide].name}: {number(float(median[wide]))}"
+    return Widths(
+        tuple(series),
+        edges,
+        counts,
+        quantiles,
+        np.array([s.said.width.mean() for s in series]),
+        title,
+        _caption(series, median),
+        "Histograms of interval widths. "
+        + " ".join(f"{s.name}: median {number(float(m))}." for s, m in zip(series, median, strict=True)),
+    )
+
+
+def _caption(series: Sequence[Series], median: np.ndarray) -> str:
+    text = (
+        "Each shape is a histogram of p1 − p0 over the test rows; the bar under it runs from the 10th to the 90th row "
+        "in a hundred, the mark is the median. Narrow means that the calibration set settles the probability, not that "
+        "it is right: the validity table says that."
+    )
+    for one, middle in zip(series, median, strict=True):
+        if one.placement == "full" and middle > 0.99:
+            text += (
+                f" {one.name}: the refitted model remembers whichever label a row is given, as fully grown trees do, "
+                "so that its intervals are [0, 1] and say nothing. Limit the depth or the leaf size."
+            )
+    return text
+
+
+def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
+    """One line a series, the first at the top."""
+    count = len(record.series)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=90 + 84 * count,
+            showlegend=False,
+            margin={"l": 16, "r": 16, "t": 12, "b": 48},
+            xaxis={
+                "title": {"text": "Width of the interval, p1 − p0"},
+                "range": [0, record.edges[-1]],
+                "fixedrange": True,
+            },
+            yaxis={"range": [-0.3, count], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True},
+        )
+    )
+    for i, series in enumerate(record.series):
+        base = count - 1 - i
+        figure.add_traces(_shape(record, i, base) + _bar(record, i, base, theme))
+        low, median, high = record.quantiles[i]
+        figure.add_annotation(
+            x=record.edges[-1],
+            y=base + 0.82,
+            xanchor="right",
+            showarrow=False,
+            font={"color": theme.ink},
+            text=f"<b>{series.name}</b>  median {number(median)}, 10–90 %: {number(low)}–{number(high)}",
+        )
+    return figure
+
+
+def _shape(record: Widths, i: int, base: float) -> list[go.Scatter]:
+    color, rows = MARKS[record.series[i].calibrator].color, record.counts[i]
+    heights = base + 0.7 * rows / max(1, rows.max())
+    floor = go.Scatter(
+        x=record.edges[[0, -1]], y=[base, base], mode="lines", line={"color": color, "width": 0.5}, hoverinfo="skip"
+    )
+    steps = go.Scatter(
+        x=record.edges,
+        y=np.append(heights, heights[-1]),
+        mode="lines",
+        name=record.series[i].name,
+        line={"color": color, "width": 1.5, "shape": "hv"},
+        fill="tonexty",
+        fillcolor=rgba(color, 0.2),
+        customdata=np.append(rows, rows[-1]),
+        hovertemplate="%{customdata:,d} rows from a width of %{x:.3g}<extra>%{fullData.name}</extra>",
+    )
+    return [floor, steps]
+
+
+def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
+    mark = MARKS[record.series[i].calibrator]
+    low, median, high = record.quantiles[i]
+    bar = go.Scatter(
+        x=[low, high], y=[base - 0.12] * 2, mode="lines", line={"color": mark.color, "width": 5}, hoverinfo="skip"
+    )
+    point = go.Scatter(
+        x=[median],
+        y=[base - 0.12],
+        mode="markers",
+        name=record.series[i].name,
+        marker={"symbol": mark.symbol, "size": 13, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
+        hovertemplate="median %{x:.4f}",
+    )
+    return [bar, point]
+
+
+WIDTHS = FigureEntry("widths", "Interval widths", prepare, draw)
