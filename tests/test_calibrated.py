@@ -35,7 +35,6 @@ PAIRED = [key for key in PLACEMENTS if key != "none"]
     [
         CalibratedClassifier(LogisticRegression(), random_state=0),
         CalibratedClassifier(GaussianNB(), "isotonic", "cv", cv=3, random_state=0),
-        CalibratedClassifier(LogisticRegression(), "none", "none"),
         CalibratedClassifier(ProbabilityForest(5, random_state=0), placement="oob", random_state=0),
     ]
 )

@@ -70,7 +70,7 @@ def tree_nodes(
             feature, threshold = int(grown.feature[above]), float(grown.threshold[above])
             left = grown.children_left[above] == i
             low, high = bounds[above].get(feature, (-np.inf, np.inf))
-            now = (low, min(high, threshold)) if left else (max(low, threshold), high)
+            now = (low, threshold) if left else (threshold, high)  # a split lies inside the bounds above it
             conditions.append(f"{names[feature]} {'≤' if left else '>'} {threshold:.6g}")
             bounds.append({**bounds[above], feature: now})
             depths.append(depths[above] + 1)

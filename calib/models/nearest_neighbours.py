@@ -6,13 +6,27 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from calib.checks import InputError
 from calib.models.base import ModelEntry
 from calib.records import Parameter
 
 
+class NearestNeighbours(KNeighborsClassifier):
+    """scikit-learn's classifier, which says at once when there are fewer training rows than neighbours asked for."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.n_samples_fit_ < self.n_neighbors:
+            raise InputError(
+                f"n_neighbors={self.n_neighbors} needs as many training rows, but there are {self.n_samples_fit_}: "
+                "ask for fewer neighbours or train on more rows."
+            )
+        return self
+
+
 def _make(n_neighbors: int, weights: str, random_state: int | None):
     return Pipeline(
-        [("scale", StandardScaler()), ("model", KNeighborsClassifier(n_neighbors=n_neighbors, weights=weights))]
+        [("scale", StandardScaler()), ("model", NearestNeighbours(n_neighbors=n_neighbors, weights=weights))]
     )
 
 

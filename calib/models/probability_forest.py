@@ -36,7 +36,8 @@ class ProbabilityForest(RandomForestClassifier):
     """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice. Two classes.
 
     leaf, curtail, m, prior : how a leaf turns counts into a probability, as in ProbabilityTree
-    vote : "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions
+    vote : "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions, where
+        an even leaf decides for the first class as scikit-learn's trees do
 
     The other parameters are scikit-learn's; the same parameters and random_state grow the same trees. ``node_votes_``
     holds for each tree the vote of every node, (nodes,).
@@ -53,12 +54,12 @@ class ProbabilityForest(RandomForestClassifier):
     def __init__(
         self,
         n_estimators=100,
-        *,
         leaf: str = "frequency",
         curtail: int = 0,
+        vote: str = "probability",
+        *,
         m: float = 2.0,
         prior: float | None = None,
-        vote: str = "probability",
         criterion="gini",
         max_depth=None,
         min_samples_split=2,

@@ -18,6 +18,7 @@ from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.models import class_one_score
+from calib.models.base import last_step
 from calib.placements.base import Outcome, Placement, Scored, rows
 from calib.progress import Watch
 
@@ -38,6 +39,11 @@ class Full(Placement):
         self.model, _ = self._train(X, y, watch)
         self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
         self._X = X
+        if self.scores[y == 1].min() > self.scores[y == 0].max():
+            self.notes = (
+                f"{type(last_step(self.model)).__name__} separates its own training objects without a mistake: a model "
+                "that memorises them gives intervals near [0, 1] with the full placement. Choose a simpler one.",
+            )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Refit twice for each of the m rows; reports and looks for cancellation between the fits."""

@@ -27,7 +27,7 @@ def same_tree(a, b):
     )
 
 
-@parametrize_with_checks([ProbabilityTree(), ProbabilityTree(leaf="laplace", curtail=10)])
+@parametrize_with_checks([ProbabilityTree(leaf="laplace", curtail=3)])
 def test_behaves_as_a_scikit_learn_classifier(estimator, check):
     check(estimator)
 
