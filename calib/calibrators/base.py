@@ -62,7 +62,7 @@ class ScoreCalibrator(BaseEstimator):
         elif self.weighted:
             weights = weight_vector(sample_weight, len(y))
         else:
-            raise InputError(f"{self.label} takes no sample_weight: it counts objects. Leave it out.")
+            raise InputError(f"{self.label} takes no sample_weight: every object counts once. Leave it out.")
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._learn(scores, y, weights)

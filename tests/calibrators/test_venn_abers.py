@@ -156,6 +156,24 @@ def test_large_sets_agree_with_fits_at_sampled_scores(kind):
         assert pair.tolist() == [explained.zero.value, explained.one.value]
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_bridges_that_span_many_pools(label):
+    """Sixty pools whose values rise so slowly that one more object joins a dozen of them."""
+    sizes = 1000 - np.arange(60)
+    scores = np.repeat(np.arange(60.0), sizes)
+    y = (np.concatenate([np.arange(size) for size in sizes]) < 10).astype(int)
+    if label == 0:
+        scores, y = -scores, 1 - y
+    venn_abers = VennAbers().fit(scores, y)
+    new = np.arange(-60, 60.5, 2.5)
+    joined = []
+    for score, pair in zip(new, venn_abers.predict_interval(new), strict=True):
+        explained = venn_abers.explain(score)
+        assert pair.tolist() == [explained.zero.value, explained.one.value]
+        joined.append(max(np.ptp(explained.zero.pool), np.ptp(explained.one.pool)))
+    assert max(joined) > 10
+
+
 def test_few_thresholds_are_kept_for_mixed_data():
     rng = np.random.default_rng(7)
     scores = rng.random(100_000)
