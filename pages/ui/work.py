@@ -1,6 +1,6 @@
-"""Datasets and evaluations for the pages: kept by digest, and long fits run in the background with progress and Cancel.
+"""Datasets and evaluations for the pages, kept by digest; long work runs in the background with progress and Cancel.
 
-A job is also the cache of its result: the same fit asked for twice is one job. Nothing here depends on the view.
+A job is also the cache of its result: the same work asked for twice is one job. Nothing here depends on the view.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -27,6 +27,7 @@ from pages.ui.text import plain
 
 KEPT_FITS, KEPT_RESULTS = 6, 24
 AT_ONCE = 0.6  # seconds a page waits before it shows progress: short fits never flicker
+UNASKED = 10.0  # seconds that work beside the page's own may be expected to take without being asked for
 
 
 class Kept(OrderedDict):
@@ -60,9 +61,18 @@ class Job:
         self.watch.cancel.set()
         self.future.cancel()
 
+    def wait(self) -> None:
+        """A moment, so that short work is there at once."""
+        wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
+
     @property
     def cancelled(self) -> bool:
         return self.watch.cancel.is_set()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is a result, or a reason why there is none; not after a Cancel."""
+        return self.future.done() and not self.cancelled
 
     @property
     def seconds(self) -> float:
@@ -74,19 +84,20 @@ def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="fit")
 
 
-def _kept(name: str, most: int) -> Kept:
+def kept(name: str, most: int) -> Kept:
+    """The session's last ``most`` results of one kind."""
     return st.session_state.setdefault(f"kept_{name}", Kept(most))
 
 
 def kept_tables() -> Kept:
-    return _kept("tables", KEPT_FITS)
+    return kept("tables", KEPT_FITS)
 
 
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
-    return _kept("datasets", KEPT_FITS).get_or_make(key, lambda: sources.load(recipe, state.frames()))
+    return kept("datasets", KEPT_FITS).get_or_make(key, lambda: sources.load(recipe, state.frames()))
 
 
 def dataset(recipe: Recipe) -> Dataset:
@@ -105,62 +116,120 @@ def evaluation(recipe: Recipe) -> Evaluation:
     The page ends here, with the reason, where there is nothing to show.
     """
     data = dataset(recipe)
-    key = (data.digest, recipe.digest("fit"))
-    job = _kept("fits", KEPT_FITS).get_or_make(key, lambda: Job("Fitting the model", lambda w: fit(recipe, data, w)))
-    fitted = _result(job)
+    fitted = run("fits", "Fitting the model", {_fit_key(data, recipe): lambda watch: fit(recipe, data, watch)})
     if fitted is None:
-        return _last_shown(_watch_job(job, key))
-    result = _kept("results", KEPT_RESULTS).get_or_make(
-        (data.digest, recipe.digest("calibrate")), lambda: calibrate(recipe, fitted)
-    )
+        return _last_shown()
+    result = _evaluation(data, recipe, fitted[0])
     st.session_state["shown"] = result
     return result.with_view(recipe)
 
 
-def _result(job: Job) -> Fitted | None:
-    """The job's result, or None while it runs or after it was cancelled; a refusal ends the page."""
-    if job.cancelled:
+def evaluations(recipes: Sequence[Recipe]) -> list[Evaluation] | None:
+    """The Evaluations of several Recipes on the same data; None, under progress and Cancel, while they are fitted.
+
+    Fits are shared with ``evaluation``: what one page has fitted is there on the others.
+    """
+    data = dataset(recipes[0])
+    calls = {_fit_key(data, recipe): partial(fit, recipe, data) for recipe in recipes}
+    fitted = run("fits", "Fitting the models", calls)
+    if fitted is None:
         return None
+    by_key = dict(zip(calls, fitted, strict=True))
+    return [_evaluation(data, recipe, by_key[_fit_key(data, recipe)]).with_view(recipe) for recipe in recipes]
+
+
+def _fit_key(data: Dataset, recipe: Recipe) -> tuple[str, str]:
+    return data.digest, recipe.digest("fit")
+
+
+def _evaluation(data: Dataset, recipe: Recipe, fitted: Fitted) -> Evaluation:
+    key = (data.digest, recipe.digest("calibrate"))
+    return kept("results", KEPT_RESULTS).get_or_make(key, lambda: calibrate(recipe, fitted))
+
+
+def run(
+    kind: str, what: str, calls: Mapping[Any, Callable[[Watch], Any]], meanwhile: Callable[[], None] | None = None
+) -> list[Any] | None:
+    """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
+
+    kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
+    what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds
+    The page ends here, with the reason, where a call is refused or fails.
+    """
+    kept_jobs = kept(kind, KEPT_FITS)
+    kept_jobs.most = max(kept_jobs.most, 2 * len(calls))
+    for key in [key for key, job in kept_jobs.items() if key not in calls and not job.finished]:
+        kept_jobs.pop(key).cancel()
+    jobs = [kept_jobs.get_or_make(key, partial(Job, what, call)) for key, call in calls.items()]
+    for job in jobs:
+        job.wait()
+    if all(job.finished for job in jobs):
+        return [_result(job) for job in jobs]
+    if any(job.cancelled for job in jobs):
+        _offer_again(kind, [key for key in calls if not kept_jobs[key].finished], bool(meanwhile))
+        if meanwhile:
+            meanwhile()
+    else:
+        _watch_jobs(kind, jobs, meanwhile)
+    return None
+
+
+def _result(job: Job) -> Any:
+    """A finished job's result; a refusal or a failure ends the page."""
     try:
-        return job.future.result(timeout=max(0.0, AT_ONCE - job.seconds))
-    except NotYet:
-        return None
+        return job.future.result()
     except InputError as error:
         st.error(plain(error))
     except Exception as error:
-        logging.getLogger("calibration_explorer").exception("a fit failed")
+        logging.getLogger("calibration_explorer").error("a job failed", exc_info=error)
         st.error(
-            f"The model could not be fitted on these data ({type(error).__name__}: {plain(error)}). "
+            f"{job.what} did not work on these data ({type(error).__name__}: {plain(error)}). "
             "The data and the settings are kept: try another model, or other settings of this one."
         )
     st.stop()
 
 
-def _watch_job(job: Job, key: Any) -> None:
-    """Draw the job's progress and Cancel, or after a cancel the offer to start again."""
-    if job.cancelled:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.info("Cancelled. The picture below, if any, belongs to the settings before.")
-            st.button("Fit again", key="fit_again", on_click=lambda: _kept("fits", KEPT_FITS).pop(key, None))
-        return
+def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
+    """After a cancel: what the page shows now, and a button that starts the jobs again."""
 
-    @st.fragment(run_every=0.5)
+    def forget() -> None:
+        for key in keys:
+            kept(kind, KEPT_FITS).pop(key, None)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = "shows what was done until then" if partly else "belongs to the settings before"
+        st.info(f"Cancelled. The picture below, if any, {shown}.")
+        st.button("Go on" if partly else "Fit again", key=_widget("fit_again", kind), on_click=forget)
+
+
+def _widget(name: str, kind: str) -> str:
+    return name if kind == "fits" else f"{name}_{kind}"
+
+
+def _watch_jobs(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None) -> None:
+    """Draw how far the jobs are, and Cancel."""
+
+    @st.fragment(run_every=2 if meanwhile else 0.5)
     def progress() -> None:
-        if job.future.done():
+        running = [job for job in jobs if not job.finished]
+        if not running:
             st.rerun()
-        left = job.seconds / job.share * (1 - job.share) if job.share > 0.02 else None
-        text = f"{job.what}: {job.doing or 'starting'} · {job.seconds:.0f} s" + (
-            f", about {left:.0f} s left" if left else ""
-        )
-        st.progress(min(job.share, 1.0), text=text)
-        if st.button("Cancel", key="cancel"):
-            job.cancel()
+        share = sum(1 if job.finished else job.share for job in jobs) / len(jobs)
+        seconds = max(job.seconds for job in running)
+        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
+        text = f"{running[0].what}: {running[0].doing or 'starting'} · {seconds:.0f} s{left}"
+        st.progress(min(share, 1.0), text=text)
+        if st.button("Cancel", key=_widget("cancel", kind)):
+            for job in running:
+                job.cancel()
             st.rerun()
+        if meanwhile:
+            meanwhile()
 
     progress()
 
 
-def _last_shown(_: None) -> Evaluation:
+def _last_shown() -> Evaluation:
     if "shown" not in st.session_state:
         st.stop()
     st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame, .stMain .stMetric {opacity: .35}</style>")
