@@ -29,11 +29,14 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         with pyarrow.parquet.ParquetFile(pa.BufferReader(content)) as file:
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
             table = file.read()
+        table.validate(full=True)
+        names = [str(key) for key in table.column_names]
+        check_names(names)
+        return _table({key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)})
+    except DataError:
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         raise _damaged(name, "Parquet", error, "Write or download it again.") from None
-    names = [str(key) for key in table.column_names]
-    check_names(names)
-    return _table({key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)})
 
 
 def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
