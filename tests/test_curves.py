@@ -201,6 +201,21 @@ def test_consistency_band_holds_the_curve_of_calibrated_data(n):
     assert 0.86 <= np.mean(inside) <= 0.95
 
 
+@pytest.mark.parametrize(
+    "p", [np.random.default_rng(0).random(4000), np.r_[np.full(5000, 0.1), 0.2, 0.3, 0.9]], ids=["distinct", "tied"]
+)
+def test_consistency_band_is_that_of_whole_recalibrations(p):
+    """Every object drawn for, every drawing recalibrated by scikit-learn: 1000 groups of neighbours lose nothing."""
+    rng = np.random.default_rng(2)
+    each = np.unique(p)
+    fits = [IsotonicRegression().fit(p, rng.random(p.size) < p).predict(each) for _ in range(600)]
+    curve = corp_curve(rng.random(p.size) < p, p, band="consistency", level=0.9, repeats=600)
+    for end, q in ((curve.lower, 0.05), (curve.upper, 0.95)):
+        off = np.abs(np.interp(curve.p, each, np.quantile(fits, q, axis=0)) - end)
+        assert off.mean() < 0.004
+        assert off.max() < 0.02
+
+
 def test_consistency_band_shows_miscalibration():
     rng = np.random.default_rng(5)
     truth = rng.random(3000)
@@ -261,6 +276,12 @@ def test_smoothed_curve_is_weighted_least_squares_at_each_point(span):
     curve = smooth_curve(y, p, span=span, points=23)
     expected = [local_line(y, p, at, span) for at in curve.p]
     np.testing.assert_allclose(curve.smoothed, expected, atol=1e-8)
+
+
+def test_ties_do_not_make_the_window_narrower_than_a_twentieth():
+    y, p = random_case(6, 4000, decimals=2)
+    curve = smooth_curve(y, p, span=0.05, points=23)
+    np.testing.assert_allclose(curve.smoothed, [local_line(y, p, at, 0.05) for at in curve.p], atol=1e-8)
 
 
 def test_cells_change_the_smoothed_curve_by_less_than_an_eye_can_see():
