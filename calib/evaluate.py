@@ -241,6 +241,22 @@ def _pool(outcomes: list[Any], name: str) -> np.ndarray | None:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
+def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
+    """(model fits, seconds) that the same rows and model would cost in another placement, judged by this fit.
+
+    >>> from calib import load_sample
+    >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
+    6
+    """
+    recipe = evaluation.recipe
+    parts = recipe.folds if recipe.evaluation == "folds" else 1
+
+    def fits(key: str) -> int:
+        return parts * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // parts))
+
+    return fits(placement), evaluation.seconds / fits(recipe.placement) * fits(placement)
+
+
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
     """``fit`` and ``calibrate`` in one call.
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
+from calib.checks import InputError
 from calib.export import safe_csv, standalone_html
 from calib.figures import FIGURES
 from pages.ui import frame
@@ -12,11 +16,21 @@ from pages.ui.text import plain
 IMAGE_FORMATS = ("svg", "png")
 
 
-def show(name: str, source, key: str | None = None, **options) -> None:
-    """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads."""
+def show(
+    name: str, source, key: str | None = None, on_click: Callable[[Any], None] | None = None, **options
+) -> Any | None:
+    """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
+
+    on_click : takes the ``customdata`` of a mark that was clicked
+    Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is returned.
+    """
     key = key or name
     entry = FIGURES[name]
-    record = entry.prepare(source, **options)
+    try:
+        record = entry.prepare(source, **options)
+    except InputError as error:
+        st.info(plain(error))
+        return None
     figure = entry.draw(record, frame.theme())
     image = st.session_state.get(f"{key}_image", IMAGE_FORMATS[0])
     config = {
@@ -25,7 +39,8 @@ def show(name: str, source, key: str | None = None, **options) -> None:
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
     st.subheader(plain(record.title), anchor=False)
-    st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt)
+    selection = {} if on_click is None else {"on_select": lambda: _clicked(f"chart_{key}", on_click)}
+    st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt, **selection)
     st.caption(plain(record.caption))
     with st.popover("Download", key=f"{key}_downloads"):
         st.segmented_control(
@@ -52,3 +67,11 @@ def show(name: str, source, key: str | None = None, **options) -> None:
             on_click="ignore",
             key=f"{key}_html",
         )
+    return record
+
+
+def _clicked(key: str, then: Callable[[Any], None]) -> None:
+    """Hand on what the clicked mark knows; a click beside the marks changes nothing."""
+    points = st.session_state[key].selection.points
+    if points:
+        then(points[0]["customdata"])
