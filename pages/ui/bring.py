@@ -37,7 +37,7 @@ def _received() -> None:
     try:
         frame = read_table(data, file.name)
     except InputError as error:
-        state.say(f"{file.name}: {error}")
+        state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
         return
     state.say(None)
     key = digest(data)

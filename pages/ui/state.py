@@ -48,6 +48,7 @@ def message() -> str | None:
 
 def update(**changes: Any) -> None:
     """Change fields of the Recipe; a refused value leaves it as it was, with the reason on the page."""
+    st.session_state["changed"] = True
     try:
         st.session_state["recipe"] = recipe().replace(**changes)
         say(None)
@@ -56,12 +57,15 @@ def update(**changes: Any) -> None:
 
 
 def follow_address(script: str) -> None:
-    """Take the Recipe from the address when that is new (a link, the back button), else write it there."""
+    """Take the Recipe from the address when that is new (a link, the back button), else write it there.
+
+    After a change on the page the address is not asked: the browser may not yet have heard of the change before.
+    """
     if st.session_state.setdefault("page", script) != script:
         st.session_state["page"] = script
         say(None)
     query = {name: st.query_params[name] for name in st.query_params}
-    if query != st.session_state.get("address", {}):
+    if not st.session_state.pop("changed", False) and query != st.session_state.get("address", {}):
         try:
             st.session_state["recipe"] = Recipe.from_query(query)
             say(None)
