@@ -138,7 +138,7 @@ class Tab:
         return self.settle()
 
     def slide(self, key: str, steps: int) -> Tab:
-        """Move a slider by the arrow keys."""
+        """Move a slider by the arrow keys, as fast as they repeat."""
         slider = self.by_key(key).get_by_role("slider")
         slider.focus()
         for _ in range(abs(steps)):
@@ -158,7 +158,8 @@ class Tab:
     def upload(self, name: str, content: bytes) -> Tab:
         """Bring a file on the Data page."""
         field = self.page.get_by_test_id("stFileUploaderDropzoneInput")
-        field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
+        with self.page.expect_response(lambda response: "/upload_file/" in response.url):
+            field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
         return self.settle()
 
     def download(self, act: Callable[[], object]) -> bytes:

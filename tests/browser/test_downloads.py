@@ -1,0 +1,102 @@
+"""What is downloaded can be opened, holds the numbers of the page, and looks like it."""
+
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.curves import binned_curve
+from calib.figures import MARKS
+from calib.sources import load
+
+QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+SVG = "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    recipe = Recipe.from_query(QUERY)
+    return evaluate(recipe, load(recipe))
+
+
+def popover(tab):
+    """The Download popover of the reliability diagram, open."""
+    tab.by_key("reliability_downloads").get_by_role("button", name="Download").click()
+    body = tab.page.get_by_test_id("stPopoverBody")
+    body.wait_for()
+    return body
+
+
+def saved_image(tab) -> bytes:
+    chart = tab.page.get_by_test_id("stPlotlyChart").first
+    chart.hover()
+    return tab.download(chart.locator('.modebar-btn[data-title^="Download plot"]').click)
+
+
+def read_csv(content: bytes, **options) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(content), encoding="utf-8-sig", **options)
+
+
+def css(color: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)))
+
+
+def test_the_camera_saves_an_svg_in_the_colours_of_the_page(tab):
+    content = saved_image(tab.open("explore_reliability", **QUERY))
+    root = ElementTree.fromstring(content)
+    assert root.tag == SVG
+    words = " ".join(root.itertext())
+    assert "Predicted probability" in words
+    assert "Venn–Abers" in words
+    text = content.decode().lower()
+    assert "#0000" not in text
+    assert not re.search(r"rgb\(0, 0, [1-9]\d?\)", text)  # Streamlit's placeholders are #000001, #000002, …
+    assert all(css(MARKS[key].color) in text for key in ("none", "platt", "isotonic", "venn_abers"))
+
+
+def test_the_camera_saves_a_png_when_that_is_chosen(tab):
+    tab.open("explore_reliability", **QUERY)
+    popover(tab).get_by_text("PNG", exact=True).click()
+    tab.page.keyboard.press("Escape")
+    content = saved_image(tab.settle())
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+    assert min(width, height) > 800  # twice the size on the page
+
+
+def test_the_csv_under_the_chart_holds_the_numbers_drawn(tab, evaluation):
+    body = popover(tab.open("explore_reliability", **QUERY))
+    content = tab.download(body.get_by_role("button", name="Numbers (CSV)").click)
+    table = read_csv(content)
+    assert list(table["calibrator"].unique()) == list(evaluation.predictions)
+    for key, said in evaluation.predictions.items():
+        curve = binned_curve(evaluation.y, said.p, bins=20)
+        rows = table[table["calibrator"] == key]
+        for name in ("mean_p", "observed", "count", "lower", "upper"):
+            np.testing.assert_allclose(rows[name], getattr(curve, name), rtol=1e-12)
+
+
+def test_the_metrics_and_predictions_are_those_of_evaluate(tab, evaluation):
+    tab.open("explore_reliability", **QUERY)
+    button = tab.page.get_by_role("button", name="Metrics (CSV)")
+    table = read_csv(tab.download(button.click), index_col=0)
+    pd.testing.assert_frame_equal(table, evaluation.metrics, check_names=False)
+    button = tab.page.get_by_role("button", name="Predictions (CSV)")
+    table = read_csv(tab.download(button.click))
+    pd.testing.assert_frame_equal(table, evaluation.frame(), check_dtype=False)
+
+
+def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
+    body = popover(tab.open("explore_reliability", **QUERY))
+    (tmp_path / "chart.html").write_bytes(tab.download(body.get_by_role("button", name="Interactive chart").click))
+    alone = new_tab()
+    alone.page.context.set_offline(True)
+    alone.page.goto((tmp_path / "chart.html").as_uri())
+    alone.page.wait_for_selector(".js-plotly-plot .main-svg")
+    assert alone.page.locator(".scatterlayer .trace").count() >= 8
+    assert "Reliability diagram" in alone.page.get_by_role("img").first.get_attribute("aria-label")
+    assert "#0000" not in re.sub(r"<script>.*?</script>", "", alone.page.content(), count=1, flags=re.S)

@@ -1,0 +1,82 @@
+"""An address is the whole state of a page: it can be sent, opened anywhere, and tells what it lacks."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from calib.sources import digest
+from pages.ui import frame
+from tests.browser import files
+from tests.browser.driver import serving
+
+PAGES = [page for pages in frame.PAGES.values() for page in pages]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_its_query(new_tab, page):
+    query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "7"}
+    path = page.script.removeprefix("pages/").removesuffix(".py")
+    with serving() as address:
+        tab = new_tab(address).open(path, **query)
+        assert tab.page.get_by_role("heading", level=1).inner_text().strip() == page.question
+        assert tab.page.get_by_test_id("stSidebar").get_by_role("link", name=page.name, exact=True).count() == 1
+        assert {name: tab.recipe_query().get(name) for name in query} == query
+        assert urlsplit(tab.page.url).path == f"/{path}"
+        assert tab.faults() == []
+
+
+def test_a_copied_link_gives_the_same_picture_in_a_fresh_server(tab, new_tab):
+    tab.open("explore_reliability", data="sample:breast_cancer")
+    tab.choose("model", "Naive Bayes").segment("binning", "Equal count").slide("bins", -8)
+    seen = tab.headline(), tab.chart_titles()
+    link = urlsplit(tab.link())
+    query = dict(parse_qsl(link.query))
+    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "12"}
+    with serving() as address:
+        other = new_tab(address).open(link.path.strip("/"), **query)
+        assert (other.headline(), other.chart_titles()) == seen
+        assert other.by_key("bins").get_by_role("slider").input_value() == "12"
+        assert other.faults() == []
+
+
+def test_a_link_to_an_upload_asks_for_that_file_and_then_restores_everything(tab, new_tab):
+    content = files.as_csv(files.churn())
+    tab.open("explore_data").upload("churn.csv", content)
+    tab.go("Reliability").choose("model", "Naive Bayes").segment("binning", "Equal count")
+    seen, query = tab.headline(), tab.recipe_query()
+    link = urlsplit(tab.link())
+    assert dict(parse_qsl(link.query)) == query
+    with serving() as address:
+        other = new_tab(address).open(link.path.strip("/"), **query)
+        assert any(digest(content) in text for text in other.alerts())
+        assert other.page.get_by_test_id("stPlotlyChart").count() == 0
+        other.page.get_by_test_id("stMain").get_by_role("link", name="Go to Data").click()
+        other.settle()
+        assert any(digest(content) in text for text in other.alerts())
+        other.upload("renamed.csv", content)
+        assert other.recipe_query() == query
+        other.go("Reliability")
+        assert (other.headline(), other.recipe_query()) == (seen, query)
+        assert other.faults() == []
+
+
+def test_a_broken_link_says_which_value_is_wrong_and_what_is_allowed(tab):
+    tab.open("explore_reliability", bins="1000")
+    (message,) = [text for text in tab.alerts() if "bins" in text]
+    assert "2 to 100" in message
+    assert "Brier score" in " ".join(tab.headline())
+
+
+def test_the_back_button_undoes_a_change_of_page(tab):
+    tab.open("explore_reliability", bins="9").go("Data")
+    tab.page.go_back()
+    tab.settle()
+    assert tab.page.get_by_role("heading", level=1).inner_text().startswith("When the model says")
+    assert tab.recipe_query() == {"bins": "9"}
+
+
+def test_two_tabs_do_not_share_a_recipe(tab, new_tab):
+    tab.open("explore_reliability", bins="9")
+    other = new_tab().open("explore_reliability")
+    assert other.recipe_query() == {}
+    assert tab.slide("bins", 1).recipe_query() == {"bins": "10"}

@@ -1,0 +1,101 @@
+"""Bring a file, choose a model and calibrators, read a number off the page: it is the one that ``calib`` computes."""
+
+import pytest
+
+from calib.calibrators import CALIBRATORS
+from calib.sources import digest
+from tests.browser import files
+
+LABEL = {key: method.label for key, method in CALIBRATORS.items()}
+
+
+def headline_of(evaluation):
+    """(label, value) of the headline's Brier score, from the numbers alone."""
+    brier = evaluation.metrics["brier"].drop("none", errors="ignore")
+    best = brier.idxmin()
+    return f"Brier score · {LABEL[best]}", files.shown(evaluation, "brier", best)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("churn.csv", files.as_csv(files.churn())), ("churn.arff", files.as_arff(files.churn(seed=3)))],
+    ids=["csv", "arff"],
+)
+def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, name, content):
+    tab.open("explore_data").upload(name, content)
+    assert tab.recipe_query() == {"data": f"upload:{digest(content)}", "target": "outcome"}
+    assert "400" in tab.headline()["Rows"]
+    tab.go("Reliability")
+    tab.choose("model", "Logistic regression")
+    tab.choose("calibrators", LABEL["beta"])
+    query = tab.recipe_query()
+    assert query["model"] == "logistic_regression"
+    assert query["calibrators"].split(",") == ["none", "platt", "isotonic", "venn_abers", "beta"]
+    evaluation = files.evaluation_of(query, name, content)
+    label, value = headline_of(evaluation)
+    assert tab.headline()[label] == value
+    assert LABEL["beta"] in tab.page.locator(".stPlotlyChart .legend").text_content()
+
+
+def test_predictions_made_elsewhere_need_no_model(tab):
+    content = files.as_csv(files.judged())
+    tab.open("explore_data").upload("scores.csv", content)
+    assert tab.recipe_query()["content"] == "predictions"
+    tab.go("Reliability")
+    assert tab.by_key("model").count() == 0
+    for column in ("p_bold", "p_modest"):
+        if column != "p_bold":
+            tab.choose("score", column)
+        evaluation = files.evaluation_of(tab.recipe_query(), "scores.csv", content)
+        label, value = headline_of(evaluation)
+        assert tab.headline()[label] == value
+        (title,) = [text for text in tab.chart_titles() if "Brier" in text]
+        assert files.shown(evaluation, "brier", "none") in title
+
+
+def test_names_in_a_file_are_shown_as_text(tab):
+    """HTML, Markdown and formulas in names and cells stay what they are: letters."""
+    html, marked = "<img src=x onerror=alert(1)>", "**bold** [here](http://example.org) :red[x] $x^2$ www.example.org"
+    frame = files.churn(120).rename(columns={"fee": html, "months": marked})
+    frame[f"constant {marked} `code` <b>"] = 7
+    frame["outcome"] = frame["outcome"].replace({"left": f"left {marked}", "stayed": f"stayed {html}"})
+    dialogs = []
+    tab.page.on("dialog", lambda dialog: dialogs.append(dialog.message) or dialog.dismiss())
+
+    def letters_only() -> None:
+        assert tab.page.locator("img[src=x], a[href*='example.org'], .katex").count() == 0
+        assert tab.page.locator(".stAlert :is(b, em, code), .stMetric :is(strong, em, a)").count() == 0
+        assert dialogs == []
+
+    tab.open("explore_data").upload("<i>name</i> **x**.csv", files.as_csv(frame))
+    assert "**bold** [here]" in " ".join(tab.alerts())
+    assert any("**bold** [here]" in label for label in tab.headline())
+    letters_only()
+    tab.go("Reliability")
+    assert "**bold** [here]" in tab.page.get_by_test_id("stMain").inner_text()
+    letters_only()
+    tab.go("Data").upload("[link](http://example.org) <b>.csv", b"a,b\n")
+    assert "[link](" in " ".join(tab.alerts())
+    letters_only()
+
+
+NO_TABLES = {
+    "empty.csv": (b"", "empty"),
+    "header.csv": (b"a,b,c\n", "no rows"),
+    "photo.csv": (b"\x89PNG\r\n\x1a\n" + bytes(200), "image"),
+    "model.pkl": (b"\x80\x04\x95" + bytes(50), "pickle"),
+    "broken.parquet": (b"PAR1" + bytes(40), "Parquet"),
+    "page.csv": (b"<!doctype html><html><body>no</body></html>", "web page"),
+}
+
+
+def test_a_file_that_is_no_table_gives_one_message_and_nothing_is_lost(tab):
+    tab.open("explore_data", data="sample:breast_cancer", bins="7")
+    before = tab.recipe_query(), tab.headline()
+    for name, (content, words) in NO_TABLES.items():
+        tab.upload(name, content)
+        alerts = [text for text in tab.alerts() if text.startswith(name)]
+        assert len(alerts) == 1, name
+        assert words in alerts[0]
+        assert "Traceback" not in tab.page.inner_text("body")
+        assert (tab.recipe_query(), tab.headline()) == before
