@@ -118,6 +118,7 @@ class IntervalCalibrator(ScoreCalibrator):
 
     gives_interval = True
     merge: str
+    labels_: Array
 
     def predict_interval(self, scores: Any) -> Array:
         """(m, 2): p0, the probability of class 1 had the object label 0, and p1, had it label 1; p0 <= p1."""
@@ -150,5 +151,3 @@ class IntervalCalibrator(ScoreCalibrator):
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise NotImplementedError
-
-    labels_: Array

@@ -215,6 +215,8 @@ class VennAbers(IntervalCalibrator):
         """The isotonic fit with (score, label) added, behind p0 for label 0 and p1 for label 1."""
         check_is_fitted(self)
         score = float(number(score, "score"))
+        if removed is not None:
+            number(removed, "removed", 0, len(self.labels_) - 1, integer=True)
         kept = np.arange(len(self.labels_)) != removed  # all of them where nothing is removed
         tied = pool_ties(np.append(self.calibration_scores_[kept], score), np.append(self.labels_[kept], label))
         blocks = pool_adjacent_violators(tied.sums, tied.weights)

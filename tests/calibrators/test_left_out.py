@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
+from calib.checks import InputError
 
 
 def labels(kind, scores, rng):
@@ -37,6 +38,21 @@ def test_pair_is_the_one_without_the_object(kind, n, distinct):
 
 def test_without_its_only_object_nothing_is_known():
     assert VennAbers().fit([0.3], [1]).leave_one_out_interval([0.2, 0.3], [0, 0]).tolist() == [[0, 1], [0, 1]]
+
+
+def test_explanation_leaves_the_same_object_out():
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 30, 60).astype(float)
+    venn_abers = VennAbers().fit(scores, labels("mixed", scores, rng))
+    new, removed = rng.uniform(0, 30, 20).round(), rng.integers(0, 60, 20)
+    pairs = venn_abers.leave_one_out_interval(new, removed)
+    explained = [venn_abers.explain(s, r) for s, r in zip(new.tolist(), removed.tolist(), strict=True)]
+    assert pairs.tolist() == [[e.zero.value, e.one.value] for e in explained]
+    for e in explained:
+        assert e.one.counts.sum() == e.zero.counts.sum() == 60
+        assert e.one.ones.sum() == e.zero.ones.sum() + 1
+    with pytest.raises(InputError, match="removed must be a whole number from 0 to 59, but is 60"):
+        venn_abers.explain(1.0, 60)
 
 
 def test_no_query_no_pair():
