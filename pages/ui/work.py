@@ -138,6 +138,43 @@ def evaluations(recipes: Sequence[Recipe]) -> list[Evaluation] | None:
     return [_evaluation(data, recipe, by_key[_fit_key(data, recipe)]).with_view(recipe) for recipe in recipes]
 
 
+def beside(recipe: Recipe, what: str, cost: str, seconds: float) -> Evaluation | None:
+    """Another Recipe's Evaluation, which the page can do without; None while it is not there, for whatever reason.
+
+    It is fitted in the background with progress and Cancel, unasked where ``seconds`` are expected to be few; else
+    after a press on a button beside ``cost``, a sentence. ``what`` names it.
+    """
+    data = dataset(recipe)
+    key, kind = _fit_key(data, recipe), f"beside_{recipe.placement}"
+    done = kept("fits", KEPT_FITS).get(key)
+    if done is not None and done.finished and done.future.exception() is None:
+        return _evaluation(data, recipe, done.future.result()).with_view(recipe)
+    if key not in kept(kind, KEPT_FITS) and seconds > UNASKED:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{plain(what)}**: {plain(cost)}")
+            if not st.button("Start", key=f"start_{kind}"):
+                return None
+    results = run(kind, f"Fitting {what}", {key: partial(_fitted_or_why, recipe, data)})
+    if results is None:
+        return None
+    if isinstance(results[0], InputError):
+        st.info(f"**{plain(what)}** is not shown: {plain(results[0])}")
+        return None
+    return _evaluation(data, recipe, results[0]).with_view(recipe)
+
+
+def _fitted_or_why(recipe: Recipe, data: Dataset, watch: Watch) -> Fitted | InputError:
+    try:
+        return fit(recipe, data, watch)
+    except InputError as error:
+        return error
+
+
+def fitted_of(evaluation: Evaluation) -> Fitted:
+    """What the page's own Evaluation was calibrated from."""
+    return kept("fits", KEPT_FITS)[_fit_key(evaluation.dataset, evaluation.recipe)].future.result()
+
+
 def _fit_key(data: Dataset, recipe: Recipe) -> tuple[str, str]:
     return data.digest, recipe.digest("fit")
 
@@ -198,7 +235,8 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = "shows what was done until then" if partly else "belongs to the settings before"
-        st.info(f"Cancelled. The picture below, if any, {shown}.")
+        own = partly or kind == "fits"  # work beside the page's own leaves the picture as it is
+        st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
         st.button("Go on" if partly else "Fit again", key=_widget("fit_again", kind), on_click=forget)
 
 
