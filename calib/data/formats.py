@@ -202,7 +202,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
         if not match:
             said = f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}."
             raise DataError(said, "Write @attribute, a name and a type.")
-        name, declared = match.groups()
+        name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
         kind = declared.split()[0].lower() if declared else ""
         if kind == "relational":
             raise DataError(f"Attribute {name} is a table in a cell (relational).", "Export one flat table instead.")

@@ -92,7 +92,9 @@ def _feature(column: Column) -> Iterator[Problem]:
             yield Problem("warning", name, "Every row has the same value.", "The column is left out.")
         case "identifier":
             said = "Looks like an identifier: its values name rows instead of describing them."
-            yield Problem("warning", name, said, "The column is left out unless you choose to keep it.")
+            yield Problem(
+                "warning", name, said, "The column is left out. Give a meaning it may carry a column of its own."
+            )
         case "text":
             said = f"Looks like free text: {column.distinct:,} different values."
             yield Problem("warning", name, said, "The column is left out. Turn the text into numbers or categories.")

@@ -1,0 +1,193 @@
+"""What each format can say beyond a plain table: types, sheets, sparse rows, quoted names, nested values."""
+
+import datetime
+import decimal
+import io
+import json
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from calib.data import DataError, class_counts, prepare, read_table
+
+
+def arff(*lines):
+    return read_table("\n".join(["@relation r", *lines]).encode(), "t.arff")
+
+
+def test_arff_names_and_values_may_be_quoted():
+    frame = arff(
+        "@ATTRIBUTE\t'my attribute' REAL",
+        '@attribute "it\'s" {\'a b\', "c,d", e}',
+        "@attribute plain {0,1}",
+        "@data",
+        "% a remark",
+        "1.5,'a b',0",
+        "",
+        '?,"c,d",1',
+        "2, e ,?",
+    )
+    assert frame.columns.tolist() == ["my attribute", "it's", "plain"]
+    assert frame["my attribute"].tolist()[::2] == [1.5, 2.0]
+    assert frame["it's"].tolist() == ["a b", "c,d", "e"]
+    assert frame["plain"].cat.categories.tolist() == ["0", "1"]
+    assert frame.isna().to_numpy().tolist() == [[False] * 3, [True, False, False], [False, False, True]]
+
+
+def test_arff_nominal_attributes_are_categories_with_all_declared_levels():
+    frame = arff("@attribute x {low,mid,high}", "@attribute y {0,1} % the label", "@data", "low,1", "high,0", "low,0")
+    assert isinstance(frame["x"].dtype, pd.CategoricalDtype)
+    assert frame["x"].cat.categories.tolist() == ["low", "mid", "high"]
+    assert class_counts(frame, "y") == {"0": 2, "1": 1}
+    assert prepare(frame, "y").classes == ("0", "1")
+
+
+def test_arff_whole_numbers_are_not_cut_and_ranges_are_no_hindrance():
+    frame = arff(
+        "@attribute x integer", "@attribute z numeric [0, 10]", "@attribute y {a,b}", "@data", "1.5,3,a", "2,4,b"
+    )
+    assert frame["x"].tolist() == [1.5, 2.0]
+    assert frame["z"].tolist() == [3, 4]
+
+
+def test_arff_dates_are_dates():
+    frame = arff('@attribute d date "yyyy-MM-dd"', "@attribute y {a,b}", "@data", "'2020-01-31',a", "?,b")
+    assert frame["d"][0] == pd.Timestamp("2020-01-31")
+    assert pd.isna(frame["d"][1])
+
+
+def test_arff_sparse_rows_are_zero_or_the_first_level_where_they_say_nothing():
+    frame = arff(
+        "@attribute x numeric",
+        "@attribute y {no,yes}",
+        "@attribute s {0,1}",
+        "@data",
+        "{0 1.5, 1 yes}",
+        "{}",
+        "{2 1, 0 ?}",
+    )
+    assert frame["x"].tolist()[:2] == [1.5, 0.0]
+    assert np.isnan(frame["x"][2])
+    assert frame["y"].tolist() == ["yes", "no", "no"]
+    assert frame["s"].tolist() == ["0", "0", "1"]
+
+
+def sheet(*rows, title="data", book=None):
+    book = book or openpyxl.Workbook()
+    page = book.active if book.active.max_row <= 1 and book.active["A1"].value is None else book.create_sheet(title)
+    for row in rows:
+        page.append(row)
+    return book
+
+
+def excel(book):
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return read_table(buffer.getvalue(), "t.xlsx")
+
+
+def test_excel_cells_keep_their_types():
+    day = datetime.datetime(2020, 1, 31, 12)
+    frame = excel(
+        sheet(
+            ["n", "flag", "day", "word", "note", "error", None],
+            [1, True, day, "a", 1, "#DIV/0!", None],
+            [None, None, None, None, None, None, None],
+            [2.5, False, day, "b", "x", 3, "beyond"],
+        )
+    )
+    assert frame["n"].tolist() == [1, 2.5]
+    assert frame["flag"].dtype == bool
+    assert frame["day"].tolist() == [pd.Timestamp(day)] * 2
+    assert frame["note"].tolist() == ["1", "x"]
+    assert frame["error"].isna().tolist() == [True, False]
+    assert frame["column 7"].tolist()[1] == "beyond"
+    assert class_counts(frame, "flag") == {"FALSE": 1, "TRUE": 1}
+
+
+def test_excel_reads_the_first_filled_sheet_and_says_so():
+    book = openpyxl.Workbook()
+    for title in ("one", "two"):
+        page = book.create_sheet(title)
+        page.append([f"{title} x", "target"])
+        page.append([1, "a"])
+    frame = excel(book)
+    assert frame.columns.tolist() == ["one x", "target"]
+    assert "only the first, 'one'" in frame.attrs["notes"][0]
+    with pytest.raises(DataError, match="no filled sheet"):
+        excel(openpyxl.Workbook())
+    with pytest.raises(DataError, match="Two columns are called 'x'"):
+        excel(sheet(["x", "x"], [1, 2]))
+    with pytest.raises(DataError, match="no rows"):
+        excel(sheet(["x", "y"]))
+
+
+def parquet(table):
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(table, buffer)
+    return read_table(buffer.getvalue(), "t.parquet")
+
+
+def test_parquet_types_become_columns_a_model_can_use():
+    frame = parquet(
+        pa.table(
+            {
+                "int": pa.array([1, None, 3], pa.int16()),
+                "decimal": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("2.25")]),
+                "day": pa.array([datetime.date(2020, 1, 31), None, datetime.date(2020, 2, 1)]),
+                "zoned": pa.array([0, None, 3_600_000_000], pa.timestamp("us", tz="Europe/Rome")),
+                "level": pa.array(["a", "b", "a"]).dictionary_encode(),
+                "code": pa.array([7, 8, 7]).dictionary_encode(),
+                "flag": [True, None, False],
+                "digits": ["1", "2", "?"],
+                "nested": [[1, 2], None, [3]],
+                "struct": [{"a": 1}, None, {"a": 2}],
+                "bytes": [b"x", b"y", None],
+                "nothing": pa.nulls(3),
+            }
+        )
+    )
+    assert frame["int"].tolist()[::2] == [1, 3]
+    assert frame["decimal"].tolist()[::2] == [1.5, 2.25]
+    assert frame["day"][0] == pd.Timestamp("2020-01-31")
+    assert frame["zoned"][2] == pd.Timestamp("1970-01-01 01:00")
+    assert frame["level"].cat.categories.tolist() == ["a", "b"]
+    assert frame["code"].tolist() == [7, 8, 7]
+    assert frame["flag"].tolist()[::2] == [True, False]
+    assert frame["digits"].tolist()[:2] == [1, 2]
+    assert frame["nested"].tolist()[::2] == ["[1, 2]", "[3]"]
+    assert frame["struct"][0] == '{"a": 1}'
+    assert frame["nothing"].isna().all()
+    assert not any(frame[name].dtype == object for name in frame)
+
+
+def test_parquet_with_two_columns_of_one_name_is_refused():
+    with pytest.raises(DataError, match="Two columns are called 'a'"):
+        parquet(pa.table([[1], [2]], names=["a", "a"]))
+
+
+def test_json_records_may_lack_keys_and_hold_nested_values():
+    frame = read_table(b'[{"a": 1, "b": {"c": 2}}, {"a": 2.5, "d": "x"}, {"a": null}]', "t.json")
+    assert frame.columns.tolist() == ["a", "b", "d"]
+    assert frame["a"].tolist()[:2] == [1, 2.5]
+    assert frame["b"].tolist()[:1] == ['{"c": 2}']
+    assert frame["d"].isna().tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("wrap", ["data", "records", "rows"])
+def test_json_records_may_be_wrapped(wrap):
+    records = [{"a": 1, "y": True}, {"a": 2, "y": False}]
+    frame = read_table(json.dumps({"version": 1, wrap: records}).encode(), "t.json")
+    assert frame["a"].tolist() == [1, 2]
+    assert class_counts(frame, "y") == {"false": 1, "true": 1}
+
+
+def test_json_numbers_beyond_all_bounds_do_no_harm():
+    frame = read_table(b'[{"a": 1e999, "b": 123456789012345678901}, {"a": NaN, "b": 1}]', "t.json")
+    assert np.isposinf(frame["a"][0])
+    assert np.isnan(frame["a"][1])
+    assert frame["b"].tolist() == ["123456789012345678901", "1"]
