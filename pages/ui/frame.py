@@ -37,6 +37,7 @@ PAGES = {
         Page(
             "pages/explore_reliability.py", "Reliability", "When the model says 70 %, does it happen 70 % of the time?"
         ),
+        Page("pages/explore_venn_abers.py", "Venn–Abers", "How sure can each single probability be?"),
     ),
     "Learn": (),
     "Study": (),

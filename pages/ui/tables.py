@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
+import pandas as pd
 import streamlit as st
 
 from calib.evaluate import Evaluation
@@ -25,16 +26,21 @@ def headline(evaluation: Evaluation) -> None:
     best = best_calibrator(evaluation)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
-            metric, value = METRICS[name], table.loc[best, name]
-            delta = value - table.loc["none", name] if best != "none" and "none" in table.index else None
-            st.metric(
-                f"{metric.label} · {label_of(best)}",
-                number(value),
-                None if delta is None or not isfinite(delta) else f"{delta:+.2g} against uncalibrated",
-                delta_color="normal" if metric.higher_is_better else "inverse",
-                width=215,
-                help=metric.help,
-            )
+            against_uncalibrated(table[name], best)
+
+
+def against_uncalibrated(values: pd.Series, key: str) -> None:
+    """One metric of one calibrator as a headline number, with its difference to the uncalibrated model."""
+    metric, value = METRICS[values.name], values[key]
+    delta = value - values["none"] if key != "none" and "none" in values.index else None
+    st.metric(
+        f"{metric.label} · {label_of(key)}",
+        number(value),
+        None if delta is None or not isfinite(delta) else f"{delta:+.2g} against uncalibrated",
+        delta_color="normal" if metric.higher_is_better else "inverse",
+        width=215,
+        help=metric.help,
+    )
 
 
 def metrics(evaluation: Evaluation) -> None:

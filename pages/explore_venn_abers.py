@@ -1,0 +1,34 @@
+"""Explore · Venn–Abers: an interval for each probability: how wide it is, whether it holds, where it comes from."""
+
+import streamlit as st
+
+from pages.ui import chart, frame, intervals
+
+recipe = frame.open_page("pages/explore_venn_abers.py")
+evaluation = intervals.evaluation(recipe)
+method, row = intervals.shown_method(evaluation), intervals.chosen_row(evaluation)
+
+intervals.headline(evaluation)
+intervals.switches(recipe)
+pairs, table = st.columns([0.6, 0.4], gap="medium")
+with pairs:
+    chart.show(
+        "pairs", evaluation, calibrator=method, color=evaluation.recipe.color, row=row, on_click=intervals.choose_row
+    )
+with table:
+    intervals.rows(evaluation, row)
+
+st.header("One prediction explained", anchor=False)
+intervals.explanation(evaluation, row)
+
+st.header("What was learned from the calibration rows", anchor=False)
+left, right = st.columns(2, gap="medium")
+with left:
+    chart.show("step_curves", evaluation, row=row)
+with right:
+    chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=intervals.choose_row)
+
+st.header("Do the intervals hold, and how wide are they?", anchor=False)
+chart.show("interval_bins", evaluation, calibrator=method)
+intervals.side_by_side(recipe, evaluation)
+frame.notes(evaluation.notes)

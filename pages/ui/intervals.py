@@ -1,0 +1,214 @@
+"""The parts of the Venn–Abers page: headline, switches, the row that is explained, and placements side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib import explain as explaining
+from calib.calibrators import MERGE_RULES
+from calib.checks import InputError
+from calib.evaluate import Evaluation, expected_cost
+from calib.export import safe_csv
+from calib.figures import number
+from calib.figures.base import label_of
+from calib.figures.pairs import LISTED, listed_rows
+from calib.figures.series import KINDS
+from calib.metrics import interval_summary, metric_table
+from calib.models import MODELS
+from calib.recipe import INTERVAL_METHODS, PAIR_COLORS, Recipe
+from pages.ui import chart, controls, state, tables, work
+from pages.ui.text import plain
+
+COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+
+
+def evaluation(recipe: Recipe) -> Evaluation:
+    """The interval methods' Evaluation, whatever calibrators the sidebar chooses; the page ends where none answers."""
+    result = work.evaluation(with_intervals(recipe))
+    for key in INTERVAL_METHODS:
+        if key in result.refused:
+            st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
+    if not shown_method(result):
+        st.info("There are no intervals to show. Choose the placement split, cv or oob in the sidebar.")
+        st.stop()
+    return result
+
+
+def with_intervals(recipe: Recipe) -> Recipe:
+    return recipe.replace(calibrators=("none", *INTERVAL_METHODS))
+
+
+def shown_method(result: Evaluation) -> str | None:
+    """The method whose pairs are drawn: the Recipe's, or the other one where that cannot answer."""
+    wanted = (result.recipe.interval, *INTERVAL_METHODS)
+    return next((key for key in wanted if key in result.predictions), None)
+
+
+def headline(result: Evaluation) -> None:
+    """Mean interval against the observed frequency, width, and what the merged probability is worth."""
+    method = shown_method(result)
+    said = result.predictions[method]
+    summary = interval_summary(result.y, said.pairs)
+    scores = metric_table(result.predictions, metrics=["brier", "log_loss"])
+    with st.container(horizontal=True, key="headline"):
+        st.metric(
+            f"Mean p0 to mean p1 · {label_of(method)}",
+            f"{number(summary.lower)} to {number(summary.upper)}",
+            f"observed {number(summary.observed)}",
+            delta_color="off",
+            delta_arrow="off",
+            width=260,
+            help="Over all test rows the frequency of class 1 should lie between the two, up to sampling error.",
+        )
+        st.metric("Mean width", number(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
+        for name in scores:
+            tables.against_uncalibrated(scores[name], method)
+
+
+def switches(recipe: Recipe) -> None:
+    """Which method is drawn, what its colours say, and how a pair becomes one probability."""
+    with st.container(horizontal=True, key="switches"):
+        for field, label, options, names in (
+            ("interval", "Method", INTERVAL_METHODS, {key: label_of(key) for key in INTERVAL_METHODS}),
+            ("color", "Colour by", PAIR_COLORS, COLORS),
+            ("merge", "Merge p0 and p1 by", tuple(MERGE_RULES), controls.LABELS),
+        ):
+            state.control(
+                st.segmented_control,
+                field,
+                getattr(recipe, field),
+                label,
+                options,
+                format_func=names.get,
+                help=controls.recipes_help(field),
+                required=True,
+            )
+
+
+def chosen_row(result: Evaluation) -> int | None:
+    """The Recipe's row where it is a test row here; else why not, and None."""
+    row = result.recipe.row
+    if row is None:
+        return None
+    try:
+        explaining.position_of(result, row)
+    except InputError as error:
+        st.info(plain(error))
+        return None
+    return row
+
+
+def choose_row(known: list) -> None:
+    """Explain the row that a clicked mark stands for."""
+    state.update(row=int(known[0]))
+
+
+def rows(result: Evaluation, row: int | None) -> None:
+    """A row by its number, or from a table: the widest intervals or, once there is a row, those most like it."""
+    table = listed_rows(result, shown_method(result), row)
+    key = f"rows_{row}"
+
+    def picked() -> None:
+        lines = st.session_state[key].selection.rows
+        if lines:
+            state.update(row=int(table["row"].iloc[lines[0]]))
+
+    state.control(
+        st.number_input,
+        "row",
+        row,
+        "Row to explain, by its number in the file",
+        min_value=0,
+        step=1,
+        placeholder="the widest interval",
+        help="Or click a mark of the scatter, or a line of the table.",
+    )
+    st.dataframe(
+        table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
+        key=key,
+        on_select=picked,
+        selection_mode="single-row",
+        hide_index=True,
+        height=420,
+        width="stretch",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.3f") for name in ("score", "p0", "p1", "p", "width")
+        },
+        alt="Test rows with score, p0, p1, p and width",
+    )
+    order = "the widest intervals first" if row is None else "the chosen row first, then those with the nearest pairs"
+    st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
+
+
+def explanation(result: Evaluation, row: int | None) -> None:
+    """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
+    try:
+        said = explaining.explain(result, work.fitted_of(result), explaining.widest_row(result) if row is None else row)
+    except InputError as error:
+        st.info(plain(error))
+        return
+    sets = range(1, len(said.fits) + 1)
+    chosen = 1
+    if len(sets) > 1:
+        chosen = st.segmented_control("Fold", sets, default=1, required=True, key="calibration_set")
+    words = st.container()
+    record = chart.show("explained", said, calibration_set=chosen)
+    with words:
+        for sentence in record.words:
+            st.markdown(f"- {plain(sentence)}")
+    if len(sets) > 1:
+        st.dataframe(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+    if not result.dataset.predictions:
+        with st.expander(f"What the model saw of row {said.row}"):
+            st.dataframe(
+                result.dataset.X.loc[[said.row]].T.astype(str), width="stretch", alt=f"Columns of row {said.row}"
+            )
+
+
+def side_by_side(recipe: Recipe, result: Evaluation) -> None:
+    """Widths, validity and the predicted label of both methods, here and in the placements chosen."""
+    everything = [result, *_others(recipe, result)]
+    chart.show("widths", everything)
+    record = chart.show("interval_means", everything)
+    st.dataframe(record.table(), width="stretch", alt="What the intervals promise and what was observed")
+    tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
+
+
+def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
+    """The Evaluations of the other placements chosen, as far as they are there."""
+    if result.dataset.predictions:
+        st.info(
+            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again in other ways. These predictions "
+            "came without their model, so that only the inductive kind, calibrated on held-out rows, can be shown."
+        )
+        return []
+    own = result.recipe.placement
+    options = [key for key in KINDS if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
+    state.control(
+        st.pills,
+        "beside",
+        [key for key in recipe.beside if key in options and key != own],
+        "Set beside it",
+        [key for key in options if key != own],
+        selection_mode="multi",
+        format_func=lambda key: KINDS[key].capitalize(),
+        store=tuple,
+        help=controls.recipes_help("beside"),
+    )
+    found = []
+    for key in recipe.beside:
+        if key not in options or key == own:
+            continue
+        fits, seconds = expected_cost(result, key)
+        cost = f"{fits:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
+        found.append(work.beside(with_intervals(recipe).replace(placement=key), KINDS[key].capitalize(), cost, seconds))
+    return [one for one in found if one is not None]
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, as people say them."""
+    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (172800, 3600, "hour")):
+        if seconds < limit:
+            count = max(1, round(seconds / unit))
+            return f"{count} {name}{'s' if count > 1 else ''}"
+    return f"{round(seconds / 86400)} days"
