@@ -122,7 +122,8 @@ class SmoothCurve(Points):
 
     p : grid from the smallest to the largest prediction · smoothed : frequency of class 1 there
     lower, upper : pointwise Wilson interval for ``count``, the number of objects that a weighted mean of these weights
-    is worth
+    is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were right, by
+    its mean and variance then and the normal law
     """
 
     p: Array
@@ -130,6 +131,8 @@ class SmoothCurve(Points):
     lower: Array
     upper: Array
     count: Array
+    band_lower: Array
+    band_upper: Array
     span: float
     level: float
 
@@ -325,7 +328,10 @@ def smooth_curve(
     smoothed = np.clip(weights @ ones, 0, 1)
     worth = 1 / (weights**2 @ count)
     lower, upper = binomial_interval(smoothed * worth, worth, level=level)
-    return SmoothCurve(grid, smoothed, lower, upper, worth, span, level)
+    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * x * (1 - x)))
+    center = weights @ (count * x)
+    band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
+    return SmoothCurve(grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
 
 
 def _counts(index: Array, groups: int, y: Array, p: Array) -> tuple[Array, Array, Array]:
