@@ -7,6 +7,7 @@ Dates: days since 1970, month and weekday. Scaling is left to the models that ne
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.dates_ = [c for c in X.columns if X[c].dtype.kind == "M"]
         self.numbers_ = [c for c in X.columns if is_number(X[c])]
+        self.booleans_ = [c for c in self.numbers_ if pd.api.types.is_bool_dtype(X[c])]
         self.categories_ = [c for c in X.columns if c not in {*self.dates_, *self.numbers_}]
         quantities = self._quantities(X)
         self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
@@ -103,6 +105,50 @@ class Matrix(TransformerMixin, BaseEstimator):
             if taken[name] > 1:
                 names[i] = f"{name} ({taken[name]})"
         return np.array(names, dtype=object)
+
+    def wording(self) -> Callable[[int, float, float], str]:
+        """How the rule low < column ≤ high reads in the words of the table; low or high may be infinite.
+
+        >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
+        >>> say = Matrix(min_rows=1).fit(X).wording()
+        >>> say(0, 35.0, np.inf), say(1, -np.inf, 0.5), say(2, 0.5, np.inf)
+        ('age > 35', 'age is known', 'sex = m')
+        """
+        names = [str(name) for name in self.get_feature_names_out()]
+        sides = self._sides()
+        first_date = len(self.numbers_)
+        days = {first_date + i: str(name) for i, name in enumerate(self.dates_)}
+
+        def say(column: int, low: float, high: float) -> str:
+            if column in sides and low < high:
+                return sides[column][int(low >= 0)]
+            name = days.get(column, names[column])
+            ends = [_day(end) if column in days else f"{end:.6g}" for end in (low, high)]
+            if np.isinf(low):
+                return f"{name} ≤ {ends[1]}"
+            if np.isinf(high):
+                return f"{name} > {ends[0]}"
+            return f"{ends[0]} < {name} ≤ {ends[1]}"
+
+        return say
+
+    def _sides(self) -> dict[int, tuple[str, str]]:
+        """For each column of 0 and 1: what 0 means, and what 1 means."""
+        sides = {self.numbers_.index(c): (f"{c} is false", f"{c} is true") for c in self.booleans_}
+        named = [*self.numbers_, *self.dates_]
+        at = len(named) + 2 * len(self.dates_)
+        for i, gap in enumerate(self.gaps_):
+            sides[at + i] = (f"{named[gap]} is known", f"{named[gap]} is missing")
+        at += len(self.gaps_)
+        levels = [
+            (c, level) for c, names in zip(self.categories_, self._encoded_levels(), strict=True) for level in names
+        ]
+        for i, kept in enumerate(self.kept_):
+            c, level = levels[kept]
+            sides[at + i] = (
+                (f"{c} is known", f"{c} is missing") if level == GAP else (f"{c} ≠ {level}", f"{c} = {level}")
+            )
+        return sides
 
     def describe(self) -> pd.DataFrame:
         """One row a column: what was learned from the training rows and what is put in its place."""
@@ -187,6 +233,14 @@ def _table(X: Any) -> pd.DataFrame:
             "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
         )
     return X
+
+
+def _day(days: float) -> str:
+    """The date, with its time where it is not midnight, so many days after 1970 began."""
+    if not np.isfinite(days):
+        return ""
+    moment = pd.Timestamp(0) + pd.Timedelta(days=days)
+    return f"{moment:%Y-%m-%d}" if moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _date_parts(column: pd.Series) -> np.ndarray:

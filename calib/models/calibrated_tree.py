@@ -6,7 +6,7 @@ All objects in a leaf share one score, so that an inductive calibrator gives the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from calib.checks import InputError
 from calib.models.leaves import parents
 from calib.models.probability_tree import ProbabilityTree
 
+Saying = Callable[[int, float, float], str]
+
 
 @dataclass(frozen=True)
 class TreeNode:
@@ -25,7 +27,7 @@ class TreeNode:
 
     number, parent : in the tree's own numbering, the root 0 with parent −1 · depth : the root's is 0
     condition : what leads here from the parent ("" for the root) · rule : all conditions from the root, shortened
-    n : training objects · label : the predicted class · score : the tree's own probability of class 1
+    n : training objects · label : the class that p predicts · score : the tree's own probability of class 1
     p0, p1, p : the calibrator's pair and probability at that score; None where it gives none
     """
 
@@ -44,16 +46,17 @@ class TreeNode:
 
 
 def tree_nodes(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None
+    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
 ) -> tuple[TreeNode, ...]:
     """Every node of a fitted tree with what a fitted calibrator says of it, in the tree's own order.
 
     calibrator : fitted on scores of this tree; without one, p is the tree's own score
     feature_names : (d,) names for the rules; by default those seen in ``fit``, or x0, x1, …
+    say : (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers
     """
     check_is_fitted(tree)
     grown, score = tree.tree_, tree.node_probability_
-    names = _names(tree, feature_names)
+    say = say or _numbers(_names(tree, feature_names))
     p = score if calibrator is None else calibrator.predict(score)
     pair = calibrator.predict_interval(score) if getattr(calibrator, "gives_interval", False) else None
     parent = parents(grown)
@@ -71,7 +74,7 @@ def tree_nodes(
             left = grown.children_left[above] == i
             low, high = bounds[above].get(feature, (-np.inf, np.inf))
             now = (low, threshold) if left else (threshold, high)  # a split lies inside the bounds above it
-            conditions.append(f"{names[feature]} {'≤' if left else '>'} {threshold:.6g}")
+            conditions.append(say(feature, *((-np.inf, threshold) if left else (threshold, np.inf))))
             bounds.append({**bounds[above], feature: now})
             depths.append(depths[above] + 1)
         nodes.append(
@@ -81,9 +84,9 @@ def tree_nodes(
                 depth=depths[i],
                 leaf=bool(grown.children_left[i] < 0),
                 condition=conditions[i],
-                rule=" and ".join(_interval(names[f], *ends) for f, ends in bounds[i].items()) or "every object",
+                rule=" and ".join(say(f, *ends) for f, ends in bounds[i].items()) or "every object",
                 n=int(grown.n_node_samples[i]),
-                label=tree.classes_[int(score[i] > 0.5)],
+                label=tree.classes_[int(p[i] > 0.5)],
                 score=float(score[i]),
                 p0=None if pair is None else float(pair[i, 0]),
                 p1=None if pair is None else float(pair[i, 1]),
@@ -94,7 +97,7 @@ def tree_nodes(
 
 
 def leaf_table(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None
+    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
 ) -> pd.DataFrame:
     """One row a leaf, by rising score: rule, n, label, score, p0, p1, p; the index is the leaf's node number.
 
@@ -106,7 +109,7 @@ def leaf_table(
     1    x0 ≤ 2.5  2      0  0.250000
     2    x0 > 2.5  1      1  0.666667
     """
-    leaves = [node for node in tree_nodes(tree, calibrator, feature_names) if node.leaf]
+    leaves = [node for node in tree_nodes(tree, calibrator, feature_names, say) if node.leaf]
     columns = ["rule", "n", "label", "score", "p0", "p1", "p"]
     index = pd.Index([node.number for node in leaves], name="leaf")
     table = pd.DataFrame({name: [getattr(node, name) for node in leaves] for name in columns}, index=index)
@@ -121,9 +124,13 @@ def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:
     return list(given)
 
 
-def _interval(name: str, low: float, high: float) -> str:
-    if np.isinf(low):
-        return f"{name} ≤ {high:.6g}"
-    if np.isinf(high):
-        return f"{name} > {low:.6g}"
-    return f"{low:.6g} < {name} ≤ {high:.6g}"
+def _numbers(names: Sequence[str]) -> Saying:
+    def say(feature: int, low: float, high: float) -> str:
+        name = names[feature]
+        if np.isinf(low):
+            return f"{name} ≤ {high:.6g}"
+        if np.isinf(high):
+            return f"{name} > {low:.6g}"
+        return f"{low:.6g} < {name} ≤ {high:.6g}"
+
+    return say

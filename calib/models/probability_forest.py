@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -150,6 +151,15 @@ class ProbabilityForest(RandomForestClassifier):
     def _node_votes(self, tree: Any) -> np.ndarray:
         p = node_probabilities(tree, self.leaf, self.curtail, self.m, self.prior)
         return (p > 0.5).astype(float) if self.vote == "class" else p
+
+    def with_leaf(self, leaf: str) -> Self:
+        """This fitted forest with another estimate in its leaves; its trees are not grown again."""
+        check_is_fitted(self)
+        check_leaf(leaf, self.curtail, self.m, self.prior)
+        other = copy(self)
+        other.leaf = leaf
+        other.node_votes_ = [other._node_votes(tree.tree_) for tree in self.estimators_]
+        return other
 
     def tree_scores(self, X) -> np.ndarray:
         """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``."""

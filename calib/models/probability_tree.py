@@ -5,7 +5,8 @@ Johansson, Löfström, Boström, *Calibrating probability estimation trees using
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -101,6 +102,15 @@ class ProbabilityTree(DecisionTreeClassifier):
         refuse_other_than_two_classes(self, self.n_classes_)
         self.node_probability_ = node_probabilities(self.tree_, self.leaf, self.curtail, self.m, self.prior)
         return self
+
+    def with_leaf(self, leaf: str) -> Self:
+        """This fitted tree with another estimate in its leaves; it is not grown again."""
+        check_is_fitted(self)
+        check_leaf(leaf, self.curtail, self.m, self.prior)
+        other = copy(self)
+        other.leaf = leaf
+        other.node_probability_ = node_probabilities(self.tree_, leaf, self.curtail, self.m, self.prior)
+        return other
 
     def predict_proba(self, X, check_input=True) -> np.ndarray:
         check_is_fitted(self)

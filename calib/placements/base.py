@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -55,6 +56,9 @@ class Outcome:
     @classmethod
     def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
         return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
+
+
+LIGHT = ("estimator", "classes", "probability", "notes", "random_state", "scores", "y", "index")
 
 
 class Placement(ABC):
@@ -112,6 +116,28 @@ class Placement(ABC):
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new objects: the expensive part of predicting, once for all calibrators."""
         return Scored(class_one_score(self.model, X), X)
+
+    def with_model(self, model: BaseEstimator) -> Self:
+        """This placement around another fitted model of the same rows, such as the same trees with other leaves.
+
+        Nothing is fitted; the calibration rows are scored again. For placements whose model scores them itself.
+        """
+        other = copy(self)
+        other.model = model
+        other.scores = other._own_scores()
+        return other
+
+    def _own_scores(self) -> np.ndarray:
+        raise InputError(f"The placement {self.key!r} has calibration scores of more models than the one: use another.")
+
+    def light(self, *more: str) -> Self:
+        """What calibrating and predicting need, without model and rows, so that many fits can be kept.
+
+        more : names of attributes that are kept besides, such as "model". The rank calibrator cannot answer then.
+        """
+        other = copy(self)
+        other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}
+        return other
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
         """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""

@@ -9,7 +9,7 @@ scored by the trees for which a randomly drawn training object z_r is out of bag
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,7 @@ from calib.models.out_of_bag import (
     tree_voters,
     voting_matrix,
 )
-from calib.placements.base import Outcome, Placement, Scored
+from calib.placements.base import Outcome, Placement, Scored, rows
 from calib.progress import Watch
 
 
@@ -63,6 +63,15 @@ class OutOfBag(Placement):
             )
         self.scores = scores[self.index]
         self.bag = bag.T[:, self.index].T  # one row a calibration object, one tree's column contiguous
+
+    def with_model(self, model: BaseEstimator) -> Self:
+        other = super().with_model(model)
+        other.ensemble = ensemble_of(last_step(model))
+        return other
+
+    def _own_scores(self) -> np.ndarray:
+        ensemble, own = ensemble_of(last_step(self.model)), np.arange(len(self.index))
+        return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
 
     def reference(self, X: Any) -> np.ndarray:
         """For each row of X the position in the calibration set of the object z_r drawn for it, int (m,)."""

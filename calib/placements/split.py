@@ -27,7 +27,10 @@ class Split(Placement):
         train, self.index = self._parts(y)
         self.model, _ = self._train(rows(X, train), y[train], watch)
         self._held_out = rows(X, self.index)
-        self.scores = class_one_score(self.model, self._held_out)
+        self.scores = self._own_scores()
+
+    def _own_scores(self) -> np.ndarray:
+        return class_one_score(self.model, self._held_out)
 
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         everything = np.arange(len(y))

@@ -44,6 +44,43 @@ def test_the_matrix_by_hand():
     pd.testing.assert_frame_equal(frame, pd.DataFrame(expected, dtype=float))
 
 
+def test_rules_read_in_the_words_of_the_table():
+    matrix = Matrix(min_rows=1).fit(TRAIN)
+    say, names = matrix.wording(), list(matrix.get_feature_names_out())
+
+    def both(name, at=0.5):
+        column = names.index(name)
+        return say(column, -np.inf, at), say(column, at, np.inf)
+
+    assert both("size", 2.5) == ("size ≤ 2.5", "size > 2.5")
+    assert say(names.index("k"), 1.5, 3.5) == "1.5 < k ≤ 3.5"
+    assert both("flag") == ("flag is false", "flag is true")
+    assert both("sex = m") == ("sex ≠ m", "sex = m")
+    assert both("town = (missing)") == ("town is known", "town is missing")
+    assert both("town = B") == ("town ≠ B", "town = B")
+    assert both("size is missing") == ("size is known", "size is missing")
+    assert both("when is missing") == ("when is known", "when is missing")
+    assert both("when (days since 1970)", 18323.5) == ("when ≤ 2020-03-02 12:00", "when > 2020-03-02 12:00")
+    assert say(names.index("when (days since 1970)"), 1, 31) == "1970-01-02 < when ≤ 1970-02-01"
+    assert both("when (month)", 2.5) == ("when (month) ≤ 2.5", "when (month) > 2.5")
+
+
+def test_every_column_of_0_and_1_is_told_by_its_two_sides():
+    levels = ["a"] * 50 + ["b"] * 30 + ["c"] * 20 + ["d"] * 3
+    table = pd.DataFrame({"x": pd.Categorical(levels), "y": [None, 1.0] * 51 + [2.0]})
+    matrix = Matrix().fit(table)
+    say, coded = matrix.wording(), matrix.transform(table)
+    names = list(matrix.get_feature_names_out())
+    for level in "abc":
+        column = names.index(f"x = {level}")
+        said = [say(column, 0.5, np.inf) if value > 0.5 else say(column, -np.inf, 0.5) for value in coded[:, column]]
+        assert said == [f"x = {level}" if own == level else f"x ≠ {level}" for own in levels]
+    gap = names.index("y is missing")
+    told = {True: "y is missing", False: "y is known"}
+    said = [say(gap, 0.5, np.inf) if value > 0.5 else say(gap, -np.inf, 0.5) for value in coded[:, gap]]
+    assert said == [told[bool(value)] for value in table["y"].isna()]
+
+
 def test_rows_never_seen_before_still_make_numbers():
     matrix = Matrix(min_rows=1).fit(TRAIN)
     new = pd.DataFrame(

@@ -47,6 +47,15 @@ def test_defaults_reproduce_scikit_learn(settings, watched):
     assert (ours.n_estimators, ours.warm_start) == (25, False)
 
 
+@pytest.mark.parametrize("vote", ["probability", "class"])
+def test_other_leaves_are_those_of_the_forest_grown_with_them(vote):
+    forest = ProbabilityForest(9, vote=vote, random_state=0).fit(X, Y)
+    grown = ProbabilityForest(9, vote=vote, leaf="laplace", random_state=0).fit(X, Y)
+    assert np.array_equal(forest.with_leaf("laplace").predict_proba(X), grown.predict_proba(X))
+    assert np.array_equal(forest.with_leaf("laplace").oob_scores(), grown.oob_scores(), equal_nan=True)
+    assert forest.leaf == "frequency"
+
+
 def test_leaves_and_votes_leave_the_trees_alone():
     theirs = RandomForestClassifier(10, random_state=5).fit(X, Y)
     ours = ProbabilityForest(10, random_state=5, leaf="laplace", curtail=9, vote="class").fit(X, Y)

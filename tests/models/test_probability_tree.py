@@ -57,6 +57,16 @@ def test_laplace_leaves_count_the_training_objects_in_the_leaf():
         assert np.allclose(tree.predict_proba(X[leaves == leaf])[:, 1], (inside.sum() + 1) / (len(inside) + 2))
 
 
+@pytest.mark.parametrize("leaf", ["frequency", "laplace", "m"])
+def test_other_leaves_are_those_of_the_tree_grown_with_them(leaf):
+    tree = ProbabilityTree(max_depth=5, curtail=4, random_state=0).fit(X, Y)
+    grown = ProbabilityTree(leaf=leaf, max_depth=5, curtail=4, random_state=0).fit(X, Y)
+    assert np.array_equal(tree.with_leaf(leaf).predict_proba(X), grown.predict_proba(X))
+    assert tree.leaf == "frequency"
+    with pytest.raises(InputError, match="leaf must be one of"):
+        tree.with_leaf("fancy")
+
+
 def test_label_follows_the_curtailed_probability():
     tree = ProbabilityTree(curtail=len(Y), random_state=0).fit(X, Y)
     majority = int(Y.mean() > 0.5)

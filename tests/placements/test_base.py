@@ -39,6 +39,38 @@ def placed(request):
     return PLACEMENTS[request.param]().fit(FOREST, X, Y, random_state=0)
 
 
+@pytest.mark.parametrize("key", ["split", "oob", "oob_whole"])
+def test_other_leaves_give_what_fitting_with_them_gives(key):
+    def fit(leaf):
+        forest = ProbabilityForest(8, leaf=leaf, random_state=0)
+        return PLACEMENTS[key]().fit(Pipeline([("scale", StandardScaler()), ("forest", forest)]), X, Y, random_state=0)
+
+    one, other = fit("frequency"), fit("laplace")
+    changed = one.with_model(Pipeline([*one.model.steps[:-1], ("forest", one.model[-1].with_leaf("laplace"))]))
+    assert not np.array_equal(one.scores, other.scores)
+    np.testing.assert_array_equal(changed.scores, other.scores)
+    np.testing.assert_array_equal(changed.score(FEW).scores, other.score(FEW).scores)
+
+
+@pytest.mark.parametrize("key", ["split", "oob"])
+def test_a_light_copy_says_the_same_and_holds_neither_model_nor_rows(key):
+    placed = PLACEMENTS[key]().fit(FOREST, X, Y, random_state=0)
+    tests = placed.score(NEW)
+    light = placed.light()
+    assert not {"model", "_matrix", "_held_out", "bag", "ensemble"} & set(vars(light))
+    for key in ("platt", "venn_abers"):
+        same_outcome(
+            light.predict(light.calibrate(CALIBRATORS[key]()), tests),
+            placed.predict(placed.calibrate(CALIBRATORS[key]()), tests),
+        )
+
+
+def test_a_placement_of_several_models_takes_no_other_model():
+    placed = PLACEMENTS["cv"]().fit(FOREST, X, Y, cv=3, random_state=0)
+    with pytest.raises(InputError, match="more models than the one"):
+        placed.with_model(placed.model)
+
+
 @pytest.mark.parametrize("calibrator", CALIBRATORS)
 def test_every_combination_answers_in_range_or_is_refused_by_name(placed, calibrator):
     method = CALIBRATORS[calibrator]()
