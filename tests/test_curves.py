@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from calib.checks import InputError
 from calib.curves import binned_curve, binomial_interval, corp_curve, group_curve, histogram, smooth_curve
 
 from .metrics.cases import labelled, random_case
+from .vectors import vector
 
 
 def calibrated(seed, n, draw=lambda rng, n: rng.random(n)):
@@ -174,10 +176,12 @@ def test_corp_curve_is_the_isotonic_fit_everywhere(case):
 
 
 def test_corp_of_the_reference_vectors():
-    p = [0.1, 0.2, 0.2, 0.4, 0.4, 0.6, 0.7, 0.8, 0.8, 0.9]
-    curve = corp_curve([0, 1, 0, 0, 0, 1, 0, 1, 1, 1], p)
-    np.testing.assert_allclose(np.interp(p, curve.p, curve.recalibrated), [0, *[1 / 4] * 4, *[1 / 2] * 2, *[1] * 3])
-    assert dict(zip(curve.p, curve.count, strict=True)) == {0.1: 1, 0.2: 4, 0.4: 4, 0.6: 2, 0.7: 2, 0.8: 3, 0.9: 3}
+    given_ = vector("corp")
+    curve = corp_curve(given_["y"], given_["p"])
+    fitted = np.interp(given_["p"], curve.p, curve.recalibrated)
+    np.testing.assert_allclose(fitted, [float(Fraction(value)) for value in given_["pav"]], atol=1e-12)
+    pools = pd.Series(fitted.round(9)).value_counts()
+    assert curve.count.tolist() == [pools[value] for value in curve.recalibrated.round(9)]
 
 
 def test_corp_curve_of_many_predictions_is_short_and_still_exact():

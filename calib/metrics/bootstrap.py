@@ -121,6 +121,7 @@ def bootstrap_differences(
     1.0
     """
     checks.number(level, "level", 0, 1, open_ends=True)
+    checks.choice(reference, methods, "reference")
     watch = watch or Watch()
     y = np.asarray(y)
     said = {name: np.asarray(p) for name, p in methods.items()}

@@ -152,6 +152,7 @@ def loss_decomposition(
         index = np.unique(binned(p, groups, "quantile").index, return_inverse=True)[1]
     size = int(index.max()) + 1
     share, c, mean_p = _group_means(index, size, truth, p)
+    count = group_sums(index, size)
     said = p if groups is None else mean_p[index]
     center = c[index]
 
@@ -159,12 +160,14 @@ def loss_decomposition(
         calibration, grouping = ((said - center) ** 2).mean(), ((center - truth) ** 2).mean()
         irreducible, total = (truth * (1 - truth)).mean(), ((p - truth) ** 2 + truth * (1 - truth)).mean()
         if corrected:
-            count = share * p.size
             variance = group_sums(index, size, (truth - center) ** 2) / np.maximum(count - 1, 1)
             moved = (share * variance / count).sum()
             calibration, grouping = calibration - moved, grouping + moved
     else:
-        calibration, grouping = _divergence(center, said).mean(), _divergence(truth, center).mean()
+        # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
+        center0 = (group_sums(index, size, 1 - truth) / count)[index]
+        calibration = (rel_entr(center, said) + rel_entr(center0, 1 - said)).mean()
+        grouping = (rel_entr(truth, center) + rel_entr(1 - truth, center0)).mean()
         irreducible, total = (entr(truth) + entr(1 - truth)).mean(), -(xlogy(truth, p) + xlog1py(1 - truth, -p)).mean()
 
     remainder = 0.0 if groups is None else _difference(total, calibration + grouping + irreducible)
@@ -180,11 +183,6 @@ def _group_means(index: Array, groups: int, first: Array, second: Array) -> tupl
         group_sums(index, groups, first) / divisor,
         group_sums(index, groups, second) / divisor,
     )
-
-
-def _divergence(a: Array, b: Array) -> Array:
-    """KL(a‖b) between two-class distributions with P(1) = a, b."""
-    return rel_entr(a, b) + rel_entr(1 - a, 1 - b)
 
 
 def _difference(total: float, parts: float) -> float:

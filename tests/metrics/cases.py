@@ -4,7 +4,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 decimals = st.integers(0, 100).map(lambda i: i / 100)
-probabilities = st.one_of(st.floats(0, 1), decimals, st.sampled_from([0.0, 0.15, 0.29, 0.5, 1.0]))
+probabilities = st.one_of(
+    st.floats(0, 1, allow_subnormal=False), decimals, st.sampled_from([0.0, 0.15, 0.29, 0.5, 1.0])
+)
 
 
 @st.composite

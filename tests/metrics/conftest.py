@@ -1,23 +1,14 @@
-"""Reference vectors and the strategies that the metric tests share."""
+"""The reference data sets, which lie outside the repository: tests that use them skip where they are missing."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-
-
-@pytest.fixture(scope="session")
-def vectors():
-    path = SHARED / "reference" / "vectors.json"
-    if not path.exists():
-        pytest.skip("the reference vectors are not beside the repository")
-    return json.loads(path.read_text(encoding="utf-8"))
+SHARED = Path(__file__).parents[3] / "shared"
 
 
 @pytest.fixture(scope="session")
 def shared():
     if not (SHARED / "datasets").exists():
-        pytest.skip("the reference data sets are not beside the repository")
+        pytest.skip("the reference data sets and tables are not here: they are expected in ../shared")
     return SHARED

@@ -11,6 +11,7 @@ from calib.metrics import (
     accuracy,
     auc,
     bootstrap_difference,
+    bootstrap_differences,
     bootstrap_interval,
     brier_score,
     expected_calibration_error,
@@ -18,6 +19,7 @@ from calib.metrics import (
     log_loss,
 )
 from calib.metrics.bootstrap import FAST
+from calib.progress import Cancelled, Watch
 
 from .cases import random_case
 
@@ -96,6 +98,27 @@ def test_a_difference_is_made_on_the_same_resamples():
     assert vars(found) == pytest.approx(vars(drawn), abs=1e-12)
     apart = bootstrap_interval("brier", y, p, repeats=300, random_state=0).standard_error
     assert found.standard_error < apart / 5
+
+
+def test_many_differences_are_those_of_each_pair_under_the_same_seed():
+    y, p = random_case(5, 90)
+    said = {"none": p, "platt": p**0.8, "beta": p**1.2}
+    metrics = {"brier": {}, "slope": {}, "ece": {"bins": 5, "strategy": "quantile"}}
+    found = bootstrap_differences(metrics, y, said, "none", repeats=60, level=0.8, random_state=3)
+    assert set(found) == {(key, name) for key in metrics for name in ("platt", "beta")}
+    for (key, name), interval in found.items():
+        alone = bootstrap_difference(key, y, said[name], p, repeats=60, level=0.8, random_state=3, **metrics[key])
+        assert vars(interval) == pytest.approx(vars(alone), abs=1e-12)
+
+
+def test_many_differences_can_be_called_off_and_need_their_reference():
+    y, p = random_case(5, 20)
+    watch = Watch()
+    watch.cancel.set()
+    with pytest.raises(Cancelled):
+        bootstrap_differences({"brier": {}}, y, {"none": p, "platt": p}, "none", random_state=0, watch=watch)
+    with pytest.raises(InputError, match="reference"):
+        bootstrap_differences({"brier": {}}, y, {"platt": p}, "none", random_state=0)
 
 
 def test_a_method_does_not_differ_from_itself():

@@ -28,6 +28,7 @@ from calib.metrics import (
     true_calibration_error,
 )
 
+from ..vectors import vector
 from .cases import decimals, labelled, random_case
 
 
@@ -61,13 +62,13 @@ def test_squared_ece_bins_class_zero_and_weighs_all_bins_alike(case, bins):
 
 
 @pytest.mark.parametrize(("case", "value"), [("ece20", "ece_float"), ("ece20_edges", "left_closed_float")])
-def test_ece_of_the_reference_vectors(vectors, case, value):
-    given_ = vectors[case]
+def test_ece_of_the_reference_vectors(case, value):
+    given_ = vector(case)
     assert expected_calibration_error(given_["y"], given_["p"]) == pytest.approx(given_[value], abs=1e-12)
 
 
-def test_mce_of_the_reference_vectors(vectors):
-    case = vectors["ece20"]
+def test_mce_of_the_reference_vectors():
+    case = vector("ece20")
     assert maximum_calibration_error(case["y"], case["p"]) == pytest.approx(case["mce_float"], abs=1e-12)
 
 

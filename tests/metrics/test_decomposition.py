@@ -17,6 +17,7 @@ from calib.metrics import (
     murphy_decomposition,
 )
 
+from ..vectors import vector
 from .cases import decimals, labelled, probabilities, random_case
 
 
@@ -48,8 +49,8 @@ def test_murphy_terms_equal_their_definition_in_exact_fractions(case, bins):
 
 
 @pytest.mark.parametrize("case", ["murphy100", "murphy100_shared_bins"])
-def test_murphy_of_the_reference_vectors(vectors, case):
-    given_ = vectors[case]
+def test_murphy_of_the_reference_vectors(case):
+    given_ = vector(case)
     m = murphy_decomposition(given_["y"], given_["p"], bins=100)
     assert m.reliability == pytest.approx(given_["REL_float"], abs=1e-12)
     assert m.resolution == pytest.approx(given_["RES_float"], abs=1e-12)
@@ -74,8 +75,8 @@ def test_corp_of_the_log_loss_adds_up(case):
 
 
 @pytest.mark.parametrize(("loss", "key"), [("brier", "brier_float"), ("log", "log_loss")])
-def test_corp_of_the_reference_vectors(vectors, loss, key):
-    given_ = vectors["corp"]
+def test_corp_of_the_reference_vectors(loss, key):
+    given_ = vector("corp")
     c = corp_decomposition(given_["y"], given_["p"], loss)
     assert c.miscalibration == pytest.approx(given_[key]["MCB"], abs=1e-12)
     assert c.discrimination == pytest.approx(given_[key]["DSC"], abs=1e-12)
@@ -139,21 +140,28 @@ def test_terms_equal_their_definition_group_by_group(case):
     posterior, p = case
     calibration = grouping = kl_calibration = kl_grouping = 0.0
 
-    def kl(a, b):
-        return sum(u * math.log(u / v) for u, v in ((a, b), (1 - a, 1 - b)) if u > 0)
+    def kl(first, second):
+        return sum(float(u * math.log(u / v)) for u, v in zip(first, second, strict=True) if u > 0)
 
     for value in set(p):
         inside = posterior[p == value]
-        c = float(inside.mean())
+        c, c0 = float(inside.mean()), float((1 - inside).mean())
         calibration += inside.size * (value - c) ** 2
         grouping += sum((c - inside) ** 2)
-        kl_calibration += inside.size * kl(c, value)
-        kl_grouping += sum(kl(a, c) for a in inside.tolist())
+        kl_calibration += inside.size * kl((c, c0), (value, 1 - value))
+        kl_grouping += sum(kl((a, 1 - a), (c, c0)) for a in inside.tolist())
     brier, log = loss_decomposition(posterior, p), loss_decomposition(posterior, p, loss="log")
     n = p.size
     assert [brier.calibration, brier.grouping] == pytest.approx([calibration / n, grouping / n], abs=1e-12)
     assert [log.calibration, log.grouping] == pytest.approx([kl_calibration / n, kl_grouping / n], abs=1e-9)
     assert brier.irreducible == pytest.approx(np.mean(posterior * (1 - posterior)), abs=1e-12)
+
+
+def test_posteriors_next_to_one_have_a_finite_grouping_loss():
+    posterior = np.array([1.0, 1.0, 1.0, 1 - 2**-53])  # their mean rounds to 1
+    d = loss_decomposition(posterior, np.full(4, 0.75), loss="log")
+    assert d.grouping == pytest.approx(0, abs=1e-12)
+    assert d.calibration == pytest.approx(math.log(4 / 3))
 
 
 @pytest.mark.parametrize("corrected", [False, True])

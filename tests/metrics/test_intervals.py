@@ -84,7 +84,7 @@ def test_every_merge_rule_predicts_that_label(case):
     _, intervals = case
     p0, p1 = np.sort(intervals, axis=1).T
     labels, _ = predicted_label_intervals(intervals)
-    clear = np.abs(p0 + p1 - 1) > 1e-9
+    clear = np.abs(p0 + p1 - 1) > 1e-6  # nearer the square rule is ½ to rounding
     for merged in (p1 / (1 - p0 + p1), p1 + p0**2 / 2 - p1**2 / 2, (p0 + p1) / 2):
         np.testing.assert_array_equal((merged > 0.5)[clear], (labels == 1)[clear])
 
