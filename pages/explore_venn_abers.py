@@ -10,7 +10,7 @@ method, row = intervals.shown_method(evaluation), intervals.chosen_row(evaluatio
 
 intervals.headline(evaluation)
 intervals.switches(recipe)
-pairs, table = st.columns([0.6, 0.4], gap="medium")
+pairs, table = st.columns([0.56, 0.44], gap="medium")
 with pairs:
     chart.show(
         "pairs", evaluation, calibrator=method, color=evaluation.recipe.color, row=row, on_click=intervals.choose_row

@@ -81,9 +81,9 @@ def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tu
     zero, one, sets = one_set.zero, one_set.one, len(explained.fits)
     template = MODEL_SCORE.get(explained.placement, "The model gives the score {score}.")
     origin = template.format(
-        score=number(one_set.score, 4),
-        zero=number(zero.score, 4),
-        one=number(one.score, 4),
+        score=_score(one_set.score),
+        zero=_score(zero.score),
+        one=_score(one.score),
         set=number_of_set,
         sets=sets,
     )
@@ -98,12 +98,17 @@ def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tu
     )
 
 
+def _score(value: float) -> str:
+    """A score in as few digits as say it, at most four."""
+    return f"{value:.4g}".replace("-", "−")
+
+
 def _pool(fit: AddedFit) -> str:
     """The pool in words: with whom the object is put, and how many of them have label 1."""
     others = fit.objects - 1
     if others == 0:
         return "the object is a pool of its own"
-    low, high = (number(end, 4) for end in fit.pool)
+    low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label
     return f"the object joins {others:,} calibration row(s) {where}, {ones:,} of them of class 1"

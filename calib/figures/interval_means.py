@@ -67,11 +67,10 @@ def _span(summary: IntervalSummary) -> str:
 
 
 def _verdict(summary: IntervalSummary) -> str:
-    """Inside, within sampling error of it, or on which side the frequency lies outside."""
+    """Whether the frequency is inside, is within sampling error of it, or on which side it lies outside."""
     if summary.lower <= summary.observed <= summary.upper:
-        return "inside"
-    side = "below" if summary.observed < summary.lower else "above"
-    return f"{side}, by no more than chance" if summary.valid else f"{side}: does not hold"
+        return "yes"
+    return "yes, up to chance" if summary.valid else "no, below" if summary.observed < summary.lower else "no, above"
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
@@ -95,7 +94,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         tuple(series),
         summaries,
         rows,
-        f"Class 1 came in {observed:.1%} of the rows: {held} of {len(series)} methods promised that",
+        f"Class 1 came in {observed:.1%} of the rows, as {held} of {len(series)} methods said it would",
         _caption(series),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "

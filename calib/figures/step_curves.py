@@ -191,6 +191,7 @@ def _layout(record: Steps, theme: Theme) -> go.Layout:
     return layout(
         theme,
         height=480,
+        legend={"traceorder": "normal"},
         xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range), "fixedrange": True},
         yaxis={
             "title": {"text": "Probability of class 1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +16,10 @@ from calib.figures.base import FigureEntry
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
 
-BINS = 50
+BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)
-CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # the axis ends at one of these
+NARROWEST = 1e-6  # where the axis begins at the latest
+CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
 NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers need calibration scores."
 
 
@@ -25,7 +27,8 @@ NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers 
 class Widths:
     """Histograms over common bins and quantiles, one line a series.
 
-    edges : (BINS + 1,) · counts : (series, BINS) · quantiles : (series, 3), the 10th, 50th and 90th in a hundred
+    edges : (BINS + 1,), each the same multiple of the one before, the last 1; narrower intervals count in the first bin
+    counts : (series, BINS) · quantiles : (series, 3), the 10th, 50th and 90th in a hundred
     means : (series,)
     """
 
@@ -60,6 +63,16 @@ def ceiling(value: float) -> float:
     return next((end for end in CEILINGS if value <= end), 1.0)
 
 
+def logarithmic_edges(narrow: float) -> np.ndarray:
+    """Edges from the power of ten at or below ``narrow``, but at most 0.01, up to 1.
+
+    >>> logarithmic_edges(0.0042)[[0, -1]].round(6)
+    array([0.001, 1.   ])
+    """
+    decade = math.floor(math.log10(max(narrow, NARROWEST)) + 1e-9)
+    return np.geomspace(10.0 ** min(-2, decade), 1.0, BINS + 1)
+
+
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     """Widths of every interval method of one evaluation, or of several side by side.
 
@@ -68,8 +81,8 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     series = series_of(evaluations)
     if not series:
         raise InputError(NO_INTERVALS)
-    edges = np.linspace(0, ceiling(max(float(s.said.width.max()) for s in series)), BINS + 1)
-    counts = np.stack([np.histogram(s.said.width, edges)[0] for s in series])
+    edges = logarithmic_edges(min(float(np.quantile(s.said.width, 0.05)) for s in series))
+    counts = np.stack([np.histogram(np.clip(s.said.width, edges[0], 1.0), edges)[0] for s in series])
     quantiles = np.stack([np.quantile(s.said.width, QUANTILES) for s in series])
     median = quantiles[:, 1]
     narrow, wide = int(median.argmin()), int(median.argmax())
@@ -91,9 +104,9 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
 
 def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     text = (
-        "Each shape is a histogram of p1 − p0 over the test rows; the bar under it runs from the 10th to the 90th row "
-        "in a hundred, the mark is the median. Narrow means that the calibration set settles the probability, not that "
-        "it is right: the validity table says that."
+        "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis; the bar under it spans the "
+        "10th to the 90th row in a hundred, the mark is the median. Narrow means that the calibration set settles the "
+        "probability, not that it is right: the validity table says that."
     )
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:
@@ -115,7 +128,9 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
             margin={"l": 16, "r": 16, "t": 12, "b": 48},
             xaxis={
                 "title": {"text": "Width of the interval, p1 − p0"},
-                "range": [0, record.edges[-1]],
+                "type": "log",
+                "range": [math.log10(record.edges[0]), 0.02],
+                "dtick": 1,
                 "fixedrange": True,
             },
             yaxis={"range": [-0.3, count], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True},
@@ -124,14 +139,13 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
     for i, series in enumerate(record.series):
         base = count - 1 - i
         figure.add_traces(_shape(record, i, base) + _bar(record, i, base, theme))
-        low, median, high = record.quantiles[i]
         figure.add_annotation(
-            x=record.edges[-1],
-            y=base + 0.82,
-            xanchor="right",
+            x=0,
+            xref="paper",
+            y=base + 0.84,
+            xanchor="left",
             showarrow=False,
-            font={"color": theme.ink},
-            text=f"<b>{series.name}</b>  median {number(median)}, 10–90 %: {number(low)}–{number(high)}",
+            text=f"<b>{series.name}</b>: median {number(record.quantiles[i, 1])}",
         )
     return figure
 
@@ -168,7 +182,7 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
         mode="markers",
         name=record.series[i].name,
         marker={"symbol": mark.symbol, "size": 13, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
-        hovertemplate="median %{x:.4f}",
+        hovertemplate=f"median %{{x:.4f}}<br>10 to 90 %: {number(low)} to {number(high)}",
     )
     return [bar, point]
 

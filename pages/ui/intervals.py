@@ -28,9 +28,10 @@ def evaluation(recipe: Recipe) -> Evaluation:
     for key in INTERVAL_METHODS:
         if key in result.refused:
             st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
-    if not shown_method(result):
+    if explaining.METHOD in result.refused:
         st.info("There are no intervals to show. Choose the placement split, cv or oob in the sidebar.")
-        st.stop()
+    if explaining.METHOD not in result.predictions:
+        st.stop()  # also while the model is fitted and the last picture is another page's
     return result
 
 
@@ -38,10 +39,9 @@ def with_intervals(recipe: Recipe) -> Recipe:
     return recipe.replace(calibrators=("none", *INTERVAL_METHODS))
 
 
-def shown_method(result: Evaluation) -> str | None:
-    """The method whose pairs are drawn: the Recipe's, or the other one where that cannot answer."""
-    wanted = (result.recipe.interval, *INTERVAL_METHODS)
-    return next((key for key in wanted if key in result.predictions), None)
+def shown_method(result: Evaluation) -> str:
+    """The method whose pairs are drawn: the Recipe's, or Venn–Abers where that cannot answer."""
+    return result.recipe.interval if result.recipe.interval in result.predictions else explaining.METHOD
 
 
 def headline(result: Evaluation) -> None:
@@ -85,17 +85,16 @@ def switches(recipe: Recipe) -> None:
             )
 
 
-def chosen_row(result: Evaluation) -> int | None:
-    """The Recipe's row where it is a test row here; else why not, and None."""
+def chosen_row(result: Evaluation) -> int:
+    """The row to explain: the Recipe's, or the one with the widest interval where that is none of the test rows."""
     row = result.recipe.row
-    if row is None:
-        return None
-    try:
-        explaining.position_of(result, row)
-    except InputError as error:
-        st.info(plain(error))
-        return None
-    return row
+    if row is not None:
+        try:
+            explaining.position_of(result, row)
+            return row
+        except InputError as error:
+            st.info(plain(f"{error} Until then the widest interval is shown."))
+    return explaining.widest_row(result)
 
 
 def choose_row(known: list) -> None:
@@ -103,10 +102,11 @@ def choose_row(known: list) -> None:
     state.update(row=int(known[0]))
 
 
-def rows(result: Evaluation, row: int | None) -> None:
-    """A row by its number, or from a table: the widest intervals or, once there is a row, those most like it."""
-    table = listed_rows(result, shown_method(result), row)
-    key = f"rows_{row}"
+def rows(result: Evaluation, row: int) -> None:
+    """A row by its number, or from a table: the widest intervals or, once a row is chosen, those most like it."""
+    chosen = row if result.recipe.row == row else None
+    table = listed_rows(result, shown_method(result), chosen)
+    key = f"rows_{chosen}"
 
     def picked() -> None:
         lines = st.session_state[key].selection.rows
@@ -116,7 +116,7 @@ def rows(result: Evaluation, row: int | None) -> None:
     state.control(
         st.number_input,
         "row",
-        row,
+        chosen,
         "Row to explain, by its number in the file",
         min_value=0,
         step=1,
@@ -136,33 +136,33 @@ def rows(result: Evaluation, row: int | None) -> None:
         },
         alt="Test rows with score, p0, p1, p and width",
     )
-    order = "the widest intervals first" if row is None else "the chosen row first, then those with the nearest pairs"
+    order = (
+        "the widest intervals first" if chosen is None else "the chosen row first, then those with the nearest pairs"
+    )
     st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
 
 
-def explanation(result: Evaluation, row: int | None) -> None:
+def explanation(result: Evaluation, row: int) -> None:
     """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
-    try:
-        said = explaining.explain(result, work.fitted_of(result), explaining.widest_row(result) if row is None else row)
-    except InputError as error:
-        st.info(plain(error))
-        return
+    said = explaining.explain(result, work.fitted_of(result), row)
     sets = range(1, len(said.fits) + 1)
-    chosen = 1
-    if len(sets) > 1:
-        chosen = st.segmented_control("Fold", sets, default=1, required=True, key="calibration_set")
-    words = st.container()
-    record = chart.show("explained", said, calibration_set=chosen)
+    words, picture = st.columns([0.36, 0.64], gap="medium")
+    with words:
+        chosen = st.segmented_control("Fold", sets, default=1, required=True, key="fold") if len(sets) > 1 else 1
+    with picture:
+        record = chart.show("explained", said, calibration_set=chosen)
     with words:
         for sentence in record.words:
-            st.markdown(f"- {plain(sentence)}")
-    if len(sets) > 1:
-        st.dataframe(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+            st.markdown(plain(sentence))
+        if len(sets) > 1:
+            st.dataframe(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+        _features(result, row)
+
+
+def _features(result: Evaluation, row: int) -> None:
     if not result.dataset.predictions:
-        with st.expander(f"What the model saw of row {said.row}"):
-            st.dataframe(
-                result.dataset.X.loc[[said.row]].T.astype(str), width="stretch", alt=f"Columns of row {said.row}"
-            )
+        with st.expander(f"What the model saw of row {row}"):
+            st.dataframe(result.dataset.X.loc[[row]].T.astype(str), width="stretch", alt=f"Columns of row {row}")
 
 
 def side_by_side(recipe: Recipe, result: Evaluation) -> None:
@@ -188,7 +188,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         st.pills,
         "beside",
         [key for key in recipe.beside if key in options and key != own],
-        "Set beside it",
+        "Other kinds to set beside it",
         [key for key in options if key != own],
         selection_mode="multi",
         format_func=lambda key: KINDS[key].capitalize(),
