@@ -18,6 +18,7 @@ from calib import checks
 from calib.calibrators import CALIBRATORS, MERGE_RULES
 from calib.checks import InputError
 from calib.data import DEFAULT_SAMPLE
+from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.records import Parameter
@@ -32,7 +33,11 @@ EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
 INTERVAL_METHODS = tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
+COSTS = (0.001, 1_000_000)
 PAIR_COLORS = ("label", "width", "score")
+GROWTHS = ("tree", "forest", "forest_oob")
+LEAVES = ("frequency", "laplace")
+DEEPEST = "max"
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -97,6 +102,14 @@ def _ranges(value: Any, name: str) -> tuple[str, ...]:
         if not 0 <= low < high <= 1:
             raise InputError(f"{name} must be calibrator:low:high with 0 <= low < high <= 1, but is {item!r}.")
     return ranges
+
+
+def _depths(value: Any, name: str) -> tuple[str, ...]:
+    """Depths from 1 to 100 as texts, or "max" for the fully grown tree."""
+    for depth in _names(value, name):
+        if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
+            raise InputError(f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}.")
+    return _names(value, name)
 
 
 def _pairs(value: Any, name: str) -> Pairs:
@@ -166,6 +179,17 @@ class Recipe:
         "view", ("split", "cv", "train"), _keys(PLACEMENTS), "Placements whose intervals are set side by side."
     )
     row: int | None = _field("view", None, _optional_row, "The row to explain, by its number in the file.")
+    metric: str = _field("view", "brier", _one_of(lambda: METRICS), "The number drawn against the depth of the trees.")
+    losses_of: str = _field(
+        "view", "none", _one_of(lambda: CALIBRATORS), "Whose loss is taken apart where true probabilities are known."
+    )
+    growth: str = _field("view", "tree", _one_of(lambda: GROWTHS), "Whose diagrams at chosen depths are shown.")
+    leaves: str = _field("view", "frequency", _one_of(lambda: LEAVES), "How a leaf turns counts into a probability.")
+    depths: tuple[str, ...] = _field("view", ("2", "5", DEEPEST), _depths, "Depths whose diagrams stand side by side.")
+    depth: int = _field("view", 3, _number(1, 100, integer=True), "Depth of the tree that is drawn.")
+    node: int | None = _field("view", None, _optional_row, "The node of the tree from which on it is drawn.")
+    cost_false_alarm: float = _field("view", 1.0, _number(*COSTS), "The cost of acting where nothing is the matter.")
+    cost_miss: float = _field("view", 5.0, _number(*COSTS), "The cost of not acting where it would have been right.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):

@@ -52,8 +52,12 @@ def selected_rows(evaluation: Evaluation) -> np.ndarray:
 
 
 def selected_frame(evaluation: Evaluation, most: int | None = None) -> pd.DataFrame:
-    """The picked rows (the first ``most`` of them): number in the file, class, predictions, then their features."""
-    rows = selected_rows(evaluation)[:most]
+    """The picked rows (the first ``most`` of them) as ``rows_frame`` lists them."""
+    return rows_frame(evaluation, selected_rows(evaluation)[:most])
+
+
+def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
+    """These positions among the test rows: number in the file, class, predictions, then their features."""
     said = {key: said.p[rows] for key, said in evaluation.predictions.items()}
     names = np.asarray(evaluation.dataset.classes, dtype=object)[evaluation.y[rows]]
     features = evaluation.dataset.X.iloc[evaluation.rows[rows]]

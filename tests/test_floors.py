@@ -15,7 +15,18 @@ FLOOR = {
     **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),
     **dict.fromkeys(["calib.placements", "calib.sources", "calib.recipe"], 2),
     **dict.fromkeys(["calib.calibrated", "calib.evaluate", "calib.explain", "calib.curves"], 3),
-    **dict.fromkeys(["calib.differences", "calib.selection", "calib.groups"], 3),
+    **dict.fromkeys(
+        [
+            "calib.depth",
+            "calib.setups",
+            "calib.grown_tree",
+            "calib.differences",
+            "calib.selection",
+            "calib.groups",
+            "calib.decision",
+        ],
+        3,
+    ),
     **dict.fromkeys(["calib.figures", "calib.advice", "calib.study", "calib.lessons"], 4),
     "calib.export": 5,
     "calib": 5,  # the face of the package hands names on: for those outside, not for the floors below
