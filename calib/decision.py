@@ -75,8 +75,14 @@ def undecided(said: Predictions, t: float) -> np.ndarray:
     >>> undecided(said, 0.5)    # an end on the threshold itself decides as below it
     array([False,  True,  True])
     """
-    assert said.lower is not None and said.upper is not None, "this method gives no intervals"
-    return (said.lower > t) != (said.upper > t)
+    lower, upper = _ends(said)
+    return (lower > t) != (upper > t)
+
+
+def _ends(said: Predictions) -> tuple[np.ndarray, np.ndarray]:
+    assert said.lower is not None, "this method gives no intervals"
+    assert said.upper is not None
+    return said.lower, said.upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +114,11 @@ class Decision:
         """The rows whose interval of ``method`` straddles the threshold, the widest first: interval, then features."""
         rows = np.flatnonzero(self.undecided[method])
         said = self.evaluation.predictions[method]
-        assert said.lower is not None and said.upper is not None
+        lower, upper = _ends(said)
         rows = rows[np.argsort(-said.width[rows], kind="stable")][:most]
         table = rows_frame(self.evaluation, rows)
-        table.insert(2, "lower end", said.lower[rows])
-        table.insert(3, "upper end", said.upper[rows])
+        table.insert(2, "lower end", lower[rows])
+        table.insert(3, "upper end", upper[rows])
         return table
 
 

@@ -1,10 +1,12 @@
 """Every figure: numbers first (``prepare``), ink second (``draw``)."""
 
 from calib.figures.base import FigureEntry
+from calib.figures.costs import COSTS, formatted_costs
 from calib.figures.explained import EXPLAINED
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
 from calib.figures.metrics import best_calibrator, formatted_metrics
+from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
 from calib.figures.step_curves import STEP_CURVES
@@ -23,6 +25,8 @@ FIGURES: dict[str, FigureEntry] = {
         WIDTHS,
         INTERVAL_MEANS,
         INTERVAL_BINS,
+        COSTS,
+        NET_BENEFIT,
     )
 }
 
@@ -35,6 +39,7 @@ __all__ = [
     "FigureEntry",
     "Theme",
     "best_calibrator",
+    "formatted_costs",
     "formatted_metrics",
     "number",
 ]

@@ -1,0 +1,148 @@
+"""What acting by each calibrator's probabilities costs: what it promises beside what came, on one axis of cost.
+
+A calibrated probability keeps its promises: expected and realised cost agree. Elkan 2001; the arithmetic is in
+``calib.decision``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.decision import Decision
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.metrics import BEST
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+
+NOTHING = "There is no probability to decide by: choose a calibrator that can answer here."
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """Expected and realised cost a case, one line a calibrator, as ``Decision.table`` has them."""
+
+    table: pd.DataFrame
+    never: float
+    always: float
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a calibrator, then the two rules that ask no model."""
+        rules = pd.DataFrame({"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["never act", "always act"])
+        return pd.concat([self.table, rules]).rename_axis("calibrator").reset_index()
+
+
+def prepare(decision: Decision) -> Costs:
+    """Costs of every calibrator. Raises InputError where there is none."""
+    table = decision.table
+    if table.empty:
+        raise InputError(NOTHING)
+    simple = "never act" if decision.never <= decision.always else "always act"
+    caption = (
+        "Filled: what each case really cost on the test rows; hollow: what the probabilities promised; bars: 95 % "
+        "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; hollow to the "
+        f"left promised too little. Never acting costs {number(decision.never)} a case, always acting "
+        f"{number(decision.always)} (dashed: {simple})."
+    )
+    said = "; ".join(f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows())
+    return Costs(table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {said}.")
+
+
+def _finding(decision: Decision) -> str:
+    """The result in one sentence; a difference whose interval holds 0 may be luck."""
+    table, best = decision.table, decision.cheapest
+    cost = number(table.realised[best])
+    if best == decision.reference:
+        return f"{label_of(best)} costs {cost} a case; nothing here is cheaper"
+    text = f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a case"
+    return text + (", which may be luck" if table.difference_upper[best] >= 0 else "")
+
+
+def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
+    """One line a calibrator, the first at the top; realised above expected."""
+    keys = list(record.table.index)
+    floor = min(record.never, record.always)
+    end = 1.06 * max(floor, record.table[["expected_upper", "realised_upper"]].to_numpy().max())
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=110 + 58 * len(keys),
+            showlegend=False,
+            margin={"l": 110, "r": 16, "t": 28, "b": 48},
+            xaxis={"title": {"text": "Cost a case"}, "range": [0, end or 1.0], "fixedrange": True},
+            yaxis={
+                "range": [-0.6, len(keys) - 0.4],
+                "tickvals": list(range(len(keys))),
+                "ticktext": [label_of(key) for key in reversed(keys)],
+                "ticks": "",
+                "showgrid": False,
+                "fixedrange": True,
+            },
+        )
+    )
+    figure.add_vline(x=floor, line={"color": theme.diagonal, "width": 1, "dash": "dash"})
+    figure.add_annotation(
+        x=floor,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right" if floor > end / 2 else "left",
+        showarrow=False,
+        font={"color": theme.muted},
+        text="never act" if record.never <= record.always else "always act",
+    )
+    for name, shift, filled in (("realised", 0.13, True), ("expected", -0.13, False)):
+        for i, key in enumerate(reversed(keys)):
+            figure.add_trace(_mark(record.table.loc[key], key, name, i + shift, filled, theme))
+    return figure
+
+
+def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: Theme) -> go.Scatter:
+    mark, value = MARKS[key], line[name]
+    lower, upper = line[f"{name}_lower"], line[f"{name}_upper"]
+    return go.Scatter(
+        x=[value],
+        y=[y],
+        mode="markers",
+        name=f"{label_of(key)}, {name}",
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [upper - value],
+            "arrayminus": [value - lower],
+            "color": mark.color,
+            "thickness": 2 if filled else 1.2,
+            "width": 4,
+        },
+        marker={
+            "symbol": mark.symbol if filled else f"{mark.symbol}-open",
+            "size": 12,
+            "color": mark.color,
+            "line": {"color": theme.paper if filled else mark.color, "width": 1 if filled else 2},
+        },
+        hovertemplate=f"{name} cost %{{x:.4f}}<br>95 % interval [{lower:.4f}, {upper:.4f}]",
+    )
+
+
+def formatted_costs(decision: Decision) -> pd.DataFrame:
+    """The table as people read it; the lowest realised cost carries a star."""
+    table = decision.table
+    shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+    shown["Acted on"] = [f"{share:.1%}" for share in table["acted"]]
+    shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
+    lowest = table["realised"] == table["realised"].min()
+    for name, label in (("realised", "Realised cost"), ("expected", "Expected cost"), ("difference", "Difference")):
+        stars = [BEST if name == "realised" and star else "" for star in lowest]
+        shown[label] = [
+            f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
+            for (_, row), star in zip(table.iterrows(), stars, strict=True)
+        ]
+    return shown
+
+
+COSTS = FigureEntry("costs", "Costs of acting", prepare, draw)

@@ -1,0 +1,119 @@
+"""The decision curve: the net benefit of acting by each calibrator, for every threshold a reader may hold.
+
+Vickers & Elkin 2006, *Decision curve analysis*: TP/n − FP/n · t/(1 − t), beside the two rules that ask no model, acting
+on all (its net benefit is share − (1 − share) t/(1 − t)) and acting on none (0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.decision import CURVE_THRESHOLDS, Decision, net_benefit
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.costs import NOTHING
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+
+LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm
+
+
+@dataclass(frozen=True, eq=False)
+class NetBenefit:
+    """Curves over ``thresholds`` (99,), by calibrator; ``all_`` acts on all; ``at`` is the Recipe's threshold."""
+
+    thresholds: np.ndarray
+    curves: Mapping[str, np.ndarray]
+    all_: np.ndarray
+    share: float
+    at: float
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a threshold, one column a rule."""
+        return pd.DataFrame({"threshold": self.thresholds, **self.curves, "act on all": self.all_, "act on none": 0.0})
+
+
+def prepare(decision: Decision) -> NetBenefit:
+    """Decision curves of every calibrator. Raises InputError where there is none."""
+    evaluation, t = decision.evaluation, decision.threshold
+    if not evaluation.predictions:
+        raise InputError(NOTHING)
+    y, share = evaluation.y, float(evaluation.y.mean())
+    curves = {key: net_benefit(y, said.p) for key, said in evaluation.predictions.items()}
+    here = {key: float(net_benefit(y, said.p, np.array([t]))[0]) for key, said in evaluation.predictions.items()}
+    odds = CURVE_THRESHOLDS / (1 - CURVE_THRESHOLDS)
+    simple = max(0.0, share - (1 - share) * t / (1 - t))
+    best = max(here, key=lambda key: here[key])
+    return NetBenefit(
+        CURVE_THRESHOLDS,
+        curves,
+        share - (1 - share) * odds,
+        share,
+        t,
+        _finding(best, here[best], simple, t),
+        "Higher is better; 1 is one rightly flagged case for every case there is. A model earns its keep at the "
+        "thresholds where its curve lies above both grey lines: act on all, act on none. Calibration matters where a "
+        "curve falls below them. The vertical line is the threshold of your costs.",
+        f"Decision curve. At the threshold {number(t)}: "
+        + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
+        + f"; the better simple rule {number(simple)}.",
+    )
+
+
+def _finding(best: str, value: float, simple: float, t: float) -> str:
+    if value <= simple:
+        return f"At the threshold {number(t)} no calibrator beats acting on {'all' if simple > 0 else 'none'}"
+    per_thousand = 1000 * (value - simple)
+    return (
+        f"At the threshold {number(t)} {label_of(best)} is worth {number(per_thousand)} rightly flagged cases "
+        f"per 1,000 more than acting on {'all' if simple > 0 else 'none'}"
+    )
+
+
+def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
+    """Net benefit against the threshold, on axes that depend on the data only."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            uirevision="net_benefit",
+            xaxis={"title": {"text": "Threshold"}, "range": [0, 1], "fixedrange": True},
+            yaxis={
+                "title": {"text": "Net benefit"},
+                "range": [LOWEST * record.share, 1.06 * record.share],
+                "fixedrange": True,
+            },
+            legend={"y": -0.2},
+        )
+    )
+    grey = {"color": theme.diagonal, "width": 1.5}
+    figure.add_scatter(x=record.thresholds, y=record.all_, mode="lines", name="act on all", line=grey)
+    figure.add_scatter(x=[0, 1], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"})
+    for key, curve in record.curves.items():
+        mark = MARKS[key]
+        figure.add_scatter(
+            x=record.thresholds,
+            y=curve,
+            mode="lines+markers",
+            name=label_of(key),
+            line={"color": mark.color, "width": 2, "dash": mark.dash},
+            marker={
+                "symbol": mark.symbol,
+                "size": [9 if i % 10 == 9 else 0 for i in range(len(curve))],
+                "color": mark.color,
+                "line": {"width": 0},
+            },
+            hovertemplate="threshold %{x:.2f}: %{y:.4f}",
+        )
+    figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})
+    return figure
+
+
+NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw)
