@@ -1,9 +1,5 @@
-"""The start page is the first diagram: ``streamlit run app.py`` opens on Reliability with a sample loaded.
+"""The page table; the address without a path opens on the first diagram, with a sample loaded."""
 
-Pages open their own frame (pages/ui/frame.py), so there is no page table here that another script would depend on.
-"""
+from pages.ui import frame
 
-import runpy
-from pathlib import Path
-
-runpy.run_path(str(Path(__file__).with_name("pages") / "explore_reliability.py"))
+frame.run_app(start="pages/explore_reliability.py")

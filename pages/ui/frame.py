@@ -1,13 +1,15 @@
 """The frame around every page: title, navigation, the sidebar that edits the Recipe, the link and the Python source.
 
-There is no ``st.navigation``: a fresh server that is asked for a page's own address runs that page's script alone, so
-each script opens its frame itself and needs no other script to have run before.
+A fresh server knows of no page but app.py and, in Streamlit's old discovery mode, of the scripts beside it: asked for a
+page's own address first, it runs that script alone. So ``open_page`` sends such a session through app.py once.
 """
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
@@ -19,7 +21,12 @@ from calib.recipe import Recipe
 from pages.ui import controls, state
 from pages.ui.text import plain
 
+ROOT = Path(__file__).parents[2]
 PRODUCT = "Calibration Explorer"
+WORDMARK = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
+    '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ PAGES = {
             "pages/explore_reliability.py", "Reliability", "When the model says 70 %, does it happen 70 % of the time?"
         ),
         Page("pages/explore_venn_abers.py", "Venn–Abers", "How sure can each single probability be?"),
+        Page("pages/explore_decide.py", "Decide", "Where to draw the line, and what does it cost?"),
     ),
     "Learn": (),
     "Study": (),
@@ -48,27 +56,36 @@ def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
+def run_app(start: str) -> None:
+    """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
+    st.session_state["through_app"] = True
+
+    def home() -> None:
+        runpy.run_path(str(ROOT / start))
+
+    sections = {
+        section: [st.Page(page.script, title=page.name) for page in pages] for section, pages in PAGES.items() if pages
+    }
+    chosen = st.navigation({"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections})
+    if "asked_for" in st.session_state:
+        script, query = st.session_state.pop("asked_for")
+        st.switch_page(script, query_params=query)
+    st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
+    chosen.run()
+
+
 def open_page(script: str) -> Recipe:
     """Everything around a page; the Recipe it works with."""
+    if "through_app" not in st.session_state:
+        st.session_state["asked_for"] = (script, st.query_params.to_dict())
+        st.switch_page("app.py")
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state="auto")
     state.follow_address(script)
     with st.sidebar:
-        _navigation(page)
         controls.sidebar(state.recipe())
     _heading(page)
     return state.recipe()
-
-
-def _navigation(current: Page) -> None:
-    st.markdown(f"**{PRODUCT}**")
-    query = state.recipe().to_query()
-    for section, pages in PAGES.items():
-        if not pages:
-            continue
-        st.caption(section)
-        for page in pages:
-            st.page_link(page.script, label=page.name, help=page.question, query_params=query)
 
 
 def _heading(page: Page) -> None:

@@ -59,13 +59,16 @@ def update(**changes: Any) -> None:
 def follow_address(script: str) -> None:
     """Take the Recipe from the address when that is new (a link, the back button), else write it there.
 
-    After a change on the page the address is not asked: the browser may not yet have heard of the change before.
+    After a change on the page the address is not asked: the browser may not yet have heard of the change before. Nor is
+    an empty one after a step to another page: the navigation's links carry no settings.
     """
+    query = st.query_params.to_dict()
+    own = st.session_state.pop("changed", False)
     if st.session_state.setdefault("page", script) != script:
         st.session_state["page"] = script
         say(None)
-    query = {name: st.query_params[name] for name in st.query_params}
-    if not st.session_state.pop("changed", False) and query != st.session_state.get("address", {}):
+        own = own or not query
+    if not own and query != st.session_state.get("address", {}):
         try:
             st.session_state["recipe"] = Recipe.from_query(query)
             say(None)
