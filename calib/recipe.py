@@ -27,7 +27,7 @@ PARTS = ("fit", "calibrate", "view")
 BINNINGS = ("uniform", "quantile")
 BANDS = ("none", "confidence", "consistency")
 LAYOUTS = ("overlaid", "side")
-CURVES = ("binned", "corp", "smoothed")
+CURVES = ("smoothed", "binned", "corp")
 DETAILS = ("metrics", "rows", "groups", "models", "luck")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
@@ -164,7 +164,9 @@ class Recipe:
     bins: int = _field("view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error.")
     binning: str = _field("view", "uniform", _one_of(lambda: BINNINGS), "Bins of equal width or of equal count.")
     band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
-    curve: str = _field("view", "binned", _one_of(lambda: CURVES), "Frequencies in bins, isotonic steps or smoothed.")
+    curve: str = _field(
+        "view", "smoothed", _one_of(lambda: CURVES), "A smooth line beside the bins, the bins alone, or isotonic steps."
+    )
     layout: str = _field("view", "overlaid", _one_of(lambda: LAYOUTS), "One diagram or one for each calibrator.")
     selection: tuple[str, ...] = _field("view", (), _ranges, "The test rows listed, as calibrator:low:high.")
     details: str = _field("view", "metrics", _one_of(lambda: DETAILS), "What stands under the diagram.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ FEW = 10  # a bin with fewer rows says little: it is drawn faint
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 
 HEIGHT = 640
-KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed"}
+KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
 
 Curve = BinnedCurve | CorpCurve | SmoothCurve
 
@@ -43,55 +44,68 @@ Curve = BinnedCurve | CorpCurve | SmoothCurve
 class Reliability:
     """Curves by calibrator, and the words around them.
 
-    histograms : calibrator → how its predictions are spread · picked : the same of the rows selected, or nothing
-    ranges : the selection as (calibrator, low, high)
+    curves : what the lines show · bins : frequencies in bins, beside smoothed curves too; none for isotonic steps
+    histograms : how the predictions are spread · picked : the same of the rows selected, or nothing
+    ranges : the selection as (calibrator, low, high) · leading : the curves drawn strong, those that the title names
     """
 
     curves: Mapping[str, Curve]
+    bins: Mapping[str, BinnedCurve]
     histograms: Mapping[str, Histogram]
     picked: Mapping[str, Histogram]
     ranges: tuple[tuple[str, float, float], ...]
+    leading: tuple[str, ...]
     band: str
     title: str
     caption: str
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibrator and bin (or point of its curve)."""
-        frames = [curve.to_frame().assign(calibrator=key) for key, curve in self.curves.items()]
-        table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": []})
-        return table[["calibrator", *(name for name in table.columns if name != "calibrator")]]
+        """One row a calibrator and bin, or point of its curve; ``kind`` says which."""
+        kinds = {BinnedCurve: "bin", CorpCurve: "step", SmoothCurve: "smoothed"}
+        drawn = [*self.bins.items(), *((key, c) for key, c in self.curves.items() if not isinstance(c, BinnedCurve))]
+        frames = [curve.to_frame().assign(calibrator=key, kind=kinds[type(curve)]) for key, curve in drawn]
+        table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": [], "kind": []})
+        return table[["calibrator", "kind", *(name for name in table.columns if name not in ("calibrator", "kind"))]]
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default) as the Recipe's view asks for them."""
-    recipe = evaluation.recipe
+    recipe, y = evaluation.recipe, evaluation.y
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
-    curves = {key: _curve(recipe, evaluation.y, p) for key, p in said.items()}
+    bins = {}
+    if recipe.curve != "corp":
+        bins = {key: binned_curve(y, p, bins=recipe.bins, strategy=recipe.binning) for key, p in said.items()}
     rows = selected_rows(evaluation)
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
-    few = sum(int((shape.few & (shape.count > 0)).sum()) for shape in map(shape_of, curves.values()))
     return Reliability(
-        curves,
-        {key: histogram(evaluation.y, p, bins=recipe.bins) for key, p in said.items()},
-        {key: histogram(evaluation.y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
+        bins if recipe.curve == "binned" else {key: _curve(recipe, y, p) for key, p in said.items()},
+        bins,
+        {key: histogram(y, p, bins=recipe.bins) for key, p in said.items()},
+        {key: histogram(y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
         tuple(read_ranges(recipe.selection)),
+        _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
-        _caption(recipe, few),
-        f"Reliability diagram of {len(evaluation.y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
+        _caption(recipe, sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in bins.values())),
+        f"Reliability diagram of {len(y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
 
 
-def _curve(recipe: Recipe, y: np.ndarray, p: np.ndarray) -> Curve:
+def _curve(recipe: Recipe, y: np.ndarray, p: np.ndarray) -> CorpCurve | SmoothCurve:
     if recipe.curve == "corp":
         return corp_curve(y, p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed)
-    if recipe.curve == "smoothed":
-        return smooth_curve(y, p)
-    return binned_curve(y, p, bins=recipe.bins, strategy=recipe.binning)
+    return smooth_curve(y, p)
+
+
+def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
+    """The uncalibrated model and the method with the lowest Brier score."""
+    brier = evaluation.measured(["brier"])["brier"][list(shown)]
+    others = brier.drop("none", errors="ignore")
+    return ("none", *([] if others.empty else [str(others.idxmin())]))
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
@@ -119,7 +133,7 @@ def _caption(recipe: Recipe, few: int) -> str:
     if recipe.curve == "corp":
         text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."
     if recipe.curve == "smoothed":
-        text += " Curves: local-linear regression of the outcomes on the predictions, over half of the rows at a time."
+        text += " Lines: local-linear regression on the nearest half of the rows. Marks: bins, larger with more rows."
     if recipe.band == "confidence":
         text += " Shaded: where the true frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
@@ -134,8 +148,7 @@ class Shape:
     """Any kind of curve as it is drawn, arrays (k,).
 
     x, y : points · low, high : the predictions a point stands for, [low, high) · count : rows behind it
-    few : whether they are too few to say much · confidence, consistency : (lower, upper) of the bands
-    hover : what a point is, for its label
+    confidence, consistency : (lower, upper) of the bands · hover : what a point is, for its label
     """
 
     x: np.ndarray
@@ -143,7 +156,6 @@ class Shape:
     low: np.ndarray
     high: np.ndarray
     count: np.ndarray
-    few: np.ndarray
     confidence: tuple[np.ndarray, np.ndarray]
     consistency: tuple[np.ndarray, np.ndarray]
     hover: str
@@ -151,25 +163,23 @@ class Shape:
 
 def shape_of(curve: Curve) -> Shape:
     """The points, ranges and bands of a curve of any kind."""
+    band = curve.lower, curve.upper
     if isinstance(curve, BinnedCurve):
-        low, high = curve.edges[:-1].copy(), curve.edges[1:].copy()
-        low[0], high[-1] = 0.0, 1.0
-        sides = (curve.lower, curve.upper), (curve.band_lower, curve.band_upper)
+        low, high = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
         hover = "%{customdata[3]:,d} rows from %{customdata[1]:.3g} to %{customdata[2]:.3g}"
-        return Shape(curve.mean_p, curve.observed, low, high, curve.count, curve.count < FEW, *sides, hover)
-    if isinstance(curve, CorpCurve):
-        first = np.flatnonzero(np.r_[True, np.diff(curve.recalibrated) > 0])
-        pool = np.cumsum(np.diff(curve.recalibrated, prepend=-1) > 0) - 1
-        last = np.r_[first[1:] - 1, len(curve.p) - 1]
-        low, high = (ends[pool] for ends in _cells(curve.p[first], curve.p[last]))
-        band, unknown = (curve.lower, curve.upper), (np.full_like(curve.p, np.nan),) * 2
-        sides = (band, unknown) if curve.band == "confidence" else (unknown, band)
-        hover = "a step of %{customdata[3]:,d} rows"
-        return Shape(curve.p, curve.recalibrated, low, high, curve.count, np.zeros(len(pool), bool), *sides, hover)
-    low, high = _cells(curve.p, curve.p)
-    sides = (curve.lower, curve.upper), (curve.band_lower, curve.band_upper)
-    hover = "a mean worth %{customdata[3]:,.0f} rows"
-    return Shape(curve.p, curve.smoothed, low, high, curve.count, np.zeros(len(low), bool), *sides, hover)
+        consistency = curve.band_lower, curve.band_upper
+        return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
+    if isinstance(curve, SmoothCurve):
+        hover, consistency = "a mean worth %{customdata[3]:,.0f} rows", (curve.band_lower, curve.band_upper)
+        return Shape(curve.p, curve.smoothed, *_cells(curve.p, curve.p), curve.count, band, consistency, hover)
+    starts = np.diff(curve.recalibrated, prepend=-1) > 0
+    first, step = np.flatnonzero(starts), np.cumsum(starts) - 1
+    low, high = (ends[step] for ends in _cells(curve.p[first], curve.p[np.r_[first[1:] - 1, len(curve.p) - 1]]))
+    unknown = np.full_like(curve.p, np.nan)
+    confidence = band if curve.band == "confidence" else (unknown, unknown)
+    return Shape(
+        curve.p, curve.recalibrated, low, high, curve.count, confidence, band, "a step of %{customdata[3]:,d} rows"
+    )
 
 
 def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,16 +194,19 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
     )
-    shapes = {key: shape_of(curve) for key, curve in record.curves.items()}
     if record.band != "none":
-        figure.add_traces([_band(key, shape, record.band) for key, shape in shapes.items()])
-    for key, shape in shapes.items():
-        figure.add_traces(_marks(key, shape, theme, labelled=len(shapes) <= 2, thin=key == "none" and len(shapes) > 1))
+        figure.add_traces([_band(key, curve, record.band) for key, curve in record.curves.items()])
+    light = {key: key not in record.leading for key in record.curves}
+    for key, curve in record.curves.items():
+        figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
         figure.add_trace(_bars(key, record.histograms[key], 0.08))
+    for key, curve in (record.bins or record.curves).items():
+        figure.add_traces(_marks(key, curve, theme, light=light[key], labelled=len(record.curves) <= 2))
     for key, counts in record.picked.items():
         figure.add_trace(_bars(key, counts, 0.6))
-    picked = [ring for key, shape in shapes.items() if (ring := _rings(key, shape, record.ranges, theme))]
-    return figure.add_traces(picked)
+    for key, curve in (record.bins or record.curves).items():
+        figure.add_traces(_rings(key, shape_of(curve), record.ranges, theme))
+    return figure
 
 
 def _layout(theme: Theme) -> go.Layout:
@@ -216,59 +229,86 @@ def _layout(theme: Theme) -> go.Layout:
     )
 
 
-def _marks(key: str, shape: Shape, theme: Theme, *, labelled: bool, thin: bool) -> list[go.Scatter]:
-    """A line through the points with enough rows; the others faint, unconnected and with their number of rows."""
+def _in_legend(key: str, theme: Theme) -> go.Scatter:
+    """A calibrator's entry in the legend: colour, dash and marker together."""
     mark = MARKS[key]
-    marker = {"color": mark.color, "symbol": mark.symbol, "line": {"color": theme.paper, "width": 1}}
-    few, enough = np.flatnonzero(shape.few & (shape.count > 0)), np.flatnonzero(~shape.few)
-    traces = []
-    if few.size:
-        numbers = {"text": [f"{n:d}" for n in shape.count[few]], "textposition": "top center"} if labelled else {}
-        traces.append(
-            _points(
-                key,
-                shape,
-                few,
-                mode="markers+text" if labelled else "markers",
-                marker={**marker, "size": 6, "opacity": 0.4},
-                textfont={"size": 10, "color": theme.muted},
-                showlegend=False,
-                **numbers,
-            )
-        )
-    style = {"color": mark.color, "width": 1.8 if thin else 2.4, "dash": mark.dash}
-    dense = {"maxdisplayed": 9} if enough.size > 2 * 50 else {}
-    size = 8 if thin else 10
-    traces.append(
-        _points(key, shape, enough, mode="lines+markers", line=style, marker={**marker, "size": size, **dense})
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="lines+markers",
+        name=label_of(key),
+        legendgroup=key,
+        line={"color": mark.color, "width": 2.4, "dash": mark.dash},
+        marker={"color": mark.color, "symbol": mark.symbol, "size": 9, "line": {"color": theme.paper, "width": 1}},
     )
-    return traces
 
 
-def _points(key: str, shape: Shape, rows: np.ndarray, **style) -> go.Scatter:
+def _line(key: str, curve: Curve, light: bool) -> list[go.Scatter]:
+    """The curve; between bins it is thin where it passes over some with few rows."""
+    mark, shape = MARKS[key], shape_of(curve)
+    style = {"color": rgba(mark.color, 0.7 if light else 1), "width": 1.8 if light else 2.8, "dash": mark.dash}
+    if not isinstance(curve, BinnedCurve):
+        return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
+    enough = shape.count >= FEW
+    thin = {**style, "color": rgba(mark.color, 0.5), "width": 1.2}
+    runs = np.where(enough, shape.y, np.nan)
+    quiet = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
+    return [
+        go.Scatter(x=shape.x[enough], y=shape.y[enough], line=thin, **quiet),
+        go.Scatter(x=shape.x, y=runs, line=style, **quiet),
+    ]
+
+
+def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool) -> list[go.Scatter]:
+    """What a click selects: bins, their area growing with their rows, faint where those are few, or steps.
+
+    ``labelled`` writes the number of rows beside the faint ones.
+    """
+    mark, shape = MARKS[key], shape_of(curve)
+    marker = {"color": mark.color, "symbol": mark.symbol, "line": {"color": theme.paper, "width": 1}}
+    if not isinstance(curve, BinnedCurve):
+        ends = np.flatnonzero(np.diff(shape.low, prepend=-1) > 0)
+        return [_points(key, shape, ends, mode="markers", marker={**marker, "size": 7, "opacity": 0.6 if light else 1})]
+    few, enough = (np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW))
+    numbers = {"text": [f"{n:d}" for n in shape.count[few]], "textposition": "top center"} if labelled else {}
+    faint = _points(
+        key,
+        shape,
+        few,
+        mode="markers+text" if labelled else "markers",
+        marker={**marker, "size": 5, "opacity": 0.4},
+        textfont={"size": 10, "color": theme.muted},
+        **numbers,
+    )
+    size = np.clip(8 * np.sqrt(shape.count[enough] * len(shape.count) / max(shape.count.sum(), 1)), 6, 13)
+    solid = _points(
+        key, shape, enough, mode="markers", marker={**marker, "size": size, "opacity": 0.75 if light else 1}
+    )
+    return [solid, *([faint] if few.size else [])]
+
+
+def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatter:
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
-    known = [shape.low, shape.high, shape.count, *shape.confidence]
+    known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
+    interval = "<br>95 % interval from %{customdata[4]:.3f} to %{customdata[5]:.3f}"
     return go.Scatter(
         x=shape.x[rows],
         y=shape.y[rows],
         name=label_of(key),
         legendgroup=key,
-        customdata=[[key, *values] for values in np.stack([v[rows] for v in known], axis=1).tolist()],
+        showlegend=False,
+        customdata=[[key, *values] for values in known.tolist()],
         hovertemplate=f"predicted %{{x:.3f}}, observed %{{y:.3f}}<br>{shape.hover}"
-        + (
-            "<br>95 % interval from %{customdata[4]:.3f} to %{customdata[5]:.3f}"
-            if np.isfinite(shape.confidence[0][rows]).any()
-            else ""
-        ),
+        + (interval if np.isfinite(known[:, 3:]).any() else ""),
         **style,
     )
 
 
-def _band(key: str, shape: Shape, kind: str) -> go.Scatter:
+def _band(key: str, curve: Curve, kind: str) -> go.Scatter:
     """The band between the points with enough rows, as one translucent shape."""
-    rows = np.flatnonzero(~shape.few)
+    shape, color = shape_of(curve), MARKS[key].color
+    rows = np.flatnonzero(shape.count >= FEW) if isinstance(curve, BinnedCurve) else np.arange(len(shape.x))
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
-    color = MARKS[key].color
     return go.Scatter(
         x=np.r_[shape.x[rows], shape.x[rows][::-1]],
         y=np.r_[upper[rows], lower[rows][::-1]],
@@ -300,23 +340,26 @@ def _bars(key: str, counts: Histogram, alpha: float) -> go.Scatter:
     )
 
 
-def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], theme: Theme) -> go.Scatter | None:
+def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], theme: Theme) -> list[go.Scatter]:
     """A ring around every point whose rows are all picked."""
     inside = np.zeros(len(shape.x), dtype=bool)
     for name, low, high in ranges:
         if name == key:
             inside |= (shape.low >= low) & (shape.high <= high) & (shape.count > 0)
     if not inside.any():
-        return None
-    return go.Scatter(
-        x=shape.x[inside],
-        y=shape.y[inside],
-        mode="markers",
-        legendgroup=key,
-        showlegend=False,
-        hoverinfo="skip",
-        marker={"symbol": "circle-open", "size": 19, "color": theme.ink, "line": {"color": theme.ink, "width": 2}},
-    )
+        return []
+    ring = {"symbol": "circle-open", "size": 19, "color": theme.ink, "line": {"color": theme.ink, "width": 2}}
+    return [
+        go.Scatter(
+            x=shape.x[inside],
+            y=shape.y[inside],
+            mode="markers",
+            legendgroup=key,
+            showlegend=False,
+            hoverinfo="skip",
+            marker=ring,
+        )
+    ]
 
 
 RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw)
