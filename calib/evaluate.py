@@ -23,7 +23,7 @@ from calib.checks import InputError
 from calib.data import preprocessor
 from calib.metrics import METRICS, metric_table
 from calib.models import MODELS
-from calib.placements import PLACEMENTS
+from calib.placements import PLACEMENTS, Outcome
 from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.records import Dataset, Predictions
@@ -214,7 +214,7 @@ def calibrate(recipe: Recipe, fitted: Fitted) -> Evaluation:
         except InputError as error:
             refused[key] = str(error)
             continue
-        predictions[key] = Predictions(y, *(_pool(outcomes, name) for name in ("p", "lower", "upper", "p0", "p1")))
+        predictions[key] = _pooled(y, outcomes)
         calibrators[key] = objects
     rows = np.concatenate([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
@@ -236,9 +236,11 @@ def calibrate(recipe: Recipe, fitted: Fitted) -> Evaluation:
     )
 
 
-def _pool(outcomes: list[Any], name: str) -> np.ndarray | None:
-    arrays = [getattr(outcome, name) for outcome in outcomes]
-    return None if arrays[0] is None else np.concatenate(arrays)
+def _pooled(y: np.ndarray, outcomes: list[Outcome]) -> Predictions:
+    """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
+    ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
+    joined = {name: np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    return Predictions(y, np.concatenate([outcome.p for outcome in outcomes]), **joined)
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from calib.calibrators import Isotonic, merge_pair
@@ -28,15 +27,17 @@ from calib.models.out_of_bag import (
     voting_matrix,
 )
 from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.placements.row_hash import row_hash
 from calib.progress import Watch
 
 
 class OutOfBag(Placement):
     """Out-of-bag scores calibrate; each new object has its own drawn z_r, whose out-of-bag trees score it.
 
-    r is a hash of the row (as the model sees it) and the seed: a row's answer does not depend on its neighbours. An
-    object that every tree saw has no out-of-bag score: it is left out, counted in ``notes`` and never drawn. Venn and
-    Venn–Abers leave z_r out; other calibrators are fitted once on all out-of-bag scores.
+    r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as given, since
+    preprocessing may round differently in another batch. An object that every tree saw has no out-of-bag score: it is
+    left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once
+    on all out-of-bag scores.
     """
 
     key = "oob"
@@ -75,14 +76,10 @@ class OutOfBag(Placement):
 
     def reference(self, X: Any) -> np.ndarray:
         """For each row of X the position in the calibration set of the object z_r drawn for it, int (m,)."""
-        return self._draw(before_last_step(self.model, X))
-
-    def _draw(self, matrix: Any) -> np.ndarray:
-        return (row_hash(matrix, self._seed) % np.uint64(len(self.index))).astype(np.intp)
+        return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
-        matrix = before_last_step(self.model, X)
-        reference = self._draw(matrix)
+        matrix, reference = before_last_step(self.model, X), self.reference(X)
         return Scored(mean_out_of_bag(self.ensemble, matrix, self.bag, reference, watch), X, reference)
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
@@ -143,35 +140,6 @@ class RankMap:
     """The rank calibrator out of bag: an isotonic map of Borda scores that the placement makes tree by tree."""
 
     isotonic: Isotonic
-
-
-def row_hash(matrix: Any, seed: int) -> np.ndarray:
-    """A 64-bit number from each row's values (as float64) and the seed, uint64 (m,): equal rows, equal numbers.
-
-    Column by column, each value's bits are mixed into the row's number by the finaliser of SplitMix64 (Steele et al.
-    2014), whose every output bit depends on every input bit.
-    """
-    values = matrix.toarray() if sp.issparse(matrix) else matrix
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "Out-of-bag prediction draws its reference object from the numbers in a row, but some value is no number. "
-            "Put the encoding of text columns into a pipeline before the ensemble."
-        ) from None
-    values = values + 0.0  # −0 and 0 are the same number
-    values[np.isnan(values)] = np.nan
-    state = np.full(len(values), seed, dtype=np.uint64)
-    for column in values.T:
-        state = _mix(state ^ np.ascontiguousarray(column).view(np.uint64))
-    return _mix(state)
-
-
-def _mix(z: np.ndarray) -> np.ndarray:
-    z = z + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def _entropy(random_state: Any) -> int:

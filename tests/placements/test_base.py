@@ -185,12 +185,14 @@ def mixed(X):
 def test_data_frames_of_mixed_types_go_through_a_pipeline(key):
     columns = ColumnTransformer([("one", OneHotEncoder(handle_unknown="ignore"), ["town"])], remainder="passthrough")
     estimator = Pipeline([("columns", columns), ("model", FOREST)])
-    table, method = mixed(X), VennAbers() if key != "none" else CALIBRATORS["none"]()
+    table, new, method = mixed(X), mixed(NEW)[:4], VennAbers() if key != "none" else CALIBRATORS["none"]()
     placed = PLACEMENTS[key]().fit(estimator, table, Y, random_state=0)
-    whole = placed.predict(placed.calibrate(method), placed.score(mixed(NEW)[:4]))
+    whole = placed.predict(placed.calibrate(method), placed.score(new))
     by_hand = columns.fit_transform(table)
     same = PLACEMENTS[key]().fit(FOREST, by_hand, Y, random_state=0)
-    same_outcome(whole, same.predict(same.calibrate(method), same.score(columns.transform(mixed(NEW)[:4]))))
+    if key == "oob":  # drawn from the rows as they were given
+        same.reference = lambda matrix: placed.reference(new)
+    same_outcome(whole, same.predict(same.calibrate(method), same.score(columns.transform(new))))
 
 
 @pytest.mark.parametrize("key", PLACEMENTS)
