@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 
@@ -29,7 +29,12 @@ def source(recipe: Recipe) -> tuple[str, str]:
     ('upload', '00ff')
     """
     kind, _, key = recipe.data.partition(":")
-    known = {"sample": SAMPLES, "synthetic": SYNTHETIC, "upload": None, "openml": None}
+    known: dict[str, Collection[str] | None] = {
+        "sample": SAMPLES,
+        "synthetic": SYNTHETIC,
+        "upload": None,
+        "openml": None,
+    }
     if kind not in known or not key:
         raise DataError(f"data must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {recipe.data!r}.")
     registry = known[kind]
