@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -70,18 +71,20 @@ def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray]
     numbers = known.astype("int64" if dates else "float64").to_numpy(dtype=np.float64)
     edges = quantile_edges(numbers, quantiles)
     if dates:
-        ends = [
-            f"{pd.Timestamp(int(edge), unit=known.dt.unit):%Y-%m-%d %H:%M}".removesuffix(" 00:00") for edge in edges
-        ]
+        form = "%Y-%m-%d" if known.max() - known.min() > pd.Timedelta(days=60) else "%Y-%m-%d %H:%M"
+        ends = [f"{pd.Timestamp(int(edge), unit=known.dt.unit):{form}}" for edge in edges]
     else:
         ends = next(
-            text for text in (_written(edges, digits) for digits in range(4, 18)) if len(set(text)) == len(text)
+            text for text in (_written(edges, digits) for digits in range(3, 18)) if len(set(text)) == len(text)
         )
     return [f"{low} to {high}" for low, high in pairwise(ends)], edge_index(numbers, edges)
 
 
 def _written(edges: np.ndarray, digits: int) -> list[str]:
-    return [f"{edge:.{digits}g}" for edge in edges]
+    """Numbers in so many significant digits, in full where that is readable."""
+    short = [float(f"{edge:.{digits}g}") for edge in edges]
+    plain = [abs(x) < 1e7 and (x == 0 or abs(x) >= 1e-4) for x in short]
+    return [f"{Decimal(repr(x)):,f}".removesuffix(".0") if p else str(x) for x, p in zip(short, plain, strict=True)]
 
 
 def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np.ndarray]:

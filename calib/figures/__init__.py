@@ -2,9 +2,12 @@
 
 from calib.figures.base import FigureEntry
 from calib.figures.costs import COSTS, formatted_costs
+from calib.figures.differences import DIFFERENCES, formatted_differences
 from calib.figures.explained import EXPLAINED
+from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
+from calib.figures.learn import LEARN_FIGURES
 from calib.figures.metrics import best_calibrator, formatted_metrics
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
@@ -18,6 +21,8 @@ FIGURES: dict[str, FigureEntry] = {
     entry.key: entry
     for entry in (
         RELIABILITY,
+        DIFFERENCES,
+        GROUPS,
         PAIRS,
         EXPLAINED,
         STEP_CURVES,
@@ -27,6 +32,7 @@ FIGURES: dict[str, FigureEntry] = {
         INTERVAL_BINS,
         COSTS,
         NET_BENEFIT,
+        *LEARN_FIGURES,
     )
 }
 
@@ -40,6 +46,7 @@ __all__ = [
     "Theme",
     "best_calibrator",
     "formatted_costs",
+    "formatted_differences",
     "formatted_metrics",
     "number",
 ]

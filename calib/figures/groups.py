@@ -1,0 +1,182 @@
+"""Is every group's mean prediction what happened to it? A lane a group: the observed frequency and what was predicted.
+
+A model can be right on average and wrong for parts of the people it judges (Hébert-Johnson et al. 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.reliability import FEW
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.groups import Grouping, group_rows, judge_groups
+
+LANE, HEAD = 38, 96  # pixels
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLanes:
+    """One line a calibrator and group (see ``judge_groups``), and the words around it."""
+
+    table: pd.DataFrame
+    grouping: Grouping
+    column: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table
+
+
+def prepare(
+    evaluation: Evaluation, values: pd.Series | None = None, calibrators: Sequence[str] | None = None
+) -> GroupLanes:
+    """Groups of the test rows by a column, for these calibrators (all by default).
+
+    values : the column's values (m,); by default those of the Recipe's ``group``, or of the first column
+    """
+    X = evaluation.dataset.X
+    if values is None:
+        values = X[evaluation.recipe.group or X.columns[0]].iloc[evaluation.rows]
+    column = str(values.name)
+    grouping = group_rows(values)
+    table = judge_groups(evaluation, grouping, calibrators).table
+    off = table[table["off"]]
+    listed = "; ".join(f"{g.group} {g.observed:.0%} of {g.count}" for g in _first(table).itertuples(index=False))
+    few = int((_first(table)["count"] < FEW).sum()) if len(table) else 0
+    return GroupLanes(
+        table,
+        grouping,
+        column,
+        _finding(table, column),
+        "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
+        "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
+        "“Beyond chance” allows for the number of groups."
+        + (f" Faint: {few} group(s) with fewer than {FEW} rows, which say little." if few else ""),
+        f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
+        f"{len(off)} pairs of calibrator and group are beyond chance.",
+    )
+
+
+def _first(table: pd.DataFrame) -> pd.DataFrame:
+    """The lines of one calibrator: counts and observed frequencies are the same for all."""
+    return table[table["calibrator"] == table["calibrator"].iloc[0]] if len(table) else table
+
+
+def _finding(table: pd.DataFrame, column: str) -> str:
+    off = table.groupby("calibrator", sort=False)["off"].sum()
+    if off.empty:
+        return "There is nothing to judge"
+    total = table["group"].nunique()
+    if not off.any():
+        return f"By {column}, no group’s predictions are off by more than chance"
+    best, most = str(off.idxmin()), str(off.idxmax())
+    worst = table[table["off"]].assign(size=lambda t: t["z"].abs()).sort_values("size").iloc[-1]
+    if off[best] == off[most]:
+        return f"By {column}, {off[most]} of {total} groups are off by more than chance, most of all {worst['group']}"
+    return (
+        f"By {column}, {label_of(most)} is off by more than chance in {off[most]} of {total} groups, "
+        f"{label_of(best)} in {off[best] or 'none'}"
+    )
+
+
+def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
+    """Lanes from the first group at the top, on the probability axis."""
+    names = record.grouping.names
+    largest = np.nanmax(record.table[["upper", "mean_p"]].to_numpy(), initial=0.0)
+    axis = {"range": [-0.02 * largest, min(1.02, 1.06 * largest)], "nticks": 6, "fixedrange": True}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=LANE * len(names) + HEAD + 40,
+            xaxis={**axis, "title": {"text": "Frequency of class 1"}},
+            yaxis={
+                "range": [len(names) - 0.4, -0.6],
+                "tickvals": list(range(len(names))),
+                "ticktext": [
+                    f"{_short(name)}<br>{n:,} rows" for name, n in zip(names, record.grouping.count, strict=True)
+                ],
+                "fixedrange": True,
+                "showgrid": False,
+                "ticks": "",
+                "automargin": True,
+            },
+            legend={"y": -HEAD / (LANE * len(names) + HEAD + 40) * 0.9},
+        )
+    )
+    if record.table.empty:
+        return figure
+    first = _first(record.table)
+    few = (first["count"] < FEW).to_numpy()
+    figure.add_trace(_observed(first, few, theme))
+    keys = list(dict.fromkeys(record.table["calibrator"]))
+    for i, key in enumerate(keys):
+        figure.add_trace(_predicted(record.table[record.table["calibrator"] == key], few, i, len(keys), key, theme))
+    return figure
+
+
+def _short(name: str, most: int = 24) -> str:
+    text = name if len(name) <= most else f"{name[: most - 1]}…"
+    return text.replace("&", "&amp;").replace("<", "&lt;")  # Plotly reads its own HTML in ticks
+
+
+def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
+    x = first["observed"].to_numpy()
+    return go.Scatter(
+        x=x,
+        y=np.arange(len(x)),
+        mode="markers",
+        name="Observed",
+        marker={
+            "symbol": "line-ns-open",
+            "size": 22,
+            "color": theme.ink,
+            "line": {"width": 3, "color": theme.ink},
+            "opacity": np.where(few, 0.35, 1),
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": first["upper"] - x,
+            "arrayminus": x - first["lower"],
+            "color": rgba(theme.muted, 0.4),
+            "thickness": 6,
+            "width": 0,
+        },
+        customdata=first[["count", "lower", "upper"]].to_numpy(),
+        hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
+        "<br>95 % interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
+    )
+
+
+def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, theme: Theme) -> go.Scatter:
+    """A calibrator's marks, each calibrator a little lower in its lane; ringed where the group is off."""
+    mark, off = MARKS[key], lines["off"].to_numpy()
+    shift = (i - (of - 1) / 2) * 0.6 / max(of, 4)
+    return go.Scatter(
+        x=lines["mean_p"],
+        y=np.arange(len(lines)) + shift,
+        mode="markers",
+        name=label_of(key),
+        marker={
+            "color": mark.color,
+            "symbol": mark.symbol,
+            "size": np.where(off, 12, 9),
+            "line": {"color": [theme.ink if ring else theme.paper for ring in off], "width": np.where(off, 2, 1)},
+            "opacity": np.where(few, 0.35, 1),
+        },
+        customdata=np.stack([lines["z"], np.where(off, 1, 0)], axis=1),
+        text=["beyond chance" if ring else "within chance" for ring in off],
+        hovertemplate="predicted %{x:.3f} on average<br>%{text}, z = %{customdata[0]:.2f}",
+    )
+
+
+GROUPS = FigureEntry("groups", "Reliability by subgroup", prepare, draw)
