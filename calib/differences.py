@@ -114,10 +114,10 @@ class Repeats:
                 if key == reference:
                     continue
                 with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-                    each = table[key] - table[reference]
-                known = each[np.isfinite(each)].to_numpy()
-                mean, half = resampled_t(known, self.test_to_training)
-                lines.append((metric, key, mean, mean - half, mean + half, len(each) - len(known)))
+                    each = (table[key] - table[reference]).round(12)  # rounding of sums is no difference either
+                unknown = int((~np.isfinite(each)).sum())
+                mean, half = resampled_t(each.to_numpy(), self.test_to_training)
+                lines.append((metric, key, mean, mean - half, mean + half, unknown))
                 runs.append(pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each}))
         basis = f"{self.splits} random splits, everything fitted anew on each"
         return Differences(_table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None)
@@ -126,17 +126,18 @@ class Repeats:
 def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVEL) -> tuple[float, float]:
     """(mean, half-width) of the corrected resampled t interval of differences (J,) from J random splits.
 
-    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than two.
+    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than two values
+    and where one of them is infinite.
 
     >>> mean, half = resampled_t(np.array([1.0, 2.0, 3.0]), 1 / 3)
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
     (2.0, 3.513)
     """
-    j = len(values)
-    if j < 2:
-        return float(values.mean()) if j else np.nan, np.nan
+    j, mean = len(values), float(values.mean())
+    if j < 2 or not np.isfinite(mean):
+        return mean, np.nan
     spread = np.sqrt((1 / j + test_to_training) * values.var(ddof=1))
-    return float(values.mean()), float(student.ppf((1 + level) / 2, j - 1) * spread)
+    return mean, float(student.ppf((1 + level) / 2, j - 1) * spread)
 
 
 def repeat_splits(

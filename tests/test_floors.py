@@ -13,7 +13,7 @@ FLOOR = {
     **dict.fromkeys(["calib.records", "calib.checks", "calib.progress", "calib.pav", "calib.binning"], 0),
     **dict.fromkeys(["calib.data", "calib.synthetic", "calib.models", "calib.calibrators"], 1),
     **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),
-    **dict.fromkeys(["calib.placements", "calib.sources", "calib.recipe"], 2),
+    **dict.fromkeys(["calib.placements", "calib.sources", "calib.learn", "calib.recipe"], 2),
     **dict.fromkeys(["calib.calibrated", "calib.evaluate", "calib.explain", "calib.curves"], 3),
     **dict.fromkeys(
         [

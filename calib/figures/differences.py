@@ -162,7 +162,8 @@ def _lanes(figure: go.Figure, i: int, found: Differences, metric: str, keys: lis
             low, high = _range(found, metric)
             right = abs(low) < high  # room beside the line
             figure.add_annotation(
-                x=0, y=lane, xref=x, yref=y, text=_unknown(row, found), showarrow=False, xanchor="left" if right else "right", xshift=8 if right else -8,
+                x=0, y=lane, xref=x, yref=y, text=_unknown(row, found), showarrow=False,
+                xanchor="left" if right else "right", xshift=8 if right else -8,
                 font={"color": theme.muted, "size": 12},
             )  # fmt: skip
             continue
