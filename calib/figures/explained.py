@@ -23,7 +23,7 @@ MERGED = {
 }
 MERGED_OVER_FOLDS = {
     "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)); the ends shown are means on the logit "
-    "scale",
+    "scale, so that a single fold with p0 = 0 makes the lower end 0",
     "square": "the mean over the folds of p1 + p0²/2 − p1²/2; the ends shown are means over the folds",
     "midpoint": "the mean over the folds of (p0 + p1)/2; the ends shown are means over the folds",
 }

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.binning import bin_index, group_sums
 from calib.evaluate import Evaluation
 from calib.explain import position_of
 from calib.figures.base import FigureEntry, label_of
@@ -81,7 +82,7 @@ def prepare(
     table = pair_table(evaluation, calibrator)
     p0, p1, y = (table[name].to_numpy() for name in ("p0", "p1", "label"))
     marks = gather(p0, p1, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
-    margins = np.stack([[np.histogram(end[y == k], BINS, (0, 1))[0] for k in (0, 1)] for end in (p0, p1)])
+    margins = np.stack([[group_sums(bin_index(end[y == k], BINS), BINS) for k in (0, 1)] for end in (p0, p1)])
     chosen = None
     if row is not None:
         own = position_of(evaluation, row)

@@ -28,8 +28,6 @@ def evaluation(recipe: Recipe) -> Evaluation:
     for key in INTERVAL_METHODS:
         if key in result.refused:
             st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
-    if explaining.METHOD in result.refused:
-        st.info("There are no intervals to show. Choose the placement split, cv or oob in the sidebar.")
     if explaining.METHOD not in result.predictions:
         st.stop()  # also while the model is fitted and the last picture is another page's
     return result

@@ -1,0 +1,50 @@
+"""Per bin: mean ends and frequencies by brute force, Wilson's limits, and few rows drawn faint."""
+
+import numpy as np
+import pytest
+
+from calib.binning import bin_index
+from calib.curves import binomial_interval
+from calib.figures.interval_bins import FEW, draw, prepare
+from tests.figures.evaluations import evaluation
+
+
+@pytest.mark.parametrize("method", ["venn", "venn_abers"])
+def test_bins_hold_the_means_of_their_rows(method):
+    said = evaluation()
+    predictions = said.predictions[method]
+    record = prepare(said, method)
+    index = bin_index(predictions.p, said.recipe.bins)
+    agree = told = 0
+    for line in record.to_frame().itertuples():
+        rows = index == line.Index
+        assert line.count == rows.sum()
+        if not rows.any():
+            continue
+        assert line.lower == pytest.approx(predictions.lower[rows].mean())
+        assert line.upper == pytest.approx(predictions.upper[rows].mean())
+        assert line.observed == pytest.approx(said.y[rows].mean())
+        low, high = binomial_interval(said.y[rows].sum(), rows.sum())
+        assert (line.observed_low, line.observed_high) == pytest.approx((float(low), float(high)))
+        told += rows.sum() >= FEW
+        agree += rows.sum() >= FEW and low <= line.upper and high >= line.lower
+    assert f"{agree} of {told} bins" in record.title
+    assert "description only" in record.caption.lower()
+
+
+def test_equal_count_bins_follow_the_recipe():
+    said = evaluation(binning="quantile", bins=5)
+    counts = prepare(said).bins.count
+    assert len(counts) <= 5
+    assert counts.sum() == len(said.y)
+
+
+def test_bins_with_few_rows_are_faint_and_said():
+    said = evaluation(bins=40)
+    record = prepare(said)
+    few = ((record.bins.count > 0) & (record.bins.count < FEW)).sum()
+    assert few > 0
+    assert f"Faint: {few} bin(s)" in record.caption
+    drawn = [len(trace.x) for trace in draw(record).data if trace.name == "observed frequency"]
+    assert drawn == [(record.bins.count >= FEW).sum(), few]
+    assert np.isfinite(np.concatenate([trace.y for trace in draw(record).data])).all()

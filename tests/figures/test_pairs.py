@@ -1,0 +1,83 @@
+"""The pairs on the chart are the evaluation's; its table lists the nearest first; big data stay small."""
+
+import numpy as np
+import pytest
+
+from calib.explain import position_of, widest_row
+from calib.figures import DARK, LIGHT
+from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
+from tests.figures.evaluations import evaluation
+
+
+@pytest.mark.parametrize("method", ["venn", "venn_abers"])
+@pytest.mark.parametrize("color", ["label", "width", "score"])
+def test_every_row_is_in_one_mark_with_its_own_pair(method, color):
+    said = evaluation()
+    record = prepare(said, method, color)
+    predictions = said.predictions[method]
+    counted = {(a, b): n for a, b, n in zip(record.marks.x, record.marks.y, record.marks.count, strict=True)}
+    pairs, counts = np.unique(predictions.pairs, axis=0, return_counts=True)
+    assert counted == {tuple(pair): n for pair, n in zip(pairs, counts, strict=True)}
+    table = record.to_frame()
+    np.testing.assert_array_equal(table[["p0", "p1"]], predictions.pairs)
+    np.testing.assert_array_equal(table["row"], said.dataset.X.index[said.rows])
+    assert f"{np.median(predictions.width):.3g}"[:5] in record.title
+    drawn = sum(trace.customdata[:, 1].sum() for trace in draw(record).data if trace.customdata is not None)
+    assert drawn == len(said.y)
+
+
+def test_marginals_count_every_row_of_every_class():
+    said = evaluation()
+    record = prepare(said)
+    p0, p1 = said.predictions["venn_abers"].pairs.T
+    for end, counts in zip((p0, p1), record.margins, strict=True):
+        for label in (0, 1):
+            inside = end[said.y == label]
+            expected = [sum(min(BINS - 1, int(BINS * value + 1e-9)) == b for value in inside) for b in range(BINS)]
+            assert counts[label].tolist() == expected
+
+
+def test_the_chosen_row_is_ringed_at_its_pair():
+    said = evaluation()
+    row = widest_row(said)
+    record = prepare(said, row=row)
+    ring = next(trace for trace in draw(record).data if trace.name == f"row {row}")
+    assert (ring.x[0], ring.y[0]) == tuple(said.predictions["venn_abers"].pairs[position_of(said, row)])
+
+
+def test_a_click_finds_a_row_of_the_mark():
+    said = evaluation()
+    table = pair_table(said, "venn_abers").set_index("row")
+    for trace in draw(prepare(said)).data:
+        if trace.customdata is None:
+            continue
+        for x, y, known in zip(trace.x, trace.y, trace.customdata, strict=True):
+            assert tuple(table.loc[int(known[0]), ["p0", "p1"]]) == (x, y)
+
+
+def test_the_list_begins_with_the_widest_or_with_the_row_and_its_likes():
+    said = evaluation()
+    widths = listed_rows(said, "venn_abers")["width"].to_numpy()
+    assert (np.diff(widths) <= 0).all()
+    row = int(said.dataset.X.index[said.rows[7]])
+    table = listed_rows(said, "venn_abers", row)
+    assert table["row"].iloc[0] == row
+    own = table.iloc[0]
+    distance = np.hypot(table["p0"] - own["p0"], table["p1"] - own["p1"]).to_numpy()
+    assert (np.diff(distance) >= 0).all()
+    assert sorted(table["row"]) == sorted(said.dataset.X.index[said.rows])
+
+
+def test_pairs_that_cross_are_said():
+    said = evaluation(placement="full", model="decision_tree", params=(("min_samples_leaf", 8),), n=120, seed=3)
+    crossed = int((said.predictions["venn_abers"].p0 > said.predictions["venn_abers"].p1).sum())
+    caption = prepare(said).caption
+    assert (f"{crossed} pair(s) with p0 > p1" in caption) == (crossed > 0)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_a_hundred_thousand_rows_stay_far_below_two_megabytes(theme):
+    said = evaluation(given=True, n=150_000, test_size=0.7)
+    record = prepare(said, row=widest_row(said))
+    assert len(draw(record, theme).to_json()) < 2e6
+    assert record.marks.count.sum() == len(said.y) == 105_000

@@ -1,0 +1,30 @@
+"""Width against score: the row's own numbers, and for the inductive kind a function of the score."""
+
+import numpy as np
+
+from calib.explain import position_of, widest_row
+from calib.figures.width_by_score import draw, prepare
+from tests.figures.evaluations import evaluation
+
+
+def test_every_row_lies_at_its_score_and_width():
+    said = evaluation()
+    record = prepare(said)
+    width = said.predictions["venn_abers"].width
+    counted = {(x, y): n for x, y, n in zip(record.marks.x, record.marks.y, record.marks.count, strict=True)}
+    points, counts = np.unique(np.column_stack([said.scores, width]), axis=0, return_counts=True)
+    assert counted == {tuple(point): n for point, n in zip(points, counts, strict=True)}
+    assert len(np.unique(record.marks.x)) == len(record.marks.x)  # inductive: one width a score
+    np.testing.assert_array_equal(record.to_frame()["width"], width)
+
+
+def test_the_title_names_the_widest_and_the_ring_is_on_it():
+    said = evaluation(model="svm")
+    row = widest_row(said)
+    record = prepare(said, row=row)
+    position = position_of(said, row)
+    ring = draw(record).data[-1]
+    assert (ring.x[0], ring.y[0]) == (said.scores[position], said.predictions["venn_abers"].width[position])
+    assert record.chosen[1] == said.scores[position]
+    low, high = record.score_range
+    assert low < said.scores.min() < 0 < 1 < said.scores.max() < high
