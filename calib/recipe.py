@@ -18,6 +18,7 @@ from calib import checks
 from calib.calibrators import CALIBRATORS, MERGE_RULES
 from calib.checks import InputError
 from calib.data import DEFAULT_SAMPLE
+from calib.learn import SETTINGS as LEARN_SETTINGS
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -192,6 +193,7 @@ class Recipe:
     node: int | None = _field("view", None, _optional_row, "The node of the tree from which on it is drawn.")
     cost_false_alarm: float = _field("view", 1.0, _number(*COSTS), "The cost of acting where nothing is the matter.")
     cost_miss: float = _field("view", 5.0, _number(*COSTS), "The cost of not acting where it would have been right.")
+    learn: Pairs = _field("view", (), _pairs, "Settings of the Learn pages, as experiment.setting.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -202,6 +204,7 @@ class Recipe:
             f"{key}.{p.name}": p for key, method in CALIBRATORS.items() for p in method.parameters if p.name != "merge"
         }
         self._check_settings("options", allowed)
+        self._check_settings("learn", LEARN_SETTINGS)
 
     def _check_settings(self, name: str, allowed: Mapping[str, Parameter]) -> None:
         checked = []

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 FLOOR = {
     **dict.fromkeys(["calib.records", "calib.checks", "calib.progress", "calib.pav", "calib.binning"], 0),
+    "calib.version": 0,
     **dict.fromkeys(["calib.data", "calib.synthetic", "calib.models", "calib.calibrators"], 1),
     **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),
     **dict.fromkeys(["calib.placements", "calib.sources", "calib.learn", "calib.recipe"], 2),
@@ -24,6 +25,7 @@ FLOOR = {
             "calib.selection",
             "calib.groups",
             "calib.decision",
+            "calib.simulations",
         ],
         3,
     ),

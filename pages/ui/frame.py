@@ -17,6 +17,7 @@ import streamlit as st
 from calib.evaluate import Evaluation
 from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
+from calib.learn import shown
 from calib.recipe import Recipe
 from pages.ui import controls, state
 from pages.ui.text import plain
@@ -37,6 +38,11 @@ class Page:
     name: str
     question: str
 
+    @property
+    def key(self) -> str:
+        """Its name without section: ``validity`` for pages/learn_validity.py."""
+        return Path(self.script).stem.partition("_")[2]
+
 
 PAGES = {
     "Explore": (
@@ -47,7 +53,7 @@ PAGES = {
         Page("pages/explore_venn_abers.py", "Venn–Abers", "How sure can each single probability be?"),
         Page("pages/explore_decide.py", "Decide", "Where to draw the line, and what does it cost?"),
     ),
-    "Learn": (),
+    "Learn": (Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),),
     "Study": (),
 }
 
@@ -82,8 +88,9 @@ def open_page(script: str) -> Recipe:
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state="auto")
     state.follow_address(script)
-    with st.sidebar:
-        controls.sidebar(state.recipe())
+    if page in PAGES["Explore"]:
+        with st.sidebar:
+            controls.sidebar(state.recipe())
     _heading(page)
     return state.recipe()
 
@@ -97,9 +104,15 @@ def _heading(page: Page) -> None:
             if state.recipe().data.startswith("upload:"):
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
-            st.code(controls.python_source(state.recipe()), language="python")
+            st.code(_python_source(page), language="python")
     if state.message():
         st.warning(plain(state.message()))
+
+
+def _python_source(page: Page) -> str:
+    if page in PAGES["Learn"]:
+        return shown(dict(state.recipe().learn), page.key).to_python(dict(state.recipe().learn), state.recipe().seed)
+    return controls.python_source(state.recipe())
 
 
 def _link() -> str:

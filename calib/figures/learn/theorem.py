@@ -1,0 +1,163 @@
+"""Theorem 1 as it comes true: running means of the errors of p0, p1 and the selected one, and P_Y level by level.
+
+Vovk and Petej (2014), theorem 1: E(Y | P_Y) = P_Y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import Array
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told, band, heading, level, plus_minus
+from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.learn.validity import PREDICTORS
+from calib.simulations.theorem import Draws, RunningMean, running_mean
+
+LEVELS = 10
+NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
+
+
+@dataclass(frozen=True, eq=False)
+class Theorem(Told):
+    """runs : the running mean of Y − p for each probability · levels : columns p, observed, error, draws"""
+
+    runs: dict[str, RunningMean]
+    levels: pd.DataFrame
+
+
+def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
+    """Mean p, frequency of class 1 and its standard error in groups of about equally many draws; equal p stay together.
+
+    error : √(Σ p(1 − p))/n, the spread of the frequency were every p right
+
+    >>> by_level(np.array([0, 1, 1, 1]), np.array([0.5, 0.5, 1.0, 1.0]), groups=2)[["p", "observed"]].to_numpy()
+    array([[0.5, 0.5],
+           [1. , 1. ]])
+    """
+    order = np.argsort(p, kind="stable")
+    rank = np.empty(len(p))
+    rank[order] = np.arange(len(p))
+    _, value = np.unique(p, return_inverse=True)
+    middle = np.bincount(value, weights=rank) / np.bincount(value)  # of the draws that share a value
+    group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
+    n = np.bincount(group)
+    mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
+    error = np.sqrt(np.bincount(group, weights=p * (1 - p))) / n
+    return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})
+
+
+def prepare(draws: Draws) -> Theorem:
+    """The running means and the levels of the selected probability."""
+    said = {"selected": draws.selected, "p0": draws.p0, "p1": draws.p1, "merged": draws.merged}
+    runs = {name: running_mean(draws.y - p) for name, p in said.items()}
+    levels = by_level(draws.y, draws.selected)
+    last = {name: (float(run.mean[-1]), float(run.error[-1])) for name, run in runs.items()}
+    inside = {name: abs(mean) <= 2 * error for name, (mean, error) in last.items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = np.nan_to_num(np.abs(levels.observed - levels.p) / levels.error, nan=0.0, posinf=np.inf)
+    name = PREDICTORS[draws.predictor]
+    found = "right on average" if inside["selected"] else "off by more than chance"
+    sides = " and ".join(
+        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {number(abs(last[key][0]))}" for key in ("p0", "p1")
+    )
+    return Theorem(
+        title=f"{name}: P_Y is {found}, mean error {plus_minus(*last['selected'])}; {sides}",
+        caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
+        "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
+        "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
+        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes about "
+        "2 to 3 of it.",
+        alt=f"{name} with {draws.objects} training objects, {len(draws.y):,} draws. "
+        + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
+        table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
+        answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,
+        runs=runs,
+        levels=levels,
+    )
+
+
+def _run(name: str, run: RunningMean) -> pd.DataFrame:
+    return pd.DataFrame({"probability": name, "draws": run.t, "mean_error": run.mean, "se": run.error})
+
+
+def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
+    """The running means above, the levels below."""
+    most = int(record.runs["selected"].t[-1])
+    reach = max(0.05, *(float(np.abs(run.mean[run.t >= 50]).max(initial=0)) for run in record.runs.values()))
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=700,
+            margin={"l": 60, "r": 16, "t": 28, "b": 56},
+            shapes=[level(theme)],
+            xaxis={
+                "type": "log",
+                "range": [1, np.log10(most)],
+                "title": {"text": "Draws so far"},
+                "fixedrange": True,
+                "anchor": "y",
+                "dtick": 1,
+                "tickformat": ",d",
+            },
+            yaxis={
+                "title": {"text": "Mean of label − probability"},
+                "range": [-1.25 * reach, 1.25 * reach],
+                "domain": [0.6, 1],
+                "fixedrange": True,
+            },
+            xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "fixedrange": True, "anchor": "y2"},
+            yaxis2={
+                "title": {"text": "Frequency of class 1"},
+                "range": [-0.02, 1.02],
+                "domain": [0, 0.42],
+                "fixedrange": True,
+            },
+            legend={"y": 0.5, "yanchor": "middle", "x": 0},
+            annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
+        )
+    )
+    run = record.runs["selected"]
+    figure.add_trace(band(run.t, -2 * run.error, 2 * run.error, theme.ink))
+    styles = {
+        "p0": {"color": theme.negative, "width": 2, "dash": "dash"},
+        "p1": {"color": theme.positive, "width": 2, "dash": "dot"},
+        "merged": {"color": theme.muted, "width": 1.6, "dash": "dashdot"},
+        "selected": {"color": theme.ink, "width": 2.6},
+    }
+    for key, style in styles.items():
+        run = record.runs[key]
+        figure.add_scatter(
+            x=run.t, y=run.mean, mode="lines", name=NAMES[key], line=style, hovertemplate="%{y:.4f} after %{x:,d} draws"
+        )
+    levels = record.levels
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        xaxis="x2",
+        yaxis="y2",
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=levels.p,
+        y=levels.observed,
+        xaxis="x2",
+        yaxis="y2",
+        mode="markers",
+        showlegend=False,
+        marker={"color": theme.ink, "size": 9, "symbol": "diamond"},
+        error_y={"array": 2 * levels.error, "color": theme.ink, "thickness": 1.2, "width": 4},
+        customdata=levels.draws,
+        hovertemplate="P_Y %{x:.3f}, class 1 in %{y:.3f} of %{customdata:,d} draws<extra></extra>",
+    )
+    return figure
+
+
+THEOREM = FigureEntry("theorem", "Theorem 1", prepare, draw)

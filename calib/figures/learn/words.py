@@ -1,0 +1,77 @@
+"""A Learn figure's record, and the few shapes that several of them share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import Array
+from calib.figures.theme import Theme, number, rgba
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What every Learn record says.
+
+    answer : the number, from 1, of the prediction that came true; None where no single one did
+    """
+
+    title: str
+    caption: str
+    alt: str
+    table: pd.DataFrame
+    answer: int | None
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table
+
+
+def plus_minus(mean: float, error: float) -> str:
+    """A mean with two standard errors."""
+    return f"{number(mean)} ± {number(2 * error, 2)}"
+
+
+def band(x: Array, low: Array, high: Array, color: str, **changes) -> go.Scatter:
+    """A translucent band between two curves."""
+    return go.Scatter(
+        x=[*x, *x[::-1]],
+        y=[*high, *low[::-1]],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=rgba(color, 0.16),
+        hoverinfo="skip",
+        showlegend=False,
+        **changes,
+    )
+
+
+def level(theme: Theme, y: float = 0.0, **changes) -> dict:
+    """A thin horizontal line across a panel, as a shape."""
+    return {
+        "type": "line",
+        "xref": "x domain",
+        "x0": 0,
+        "x1": 1,
+        "y0": y,
+        "y1": y,
+        "line": {"color": theme.diagonal, "width": 1},
+        "layer": "below",
+        **changes,
+    }
+
+
+def heading(text: str, yref: str) -> dict:
+    """The name of a panel above its upper left corner, as an annotation."""
+    return {
+        "text": f"<b>{text}</b>",
+        "x": 0,
+        "xref": f"x{yref.removeprefix('y')} domain",
+        "xanchor": "left",
+        "y": 1,
+        "yref": f"{yref} domain",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }

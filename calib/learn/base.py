@@ -1,0 +1,94 @@
+"""An experiment of the Learn pages in words: a question, answers to choose from, settings, formula and source.
+
+What it computes stands in ``calib.simulations`` and its picture in ``calib.figures``, both under the same key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calib import checks
+from calib.records import Parameter
+
+ASK, SKIP = "ask", "skip"
+VIEW = {"view": True}
+"""``extra`` of a setting that changes only the picture, not the numbers behind it."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One idea that can be tried.
+
+    key, page : its name in a Recipe and the stem of the page it is on · name : a word or two for choosing it
+    question : what the reader is asked before the picture is shown · answers : what can be predicted
+    parameters : settings with range and default; those with ``extra=VIEW`` only change the picture
+    notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
+    more_figures : keys of further pictures of the same numbers
+    """
+
+    key: str
+    page: str
+    name: str
+    question: str
+    answers: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    notice: tuple[str, ...]
+    formulas: tuple[str, ...]
+    source: str
+    more_figures: tuple[str, ...] = ()
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Keys of its pictures, its own first."""
+        return self.key, *self.more_figures
+
+    @property
+    def guess(self) -> Parameter:
+        """The reader's prediction: not yet asked for, skipped, or the number of an answer."""
+        numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
+        return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, *numbers))
+
+    def values(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Every parameter's value out of a Recipe's ``learn`` settings, defaults where it says nothing."""
+        return {p.name: settings.get(f"{self.key}.{p.name}", p.default) for p in self.parameters}
+
+    def split(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Those that change the numbers, and those that only change the picture."""
+        view = {p.name for p in self.parameters if p.extra.get("view")}
+        return (
+            {name: value for name, value in values.items() if name not in view},
+            {name: value for name, value in values.items() if name in view},
+        )
+
+    def to_python(self, settings: Mapping[str, Any], seed: int) -> str:
+        """Python source that computes the numbers of its pictures."""
+        numbers, view = (
+            "".join(f", {name}={value!r}" for name, value in part.items()) for part in self.split(self.values(settings))
+        )
+        pictures = "".join(f'print(FIGURES["{key}"].prepare(result{view}).to_frame())\n' for key in self.figures)
+        return (
+            "from calib.figures import FIGURES\nfrom calib.simulations import SIMULATIONS\n\n"
+            f'result = SIMULATIONS["{self.key}"](random_state={seed}{numbers})\n{pictures}'
+        )
+
+    def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings of a call from a notebook, with defaults; refused by name where they cannot be."""
+        return checks.settings(values, self.parameters, self.name)
+
+
+def setting_parameters(experiments: Mapping[str, Experiment]) -> dict[str, Parameter]:
+    """Everything that a Recipe's ``learn`` may hold: "experiment.setting", and "page.part", the experiment shown."""
+    allowed: dict[str, Parameter] = {}
+    for key, experiment in experiments.items():
+        allowed |= {f"{key}.{p.name}": p for p in (*experiment.parameters, experiment.guess)}
+    for page in dict.fromkeys(e.page for e in experiments.values()):
+        keys = tuple(key for key, e in experiments.items() if e.page == page)
+        allowed[f"{page}.part"] = Parameter("part", "Experiment", "choice", keys[0], choices=keys)
+    return allowed
+
+
+def with_default(parameter: Parameter, default: Any) -> Parameter:
+    """The same setting starting elsewhere."""
+    return replace(parameter, default=default)

@@ -1,0 +1,139 @@
+"""The world of the validity experiments: one feature, two normal classes, independent observations, known posterior.
+
+And what can be said of very many small data sets at once: isotonic fits and window scores of all of them in a few array
+operations, one row a data set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from calib.checks import Array
+from calib.pav import pool_adjacent_violators
+
+
+@dataclass(frozen=True)
+class World:
+    """Y is 0 or 1 with probability one half, X ~ N(0, 1) for class 0 and N(gap, 1) for class 1.
+
+    >>> World(2.0).posterior(np.array([0.0, 1.0]))    # ln(p / (1 − p)) = gap · x − gap² / 2
+    array([0.11920292, 0.5       ])
+    """
+
+    gap: float
+
+    def posterior(self, x: Array) -> Array:
+        """P(Y = 1 | x), of the shape of x."""
+        return expit(self.gap * (x - self.gap / 2))
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Array, Array]:
+        """(x, y), independent observations of this shape; labels are drawn, not counted out."""
+        y = rng.integers(0, 2, shape)
+        return rng.standard_normal(shape) + self.gap * y, y
+
+
+def isotonic_rows(scores: Array, y: Array) -> Array:
+    """The isotonic fit of every row's labels on its scores, both (D, k), at the objects themselves, (D, k).
+
+    One compiled fit for all rows: row r is lifted by 2r, so that no pool reaches over two rows. Block means are taken
+    from whole numbers: exact fractions, correctly rounded. Equal scores are pooled first.
+
+    >>> isotonic_rows(np.array([[1.0, 2, 3], [3, 1, 2]]), np.array([[0, 1, 0], [1, 1, 0]]))
+    array([[0. , 0.5, 0.5],
+           [1. , 0.5, 0.5]])
+    """
+    rows, k = scores.shape
+    order = np.argsort(scores, axis=1)
+    ordered = np.take_along_axis(scores, order, axis=1)
+    fresh = np.ones((rows, k), dtype=bool)
+    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.flatnonzero(fresh)
+    counts = np.diff(starts, append=rows * k).astype(float)
+    sums = np.add.reduceat(np.take_along_axis(y, order, axis=1).ravel().astype(float), starts)
+    lift = 2.0 * (starts // k)
+    blocks = pool_adjacent_violators(sums + lift * counts, counts)
+    lift = lift[blocks.bounds[:-1]]
+    values = (blocks.sums - lift * blocks.weights) / blocks.weights
+    fitted = np.empty((rows, k))
+    per_object = np.repeat(np.repeat(values, blocks.sizes), counts.astype(np.intp))
+    np.put_along_axis(fitted, order, per_object.reshape(rows, k), axis=1)
+    return fitted
+
+
+def pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
+    """p0 and p1 of every row's last object, (D,): scores (D, l + 1) with label 0 and with label 1 for it, y (D, l).
+
+    The same scores twice make the simplified or inductive predictor, scores refitted with the object the full one.
+    """
+
+    def fit(scores: Array, label: int) -> Array:
+        return isotonic_rows(scores, np.column_stack([y, np.full(len(y), label)]))[:, -1]
+
+    return fit(scores0, 0), fit(scores1, 1)
+
+
+MOST_AT_ONCE = 2**22  # weights held in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class WindowScorer:
+    """The scoring classifier of these experiments: the mean label in a window, s(x) = Σ K(x, x_i) y_i / Σ K(x, x_i).
+
+    K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). A training object's own label
+    counts, so that a narrow window memorises.
+
+    mass, ones : (D, l), the sums of K and of K y at the training objects
+
+    >>> scorer = WindowScorer.fit(np.array([[0.0, 1.0]]), np.array([[0, 1]]), window=1.0)
+    >>> scorer.training.round(3)                       # K(0, 1) = 0.607; 0.607/1.607 and 1/1.607
+    array([[0.378, 0.622]])
+    >>> scorer.new(np.array([[0.5]])).round(3)         # half-way
+    array([[0.5]])
+    """
+
+    x: Array
+    y: Array
+    window: float
+    mass: Array
+    ones: Array
+
+    @classmethod
+    def fit(cls, x: Array, y: Array, window: float) -> WindowScorer:
+        mass, ones = _sums(x, x, y, window)
+        return cls(x, y, window, mass, ones)
+
+    @property
+    def training(self) -> Array:
+        """Scores of the training objects, (D, l)."""
+        return self.ones / self.mass
+
+    def new(self, x: Array) -> Array:
+        """Scores of new objects x (D, m) by the scorer as it is; one half where no training object is in sight."""
+        mass, ones = _sums(x, self.x, self.y, self.window)
+        return np.divide(ones, mass, out=np.full_like(mass, 0.5), where=mass > 0)
+
+    def with_object(self, x: Array, label: int) -> Array:
+        """Scores of the training objects and of (x, label), one more training object of each data set: (D, l + 1)."""
+        weight = _weights(self.x, x[:, None], self.window)
+        old = (self.ones + label * weight) / (self.mass + weight)
+        own = ((weight * self.y).sum(axis=1) + label) / (weight.sum(axis=1) + 1)
+        return np.column_stack([old, own])
+
+
+def _weights(x: Array, other: Array, window: float) -> Array:
+    return np.exp(-0.5 * ((x - other) / window) ** 2)
+
+
+def _sums(x: Array, centers: Array, y: Array, window: float) -> tuple[Array, Array]:
+    """ΣK and ΣKy at x (D, m) over the centers (D, l), both (D, m)."""
+    mass, ones = np.empty(x.shape), np.empty(x.shape)
+    at_once = max(1, MOST_AT_ONCE // (x.shape[1] * centers.shape[1]))
+    for start in range(0, len(x), at_once):
+        some = slice(start, start + at_once)
+        weight = _weights(x[some, :, None], centers[some, None, :], window)
+        mass[some] = weight.sum(axis=2)
+        ones[some] = np.einsum("dij,dj->di", weight, y[some].astype(float))
+    return mass, ones

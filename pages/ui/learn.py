@@ -1,0 +1,172 @@
+"""The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
+
+The words and settings of an experiment stand in ``calib.learn``, its numbers in ``calib.simulations`` and its picture
+in ``calib.figures``, all under one key. Its settings are the Recipe's ``learn``, so that a link holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from calib.learn import ASK, EXPERIMENTS, SETTINGS, SKIP, Experiment, shown
+from calib.recipe import Recipe
+from calib.records import Parameter
+from calib.simulations import SIMULATIONS
+from pages.ui import chart, controls, state, work
+from pages.ui.text import plain
+
+COLUMNS = 4
+
+
+def show(recipe: Recipe, page: str) -> None:
+    """The experiment of this page that the Recipe chooses, from its question to its source."""
+    experiment = _choose(recipe, page)
+    st.markdown(f"**{plain(experiment.question)}**")
+    if not _predicted(recipe, experiment):
+        return
+    values = _settings(recipe, experiment)
+    numbers, view = experiment.split(values)
+    result = _simulated(experiment, numbers, recipe.seed)
+    if result is None:
+        return
+    verdict = st.container()
+    records = [chart.show(key, result, **view) for key in experiment.figures]
+    with verdict:
+        _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
+    _tell(recipe, experiment)
+
+
+def _choose(recipe: Recipe, page: str) -> Experiment:
+    parameter = SETTINGS[f"{page}.part"]
+    current = shown(dict(recipe.learn), page)
+    if len(parameter.choices) > 1:
+        state.control(
+            st.pills,
+            f"learn.{page}.part",
+            current.key,
+            "Experiment",
+            parameter.choices,
+            format_func=lambda key: EXPERIMENTS[key].name,
+            label_visibility="collapsed",
+            required=True,
+        )
+    return current
+
+
+def _predicted(recipe: Recipe, experiment: Experiment) -> bool:
+    """Whether the picture may be shown: the reader has made a prediction, or would rather not."""
+    guess = dict(recipe.learn).get(f"{experiment.key}.guess", ASK)
+    if guess != ASK:
+        return True
+    st.caption("What do you expect? Choose an answer before the picture is shown, or skip.")
+    with st.container(key="prediction"):
+        for i, answer in enumerate(experiment.answers, start=1):
+            st.button(plain(answer), key=f"guess_{i}", on_click=partial(_guess, recipe, experiment, str(i)))
+        st.button("Skip", key="guess_skip", type="tertiary", on_click=partial(_guess, recipe, experiment, SKIP))
+    return False
+
+
+def _guess(recipe: Recipe, experiment: Experiment, guess: str) -> None:
+    state.update(learn=dict(recipe.learn) | {f"{experiment.key}.guess": guess})
+
+
+def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
+    """A control for each setting and the seed; their values."""
+    values = experiment.values(dict(recipe.learn))
+    fields: list[Callable[[], Any]] = [
+        partial(_control, parameter, f"learn.{experiment.key}.{parameter.name}", values[parameter.name])
+        for parameter in experiment.parameters
+    ]
+    for start in range(0, len(fields) + 1, COLUMNS):
+        row = [*fields, partial(_seed, recipe)][start : start + COLUMNS]
+        for column, draw in zip(st.columns(COLUMNS, gap="medium"), row, strict=False):
+            with column:
+                draw()
+    return values
+
+
+def _seed(recipe: Recipe) -> None:
+    state.control(
+        st.number_input,
+        "seed",
+        recipe.seed,
+        "Seed",
+        min_value=0,
+        max_value=2**31 - 1,
+        step=1,
+        help="The same seed draws the same picture, here, in a notebook and on the command line.",
+    )
+
+
+def _control(parameter: Parameter, field: str, value: Any) -> None:
+    """A slider for numbers, a slider over listed numbers, a choice for words, a switch."""
+    args = (field, value, parameter.label)
+    if parameter.kind == "choice" and isinstance(parameter.default, str):
+        names = parameter.extra.get("names", {})
+        widget = st.segmented_control if len(parameter.choices) <= 3 else st.selectbox
+        options = {"required": True} if widget is st.segmented_control else {}
+        state.control(
+            widget,
+            *args,
+            list(parameter.choices),
+            format_func=lambda v: names.get(v, v),
+            help=parameter.help,
+            **options,
+        )
+    elif parameter.kind == "choice":
+        state.control(
+            st.select_slider, *args, list(parameter.choices), format_func=lambda v: f"{v:,}", help=parameter.help
+        )
+    elif parameter.kind in ("integer", "number"):
+        kind = int if parameter.kind == "integer" else float
+        state.control(
+            st.slider,
+            *args,
+            min_value=kind(parameter.low),
+            max_value=kind(parameter.high),
+            step=parameter.extra.get("step", 1 if kind is int else 0.05),
+            help=parameter.help,
+        )
+    else:
+        controls.parameter_control(parameter, field, value)
+
+
+def _simulated(experiment: Experiment, numbers: dict[str, Any], seed: int) -> Any | None:
+    """What the simulation returns, kept; None, under progress and Cancel, while it runs."""
+    call = partial(SIMULATIONS[experiment.key], random_state=seed, **numbers)
+    results = work.run(
+        f"learn_{experiment.key}", experiment.name, {(seed, *numbers.items()): lambda watch: call(watch=watch)}
+    )
+    return None if results is None else results[0]
+
+
+def _verdict(recipe: Recipe, experiment: Experiment, answer: int | None) -> None:
+    """The reader's prediction against what came out."""
+    guess = dict(recipe.learn).get(f"{experiment.key}.guess", ASK)
+    if not guess.isdecimal():
+        return
+    text = f"You said: {plain(experiment.answers[int(guess) - 1])}."
+    if answer == int(guess):
+        text += " So it is."
+    elif answer is not None:
+        text += f" With these settings it is: {plain(experiment.answers[answer - 1])}."
+    st.info(text)
+
+
+def _tell(recipe: Recipe, experiment: Experiment) -> None:
+    """What to notice, the formulas and the source."""
+    left, right = st.columns([0.55, 0.45], gap="large")
+    with left:
+        st.markdown("**What to notice**")
+        for sentence in experiment.notice:
+            st.markdown(f"- {plain(sentence)}")
+    with right:
+        st.markdown("**In formulas**")
+        for formula in experiment.formulas:
+            st.latex(formula)
+        st.caption(plain(f"Source: {experiment.source}"))
+        st.button("Ask me again", key="ask_again", type="tertiary", on_click=partial(_guess, recipe, experiment, ASK))
