@@ -7,9 +7,9 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +23,7 @@ from calib.checks import InputError
 from calib.data import preprocessor
 from calib.metrics import METRICS, metric_table
 from calib.models import MODELS
+from calib.models.given import in_unit_interval
 from calib.placements import PLACEMENTS, Outcome
 from calib.progress import Watch
 from calib.recipe import Recipe
@@ -82,7 +83,7 @@ class Evaluation:
     probability: bool
     notes: tuple[str, ...]
     seconds: float
-    known: dict[Any, pd.Series] = field(default_factory=dict, repr=False)  # metrics worked out, shared by all views
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)  # numbers worked out, shared by all views
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
@@ -95,16 +96,18 @@ class Evaluation:
         recipe, columns = self.recipe, {}
         for key in metrics:
             view = (key, recipe.bins, recipe.binning) if METRICS[key].binned else key
-            if view not in self.known:
-                self.known[view] = metric_table(
-                    self.predictions,
-                    bins=recipe.bins,
-                    strategy=recipe.binning,
-                    posterior=self.posterior,
-                    metrics=[key],
-                )[key]
-            columns[key] = self.known[view]
+            columns[key] = self.once(view, partial(self._measure, key))
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
+
+    def _measure(self, metric: str) -> pd.Series:
+        bins = {"bins": self.recipe.bins, "strategy": self.recipe.binning}
+        return metric_table(self.predictions, posterior=self.posterior, metrics=[metric], **bins)[metric]
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` returns, worked out once for all views; ``key`` names it and all that it depends on."""
+        if key not in self.known:
+            self.known[key] = make()
+        return self.known[key]
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
@@ -125,7 +128,10 @@ class Evaluation:
 def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
     """The unfitted pipeline of a Recipe: typed columns → matrix → model."""
     if dataset.predictions:
-        return MODELS["given"].build({"score": score_column(recipe, dataset)}, recipe.seed)
+        column = score_column(recipe, dataset)
+        # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
+        settings = {"score": column, "probability": in_unit_interval(dataset.X[column].to_numpy())}
+        return MODELS["given"].build(settings, recipe.seed)
     model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
     return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
 

@@ -61,12 +61,19 @@ class Reliability:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibrator and bin, or point of its curve; ``kind`` says which."""
-        kinds = {BinnedCurve: "bin", CorpCurve: "step", SmoothCurve: "smoothed"}
-        drawn = [*self.bins.items(), *((key, c) for key, c in self.curves.items() if not isinstance(c, BinnedCurve))]
-        frames = [curve.to_frame().assign(calibrator=key, kind=kinds[type(curve)]) for key, curve in drawn]
-        table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": [], "kind": []})
-        return table[["calibrator", "kind", *(name for name in table.columns if name not in ("calibrator", "kind"))]]
+        """One row a calibrator and bin, with the smoothed line at the bin's mean; or one a point of the steps."""
+        frames = [_numbers(self.bins.get(key), curve).assign(calibrator=key) for key, curve in self.curves.items()]
+        table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": []})
+        return table[["calibrator", *(name for name in table.columns if name != "calibrator")]]
+
+
+def _numbers(bins: BinnedCurve | None, curve: Curve) -> pd.DataFrame:
+    table = (bins or curve).to_frame()
+    if bins is not None and isinstance(curve, SmoothCurve):
+        drawn = {"smoothed": curve.smoothed, "smoothed_lower": curve.lower, "smoothed_upper": curve.upper}
+        at = bins.mean_p
+        table = table.assign(**{name: np.interp(at, curve.p, line) for name, line in drawn.items()})
+    return table
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Reliability:
@@ -74,14 +81,13 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     recipe, y = evaluation.recipe, evaluation.y
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
-    bins = {}
-    if recipe.curve != "corp":
-        bins = {key: binned_curve(y, p, bins=recipe.bins, strategy=recipe.binning) for key, p in said.items()}
+    bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
     rows = selected_rows(evaluation)
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
+    few = sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in bins.values())
     return Reliability(
-        bins if recipe.curve == "binned" else {key: _curve(recipe, y, p) for key, p in said.items()},
+        {key: _curve(evaluation, key, recipe.curve) for key in shown},
         bins,
         {key: histogram(y, p, bins=recipe.bins) for key, p in said.items()},
         {key: histogram(y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
@@ -89,16 +95,26 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
-        _caption(recipe, sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in bins.values())),
+        _caption(recipe, few),
         f"Reliability diagram of {len(y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
 
 
-def _curve(recipe: Recipe, y: np.ndarray, p: np.ndarray) -> CorpCurve | SmoothCurve:
-    if recipe.curve == "corp":
-        return corp_curve(y, p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed)
-    return smooth_curve(y, p)
+def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
+    """One calibrator's curve, worked out once for all views that agree on what it depends on."""
+    recipe, y, p = evaluation.recipe, evaluation.y, evaluation.predictions[key].p
+    if kind == "binned":
+        return evaluation.once(
+            (kind, key, recipe.bins, recipe.binning),
+            lambda: binned_curve(y, p, bins=recipe.bins, strategy=recipe.binning),
+        )
+    if kind == "smoothed":
+        return evaluation.once((kind, key), lambda: smooth_curve(y, p))
+    return evaluation.once(
+        (kind, key, recipe.band),
+        lambda: corp_curve(y, p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed),
+    )
 
 
 def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
