@@ -5,8 +5,8 @@ from calib.data import load_sample
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.recipe import Recipe
 from calib.records import Dataset, Predictions
+from calib.version import __version__
 
-__version__ = "0.1.0"
 __all__ = [
     "CalibratedClassifier",
     "Dataset",
@@ -14,6 +14,7 @@ __all__ = [
     "Fitted",
     "Predictions",
     "Recipe",
+    "__version__",
     "calibrate",
     "evaluate",
     "fit",

@@ -1,0 +1,206 @@
+"""A fitted calibrator as JSON: a lookup table (or a few numbers) that any language can apply, and the way back.
+
+The format, ``calib.calibrator`` version 1, is one object:
+
+    format, version   "calib.calibrator", 1
+    method, label     the calibrator's key and its name for people · source: the paper
+    input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a case}
+    output            ["p"], or ["p0", "p1", "p"] for a method with intervals
+    merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
+    map               by its "kind", one of those below
+    classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
+    calibration       {"objects", "positives", "lowest", "highest"}: what it was fitted on
+    made              {"calib", "data", "digest", "scores": "probability" | "margin", "recipe"}
+    notes             sentences to read before using it
+
+    kind      fields                    the answer at a score s
+    pairs     p0, p1: {breaks, values}  p0 = values[number of breaks <= s], p1 = values[number of breaks < s]
+    folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as cross
+                                        Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the folds' p
+    identity                            p = s
+    sigmoid   A, B                      p = 1 / (1 + exp(A s + B))
+    beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
+    scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
+    isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the lower one,
+                                        "step", or of the nearer one, "nearest"; outside, that of the outermost
+    shift     r; or a and b             p = s + r (q − s), q = 0, ½, 1 for s below, at, above ½;
+                                        with a and b, r = 1 / (1 + exp(a s + b))
+    ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t and half
+                                        of those equal to it; a tree is {votes: distinct and increasing, counts}
+
+Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON cannot write. Reading a file
+executes nothing: every field is checked and refused by its name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from calib.calibrators import CALIBRATORS, MERGE_RULES, Venn
+from calib.checks import InputError
+from calib.evaluate import Evaluation
+from calib.export.fields import parse
+from calib.export.maps import KINDS, kind_of
+from calib.export.saved import SavedCalibrator
+from calib.placements.cv import FoldCalibrators
+from calib.placements.oob import RankMap
+from calib.version import __version__
+
+FORMAT, VERSION = "calib.calibrator", 1
+SEVERAL = {"folds": "fold_scores", "ranks": "tree_scores"}  # kinds that ask for more than one score a case
+NOTES = {
+    "cv": "Fitted on out-of-fold scores, for scores of the model that was then refitted on all training rows.",
+    "oob": "Fitted on out-of-bag scores. In the evaluation each row is scored by the trees that one drawn training row "
+    "did not see, and that row leaves the calibration set; this table keeps all rows and is for scores of the whole "
+    "ensemble, so that its answers differ a little.",
+    "oob_whole": "Fitted on out-of-bag scores, for scores of the whole ensemble.",
+    "train": "Fitted on the scores of the rows that trained the model: too sure of itself, for comparison only.",
+}
+CROSS = "Cross-calibration: a case needs {} scores, one from the model of each fold, in their order."
+
+
+def check_exportable(evaluation: Evaluation, key: str) -> None:
+    """Raise InputError, with reason and remedy, where the evaluation holds no one calibrator that can be kept."""
+    if key not in evaluation.calibrators:
+        raise InputError(evaluation.refused.get(key, f"{key!r} is not among the evaluation's calibrators."))
+    fitted, label = evaluation.calibrators[key], CALIBRATORS[key].label
+    if len(fitted) > 1:
+        raise InputError(
+            f"This evaluation fitted {len(fitted)} models and as many {label} calibrators, one a fold, and none of "
+            "them is the one to keep. Choose one test part instead of folds."
+        )
+    if isinstance(fitted[0], RankMap):
+        raise InputError(
+            "Rank out of bag ranks every tree's votes among the rows that this tree did not see: it needs the forest "
+            "and its samples, not scores alone. Choose the placement split."
+        )
+    if evaluation.recipe.placement == "full" and fitted[0].gives_interval:
+        raise InputError(
+            f"{label} in the full placement is fitted anew for every object, with a model refitted twice: there is no "
+            "table that answers for new scores. Choose the placement split, cv or oob."
+        )
+
+
+def calibrator_json(evaluation: Evaluation, key: str) -> str:
+    """A fitted calibrator of an evaluation in the format above. Raises InputError as ``check_exportable``.
+
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
+    >>> saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
+    >>> said = saved.predict(evaluation.scores)
+    >>> bool((said.p1 == evaluation.predictions["venn_abers"].p1).all())
+    True
+    """
+    check_exportable(evaluation, key)
+    recipe, data = evaluation.recipe, evaluation.dataset
+    scores, y = evaluation.calibration_scores, evaluation.calibration_y
+    fitted = evaluation.calibrators[key][0]
+    notes = [NOTES[recipe.placement]] if recipe.placement in NOTES and key != "none" else []
+    if isinstance(fitted, FoldCalibrators):
+        notes = [CROSS.format(len(fitted.folds))]
+    return write_calibrator(
+        fitted,
+        classes=data.classes,
+        calibration={
+            "objects": len(y),
+            "positives": int(y.sum()),
+            "lowest": float(scores.min()) if len(y) else None,
+            "highest": float(scores.max()) if len(y) else None,
+        },
+        made={
+            "calib": __version__,
+            "data": data.name,
+            "digest": data.digest,
+            "scores": "probability" if evaluation.probability else "margin",
+            "recipe": json.loads(recipe.to_json()),
+        },
+        notes=notes,
+    )
+
+
+def write_calibrator(
+    fitted: Any,
+    *,
+    classes: Sequence[str] = ("0", "1"),
+    calibration: Mapping[str, Any] | None = None,
+    made: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Any fitted calibrator of CALIBRATORS, or one a fold, in the format above: one line a field.
+
+    >>> from calib.calibrators import Isotonic
+    >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
+     "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
+    """
+    kind = kind_of(fitted)
+    one = fitted.folds[0] if kind == "folds" else fitted
+    columns = {"folds": lambda: len(fitted.folds), "ranks": lambda: len(fitted.ranked_)}.get(kind, lambda: 1)()
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": one.key,
+        "label": one.label,
+        "source": one.source,
+        "input": {"of": SEVERAL.get(kind) or _input(one), "columns": columns},
+        "output": ["p0", "p1", "p"] if one.gives_interval else ["p"],
+        "merge": one.merge if one.gives_interval else None,
+        "classes": list(classes),
+        "calibration": dict(calibration or {}),
+        "made": dict(made or {"calib": __version__}),
+        "notes": list(notes),
+        "map": {"kind": kind, **KINDS[kind].write(fitted)},
+    }
+    lines = (f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in document.items())
+    return "{" + ",\n ".join(lines) + "}\n"
+
+
+def _input(calibrator: Any) -> str:
+    """Venn's equal-width bins are bins of [0, 1]."""
+    bins = isinstance(calibrator, Venn) and calibrator.taxonomy == "uniform"
+    return "probability" if bins else calibrator.input
+
+
+def read_calibrator(content: str | bytes) -> SavedCalibrator:
+    """The calibrator of a file in the format above. Raises InputError naming the field that is wrong.
+
+    >>> read_calibrator('{"format": "something else"}')
+    Traceback (most recent call last):
+    ...
+    calib.checks.InputError: The calibrator file: format must be one of 'calib.calibrator', but is 'something else'.
+    """
+    top = parse(content, "The calibrator file")
+    top.choice("format", [FORMAT])
+    top.choice("version", [VERSION])
+    given, table = top.object("input"), top.object("map")
+    kind = table.choice("kind", list(KINDS))
+    methods = {key: method for key, method in CALIBRATORS.items() if issubclass(method, KINDS[kind].methods)}
+    method = top.choice("method", list(methods))
+    pairs = kind in ("pairs", "folds")
+    of = given.choice("of", _inputs(kind, methods[method].input))
+    merge = top.choice("merge", list(MERGE_RULES) if pairs else [None])
+    calibrator = KINDS[kind].read(table, merge, of)
+    needed = {"folds": lambda: len(calibrator.folds), "ranks": lambda: len(calibrator.ranked_)}
+    given.choice("columns", [needed.get(kind, lambda: 1)()])
+    classes = top.texts("classes")
+    if len(classes) != 2:
+        raise top.refuse("classes", "must name two classes")
+    return SavedCalibrator(
+        method,
+        methods[method].label,
+        of,
+        given.count("columns"),
+        calibrator,
+        (classes[0], classes[1]),
+        top.object("calibration").value,
+        top.object("made").value,
+        top.texts("notes"),
+    )
+
+
+def _inputs(kind: str, own: str) -> list[str]:
+    """What a map of this kind may ask for; ``own`` is what its calibrator takes."""
+    if kind in SEVERAL:
+        return [SEVERAL[kind]]
+    return ["score", "probability"] if kind == "pairs" else [own]

@@ -1,0 +1,113 @@
+"""JSON from a file, field by field: each is asked for by name and kind, and refused by its path when it is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calib import checks
+from calib.checks import Array, InputError
+
+MOST_BYTES = 64 * 2**20
+LARGEST = sys.float_info.max
+INFINITIES = ("Infinity", "-Infinity")
+
+
+def parse(content: str | bytes, what: str) -> Fields:
+    """The object that a JSON text holds; ``what`` names it in messages. Raises InputError where it is none."""
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
+
+    def no_number(word: str) -> None:
+        raise InputError(f"{what} holds {word}, which is no number.")
+
+    try:
+        value = json.loads(content, parse_constant=no_number)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{what} is not valid JSON: {error}.") from None
+    return Fields(value, f"{what}: the whole")
+
+
+class Fields:
+    """A JSON object and where it stands in its file.
+
+    >>> Fields({"a": {"b": 2}}, "The file: the whole").object("a").number("b", 0, 1)
+    Traceback (most recent call last):
+    ...
+    calib.checks.InputError: The file: a.b must be a number from 0 to 1, but is 2.
+    """
+
+    def __init__(self, value: Any, path: str) -> None:
+        if not isinstance(value, dict):
+            raise InputError(f"{path} must be an object of named fields.")
+        self.value, self.path = value, path
+
+    def at(self, name: str) -> str:
+        """Where a field stands, for a message."""
+        return (
+            self.path.replace(": the whole", f": {name}")
+            if self.path.endswith(": the whole")
+            else f"{self.path}.{name}"
+        )
+
+    def refuse(self, name: str, why: str) -> InputError:
+        """The refusal of a field."""
+        return InputError(f"{self.at(name)} {why}.")
+
+    def object(self, name: str) -> Fields:
+        return Fields(self.value.get(name), self.at(name))
+
+    def objects(self, name: str) -> list[Fields]:
+        """A list of at least one object."""
+        return [Fields(item, f"{self.at(name)}[{i}]") for i, item in enumerate(self._list(name, "objects") or [None])]
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        items = self._list(name, "texts")
+        if not all(isinstance(item, str) for item in items):
+            raise self.refuse(name, "must be a list of texts")
+        return tuple(items)
+
+    def choice(self, name: str, allowed: Sequence[Any]) -> Any:
+        return checks.choice(self.value.get(name), allowed, self.at(name))
+
+    def count(self, name: str) -> int:
+        return int(checks.number(self.value.get(name), self.at(name), 1, integer=True))
+
+    def number(self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> float:
+        """A finite number in [low, high]; with ``infinite`` also one of the two words for what JSON cannot write."""
+        value = self.value.get(name)
+        if infinite and value in INFINITIES:
+            return float(value)
+        if type(value) is int and not -LARGEST <= value <= LARGEST:
+            raise self.refuse(name, "must be a finite number")
+        return float(checks.number(value, self.at(name), low, high))
+
+    def numbers(
+        self, name: str, *, increasing: bool = False, probabilities: bool = False, length: int | None = None
+    ) -> Array:
+        """A list of finite numbers as float64 (n,)."""
+        items = self._list(name, "numbers")
+        if not all(type(item) in (int, float) for item in items):
+            raise self.refuse(name, "must be a list of numbers")
+        if not all(-LARGEST <= item <= LARGEST for item in items):  # 1e999 and 400 digits are JSON too
+            raise self.refuse(name, "must hold finite numbers only")
+        values = np.array(items, dtype=np.float64)
+        if increasing and (np.diff(values) <= 0).any():
+            raise self.refuse(name, "must increase from each number to the next")
+        if probabilities and ((values < 0) | (values > 1)).any():
+            raise self.refuse(name, "must lie in [0, 1]")
+        if length is not None and len(values) != length:
+            raise self.refuse(name, f"must hold {length} numbers, but holds {len(values)}")
+        return values
+
+    def _list(self, name: str, of: str) -> list:
+        items = self.value.get(name)
+        if not isinstance(items, list):
+            raise self.refuse(name, f"must be a list of {of}")
+        return items

@@ -1,0 +1,143 @@
+"""A calibrator out of a file, ready for use on scores or on a whole table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib import checks
+from calib.calibrators.base import IntervalCalibrator
+from calib.checks import Array, InputError
+from calib.data.columns import as_float, is_number
+from calib.placements.base import Outcome
+from calib.placements.cv import FoldCalibrators, merge_folds
+
+PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}  # inputs of several scores a case, and whose they are
+
+
+class StepPairs(IntervalCalibrator):
+    """p0 and p1 as two step functions of the score: what Venn and Venn–Abers are once they are fitted.
+
+    >>> pairs = StepPairs("midpoint").set_steps(([0.5], [0.0, 0.5]), ([0.5], [0.5, 1.0]))
+    >>> pairs.predict_interval([0.4, 0.5, 0.6])    # on a break p0 has passed it, and p1 has not
+    array([[0. , 0.5],
+           [0.5, 0.5],
+           [0.5, 1. ]])
+    """
+
+    key = "pairs"
+    label = "Table of pairs"
+    source = "a saved calibrator"
+
+    def __init__(self, merge: str = "log"):
+        self.merge = merge
+
+    def set_steps(self, p0: tuple[Any, Any], p1: tuple[Any, Any]) -> StepPairs:
+        """Each of p0, p1: (breaks (t,) increasing, values (t + 1,)); the two may break at different scores."""
+        self.breaks0_, self.values0_, self.breaks1_, self.values1_ = map(np.asarray, (*p0, *p1))
+        return self
+
+    def _pairs(self, scores: Array) -> Array:
+        p0 = self.values0_[np.searchsorted(self.breaks0_, scores, side="right")]
+        p1 = self.values1_[np.searchsorted(self.breaks1_, scores, side="left")]
+        return np.column_stack([p0, p1])
+
+
+class ProbabilityStepPairs(StepPairs):
+    """The same for a method that takes scores in [0, 1] only."""
+
+    input = "probability"
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A table with calibrated probabilities; ``unanswered`` rows had no score, or an infinite one."""
+
+    table: pd.DataFrame
+    unanswered: int
+
+
+@dataclass(frozen=True, eq=False)
+class SavedCalibrator:
+    """What a calibrator file holds.
+
+    input : "score", "probability", "tree_scores" or "fold_scores" · columns : how many of them a case has
+    classes : (class 0, class 1) · calibration, made : what it was fitted on and how · notes : sentences to read first
+    """
+
+    method: str
+    label: str
+    input: str
+    columns: int
+    calibrator: Any
+    classes: tuple[str, str]
+    calibration: Mapping[str, Any]
+    made: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def gives_interval(self) -> bool:
+        return isinstance(self.calibrator, FoldCalibrators) or self.calibrator.gives_interval
+
+    def predict(self, scores: Any) -> Outcome:
+        """The probability of class 1, with p0 and p1 where the method has them, for scores (m,) or (m, columns).
+
+        Raises InputError for what is no score, and for another number of them than the calibrator needs.
+        """
+        if self.input in PARTS:
+            scores = checks.score_matrix(scores, "scores")
+            if scores.shape[1] != self.columns:
+                raise InputError(
+                    f"{self.label} here needs {self.columns} scores a case, one from each {PARTS[self.input]}, "
+                    f"but there are {scores.shape[1]}."
+                )
+        if isinstance(self.calibrator, FoldCalibrators):
+            pairs = [fold.predict_interval(s) for fold, s in zip(self.calibrator.folds, scores.T, strict=True)]
+            p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)
+            return merge_folds(p0, p1, self.calibrator.merge)
+        if not self.gives_interval:
+            return Outcome(self.calibrator.predict(scores))
+        return Outcome.of_pair(self.calibrator.predict_interval(scores), self.calibrator.predict(scores))
+
+    def apply(self, frame: pd.DataFrame, columns: Sequence[str]) -> Applied:
+        """The table with the calibrated probability p beside it, and p0, p1; a row without a score has no answer.
+
+        columns : the score columns, in the order the calibrator needs them. Raises InputError where one holds no
+        numbers, or none of its rows has all scores.
+        """
+        if len(columns) != self.columns:
+            raise InputError(f"{self.label} needs {self.columns} score column(s), but {len(columns)} are chosen.")
+        scores = np.column_stack([_score_column(frame, name) for name in columns])
+        whole = np.isfinite(scores).all(axis=1)
+        if not whole.any():
+            raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
+        said = self.predict(scores[whole] if self.input in PARTS else scores[whole, 0])
+        answers = {"p0": said.p0, "p1": said.p1, "p": said.p} if self.gives_interval else {"p": said.p}
+        table = frame.copy()
+        for name, answer in answers.items():
+            column = np.full(len(frame), np.nan)
+            column[whole] = answer
+            table[_unused(name, frame)] = column
+        return Applied(table, int((~whole).sum()))
+
+
+def number_columns(frame: pd.DataFrame) -> list[str]:
+    """The columns of a table that can be scores."""
+    return [name for name in frame.columns if is_number(frame[name])]
+
+
+def _score_column(frame: pd.DataFrame, name: str) -> Array:
+    if name not in frame.columns or not is_number(frame[name]):
+        listed = ", ".join(number_columns(frame)) or "none"
+        raise InputError(f"{name!r} is no column of numbers in this table; its columns of numbers: {listed}.")
+    return as_float(frame[name])
+
+
+def _unused(name: str, frame: pd.DataFrame) -> str:
+    while name in frame.columns:
+        name += " (calibrated)"
+    return name

@@ -1,0 +1,307 @@
+"""A calibrator that went through a file answers as before; what is no calibrator file is refused by the field."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib import Recipe, evaluate
+from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Rank, Venn, VennAbers
+from calib.checks import InputError
+from calib.data import read_table
+from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
+from calib.export.calibrators import FORMAT
+from calib.placements.cv import CrossFit
+from calib.sources import load
+
+README = Path(__file__).parents[2] / "README.md"
+VARIANTS = [
+    *(method() for key, method in CALIBRATORS.items() if key != "rank"),
+    *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
+    *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("label", "uniform", "quantile")),
+    VennAbers(merge="midpoint"),
+    PPA(variant="sigmoid"),
+]
+
+
+def tied_scores(n=150, seed=0):
+    """Scores in [0, 1] with ties and on the edges of bins, and labels that go with them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 57, n) / 56
+    return scores, (rng.random(n) < scores).astype(int)
+
+
+def asked(scores):
+    """Where a table may go wrong: at the scores, one float beside them, between and beyond them, and at bin edges."""
+    edges = np.concatenate([np.arange(8) / 7, (np.arange(1, 8) - 1e-9) / 7, [0.5]])
+    points = np.concatenate([scores, edges, (scores[1:] + scores[:-1]) / 2])
+    near = np.concatenate([points, np.nextafter(points, -np.inf), np.nextafter(points, np.inf)])
+    return np.clip(near, 0, 1)
+
+
+@pytest.mark.parametrize("unfitted", VARIANTS, ids=repr)
+def test_every_calibrator_comes_back_with_the_same_answers(unfitted):
+    scores, y = tied_scores()
+    fitted = unfitted.fit(scores, y)
+    saved = read_calibrator(write_calibrator(fitted))
+    queries = asked(scores)
+    said = saved.predict(queries)
+    np.testing.assert_array_equal(said.p, fitted.predict(queries))
+    assert saved.gives_interval == fitted.gives_interval
+    if fitted.gives_interval:
+        np.testing.assert_array_equal(np.column_stack([said.p0, said.p1]), fitted.predict_interval(queries))
+
+
+@given(st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=30))
+def test_venn_abers_comes_back_for_any_small_set_with_ties_and_one_class(objects):
+    scores, labels = np.array(objects, dtype=float).T
+    fitted = VennAbers().fit(scores, labels.astype(int))
+    queries = np.arange(-10, 11) / 2
+    said = read_calibrator(write_calibrator(fitted)).predict(queries)
+    np.testing.assert_array_equal(np.column_stack([said.p0, said.p1]), fitted.predict_interval(queries))
+
+
+def test_rank_comes_back_with_the_scores_of_every_tree():
+    rng = np.random.default_rng(3)
+    votes = rng.integers(0, 5, (60, 4)) / 4
+    fitted = Rank().fit(votes, rng.integers(0, 2, 60))
+    saved = read_calibrator(write_calibrator(fitted))
+    assert (saved.input, saved.columns) == ("tree_scores", 4)
+    new = rng.integers(0, 9, (50, 4)) / 8
+    np.testing.assert_array_equal(saved.predict(new).p, fitted.predict(new))
+    with pytest.raises(InputError, match=r"4 scores a case, one from each tree, but there are 3"):
+        saved.predict(new[:, :3])
+
+
+def test_one_class_beta_keeps_its_infinite_intercept_in_strict_json():
+    fitted = Beta().fit([0.2, 0.7], [1, 1])
+    text = write_calibrator(fitted)
+    assert json.loads(text, parse_constant=pytest.fail)["map"]["c"] == "Infinity"
+    assert read_calibrator(text).predict([0.4]).p.tolist() == [1.0]
+
+
+@pytest.fixture(scope="module")
+def predictions():
+    recipe = Recipe(data="sample:predictions", content="predictions", calibrators=("none", "beta", "venn_abers"))
+    return evaluate(recipe, load(recipe))
+
+
+def test_an_evaluations_calibrator_answers_as_on_the_page_and_says_what_it_is(predictions):
+    for key, said in predictions.predictions.items():
+        saved = read_calibrator(calibrator_json(predictions, key))
+        np.testing.assert_array_equal(saved.predict(predictions.scores).p, said.p)
+        assert saved.classes == predictions.dataset.classes
+        assert saved.made["digest"] == predictions.dataset.digest
+        assert saved.calibration["objects"] == len(predictions.calibration_y)
+        assert Recipe.from_json(json.dumps(saved.made["recipe"])) == predictions.recipe
+
+
+def test_cross_calibration_needs_a_score_from_each_fold_and_merges_them_as_the_placement_does():
+    data = load(Recipe(data="sample:breast_cancer"))
+    recipe = Recipe(
+        data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers", "platt")
+    )
+    evaluation = evaluate(recipe, data)
+    saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
+    assert (saved.input, saved.columns) == ("fold_scores", 3)
+    assert "each fold" in saved.notes[0]
+    scores = np.random.default_rng(0).random((20, 3))
+    placed = CrossFit()
+    tests = type("Tests", (), {"by_fold": scores.T, "scores": scores[:, 0]})()
+    expected = placed.predict(evaluation.calibrators["venn_abers"][0], tests)
+    np.testing.assert_array_equal(saved.predict(scores).p, expected.p)
+    np.testing.assert_array_equal(saved.predict(scores).lower, expected.lower)
+    assert read_calibrator(calibrator_json(evaluation, "platt")).columns == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"evaluation": "folds", "folds": 2}, "platt", "one a fold"),
+        ({"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}}, "rank", "Rank out of bag"),
+        ({"placement": "none"}, "platt", "needs calibration scores"),
+        ({}, "beta", "not among"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_with_the_reason(changes, key, words):
+    recipe = Recipe(
+        data="sample:breast_cancer", calibrators=("none", "platt", "rank"), **{"model": "naive_bayes"} | changes
+    )
+    evaluation = evaluate(recipe, load(recipe))
+    with pytest.raises(InputError, match=words):
+        check_exportable(evaluation, key)
+
+
+def test_out_of_bag_says_that_the_table_keeps_the_rows_which_the_evaluation_leaves_out():
+    recipe = Recipe(
+        data="sample:breast_cancer", placement="oob", params={"n_estimators": 20}, calibrators=("venn_abers",)
+    )
+    evaluation = evaluate(recipe, load(recipe))
+    saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
+    assert "keeps all rows" in saved.notes[0]
+    pairs = evaluation.calibrators["venn_abers"][0].predict_interval(evaluation.scores)
+    np.testing.assert_array_equal(saved.predict(evaluation.scores).p1, pairs[:, 1])
+
+
+# The loader in the README
+
+
+def readme_blocks(words: str) -> list[str]:
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.S)
+    return [block for block in blocks if words in block]
+
+
+@pytest.mark.parametrize("unfitted", [VennAbers(), Venn(), Venn("quantile", bins=5), Venn("uniform", bins=9)], ids=repr)
+def test_the_loader_in_the_readme_gives_the_same_pairs(unfitted, tmp_path):
+    (block,) = readme_blocks("def load_calibrator")
+    assert len([line for line in block.splitlines() if line.strip()]) <= 10
+    assert not re.search(r"numpy|pandas|calib\b(?!rator)", block)
+    names: dict = {}
+    exec(block, names)
+    scores, y = tied_scores(seed=5)
+    fitted = unfitted.fit(scores, y)
+    (tmp_path / "venn_abers.json").write_text(write_calibrator(fitted), encoding="utf-8")
+    pair = names["load_calibrator"](tmp_path / "venn_abers.json")
+    queries = asked(scores)
+    assert [pair(score) for score in queries.tolist()] == list(map(tuple, fitted.predict_interval(queries).tolist()))
+
+
+# Applied to a table
+
+
+def test_a_table_gets_its_probabilities_beside_it_and_rows_without_a_score_stay_empty(predictions):
+    saved = read_calibrator(calibrator_json(predictions, "venn_abers"))
+    frame = read_table(b"id,score,p0,note\n1,0.2,a,=1+1\n2,,b,x\n3,0.9,c,y\n", "new.csv")
+    applied = saved.apply(frame, ["score"])
+    assert applied.unanswered == 1
+    assert list(applied.table.columns) == ["id", "score", "p0", "note", "p0 (calibrated)", "p1", "p"]
+    pairs = predictions.calibrators["venn_abers"][0].predict_interval([0.2, 0.9])
+    np.testing.assert_array_equal(applied.table.loc[[0, 2], ["p0 (calibrated)", "p1"]], pairs)
+    assert applied.table.loc[1, ["p0 (calibrated)", "p1", "p"]].isna().all()
+    back = pd.read_csv(io.BytesIO(safe_csv(applied.table)))
+    np.testing.assert_array_equal(back["p1"], applied.table["p1"])
+    assert back["note"][0] == "'=1+1"
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (["note"], "no column of numbers"),
+        (["absent"], "no column of numbers"),
+        ([], "needs 1 score column"),
+        (["empty"], "No row"),
+    ],
+)
+def test_a_column_that_holds_no_scores_is_refused(predictions, columns, words):
+    saved = read_calibrator(calibrator_json(predictions, "venn_abers"))
+    frame = pd.DataFrame({"score": [0.5, 0.6], "note": ["a", "b"], "empty": [np.nan, np.inf]})
+    with pytest.raises(InputError, match=words):
+        saved.apply(frame, columns)
+
+
+def test_probabilities_outside_the_unit_interval_are_refused_not_clipped(predictions):
+    saved = read_calibrator(calibrator_json(predictions, "beta"))
+    with pytest.raises(InputError, match=r"\[0, 1\]"):
+        saved.apply(pd.DataFrame({"margin": [0.5, 1.7]}), ["margin"])
+
+
+# What is no calibrator file
+
+
+def document(**changes):
+    """A good file of Venn–Abers with some fields changed; None takes one away."""
+    value = json.loads(write_calibrator(VennAbers().fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1])))
+    for path, new in changes.items():
+        *parents, name = path.split("__")
+        target = value
+        for parent in parents:
+            target = target[parent]
+        target.pop(name) if new is None else target.__setitem__(name, new)
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"format": "other"}, "format must be one of"),
+        ({"version": 2}, "version must be one of 1"),
+        ({"version": True}, "version"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"method": "platt"}, "method must be one of 'venn'"),
+        ({"merge": None}, "merge must be one of"),
+        ({"input__of": "tree_scores"}, "input.of must be one of 'score', 'probability'"),
+        ({"input__columns": 3}, "input.columns must be one of 1"),
+        ({"classes": ["a"]}, "classes must name two classes"),
+        ({"notes": [1]}, "notes must be a list of texts"),
+        ({"map": []}, "map must be an object"),
+        ({"map__kind": "code"}, "map.kind must be one of"),
+        ({"map__p0": None}, "map.p0 must be an object"),
+        ({"map__p0__breaks": [0.9, 0.1]}, "map.p0.breaks must increase"),
+        ({"map__p0__breaks": [0.1, "0.9"]}, "map.p0.breaks must be a list of numbers"),
+        ({"map__p0__breaks": [0.1, True]}, "map.p0.breaks must be a list of numbers"),
+        ({"map__p1__values": [0.5]}, "map.p1.values must hold"),
+        ({"map__p1__breaks": [], "map__p1__values": [1.5]}, r"map.p1.values must lie in \[0, 1\]"),
+        ({"map__p1__breaks": [], "map__p1__values": [0.0]}, "map.p0 must nowhere lie above p1"),
+        ({"map__p1__breaks": [10**400]}, "map.p1.breaks must hold finite numbers only"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_a_wrong_field_is_refused_by_its_name(changes, words):
+    with pytest.raises(InputError, match=words):
+        read_calibrator(document(**changes))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not valid JSON"),
+        (b"\x80\x04\x95", "not valid JSON"),
+        (b"[1]", "must be an object"),
+        (b'{"format": NaN}', "holds NaN"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b" " * (64 * 2**20 + 1), "at most"),
+    ],
+    ids=["empty", "pickle", "list", "nan", "deep", "digits", "huge"],
+)
+def test_what_is_no_such_file_gives_one_sentence(content, words):
+    with pytest.raises(InputError, match=words):
+        read_calibrator(content)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "changes", "words"),
+    [
+        (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"clip": 0.1}, "map.clip"),
+        (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"a": -1.0}, "map.a"),
+        (Isotonic().fit([1, 2], [0, 1]), {"values": [1.0, 0.0]}, "map.values must not fall"),
+        (Isotonic().fit([1, 2], [0, 1]), {"scores": [], "values": []}, "map.scores must not be empty"),
+        (Isotonic().fit([1, 2], [0, 1]), {"between": "cubic"}, "map.between"),
+        (PPA().fit([0.6, 0.7], [1, 0]), {"r": 2.0}, "map.r"),
+        (PPA().fit([0.6, 0.7], [1, 0]), {"r": 10**400}, "map.r"),
+        (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": []}, "map.trees"),
+        (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": [{"votes": [0.1], "counts": [1e9]}]}, "counts"),
+        (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": [{"votes": [0.1], "counts": [0.5]}]}, "counts"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_a_wrong_number_of_another_kind_of_map_is_refused_too(fitted, changes, words):
+    value = json.loads(write_calibrator(fitted))
+    value["map"] |= changes
+    with pytest.raises(InputError, match=words):
+        read_calibrator(json.dumps(value))
+
+
+def test_the_format_names_itself_and_every_number_keeps_its_digits():
+    scores, y = tied_scores(seed=9)
+    fitted = VennAbers().fit(scores / 3, y)
+    value = json.loads(write_calibrator(fitted))
+    assert value["format"] == FORMAT
+    assert set(value["map"]["p1"]["breaks"]) <= set(fitted.thresholds_.tolist())
+    assert value["map"]["p1"]["values"] == sorted(set(fitted.p1_.tolist()))
