@@ -118,6 +118,7 @@ def rows(result: Evaluation, row: int) -> None:
         "Row to explain, by its number in the file",
         min_value=0,
         step=1,
+        value=None,  # the field can be emptied again
         placeholder="the widest interval",
         help="Or click a mark of the scatter, or a line of the table.",
     )

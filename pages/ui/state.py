@@ -84,6 +84,7 @@ def control(
     widget: Callable,
     field: str,
     value: Any,
+    /,
     *args: Any,
     store: Callable[[Any], Any] = lambda v: v,
     and_then: dict[str, Any] | None = None,
