@@ -109,6 +109,22 @@ def test_predictions_made_elsewhere_are_split_into_calibration_and_test(data):
         evaluate(Recipe(score="mine"), Dataset("theirs", X, data.y, predictions=True))
 
 
+@pytest.mark.parametrize("placement", ["split", "cv", "train"])
+@pytest.mark.parametrize("evaluation", ["holdout", "folds"])
+def test_one_score_outside_0_to_1_makes_margins_of_all_wherever_it_falls(data, placement, evaluation):
+    for row in range(0, 60, 20):
+        scores = data.posterior.copy()
+        scores[row] = 1.25
+        theirs = Dataset("theirs", pd.DataFrame({"s": scores}), data.y, predictions=True)
+        recipe = Recipe(
+            calibrators=("none", "beta", "platt", "venn_abers"), placement=placement, evaluation=evaluation, cv=3
+        )
+        said = evaluate(recipe, theirs)
+        assert not said.probability
+        assert list(said.predictions) == ["platt", "venn_abers"]
+        assert set(said.refused) == {"none", "beta"}
+
+
 def test_too_few_rows_of_a_class_are_refused_with_the_remedy():
     X = pd.DataFrame({"x": np.arange(30.0)})
     y = np.array([1] + [0] * 29)

@@ -15,6 +15,11 @@ from calib.models.base import ModelEntry
 from calib.records import Parameter
 
 
+def in_unit_interval(scores: np.ndarray) -> bool:
+    """Whether all scores (n,) could be probabilities."""
+    return bool(((scores >= 0) & (scores <= 1)).all())
+
+
 def _probability(self: GivenScores) -> bool:
     check_is_fitted(self)
     return self.probability_
@@ -27,8 +32,9 @@ def _margin(self: GivenScores) -> bool:
 class GivenScores(ClassifierMixin, BaseEstimator):
     """Hands on the column ``score`` of a data frame (the first column where None).
 
-    The scores are probabilities when all those seen by ``fit`` lie in [0, 1], and margins otherwise. Nothing is
-    learned from the labels, so that every row given may calibrate.
+    probability : whether the scores are probabilities, else margins; None: if all those seen by ``fit`` lie in [0, 1]
+
+    Nothing is learned from the labels, so that every row may calibrate.
 
     >>> table = pd.DataFrame({"theirs": [0.2, 0.9]})
     >>> GivenScores("theirs").fit(table, [0, 1]).predict_proba(table)
@@ -38,15 +44,18 @@ class GivenScores(ClassifierMixin, BaseEstimator):
 
     trained_elsewhere: ClassVar[bool] = True
 
-    def __init__(self, score: str | None = None, random_state: int | None = None) -> None:
+    def __init__(
+        self, score: str | None = None, probability: bool | None = None, random_state: int | None = None
+    ) -> None:
         self.score = score
+        self.probability = probability
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> GivenScores:
         scores = self._column(X)
         self.classes_ = np.unique(y)
         self.n_features_in_ = np.shape(X)[1]
-        self.probability_ = bool(((scores >= 0) & (scores <= 1)).all())
+        self.probability_ = in_unit_interval(scores) if self.probability is None else self.probability
         return self
 
     def _column(self, X: Any) -> np.ndarray:
@@ -79,6 +88,9 @@ ENTRY = ModelEntry(
     make=GivenScores,
     parameters=(
         Parameter("score", "Score column", "choice", None, optional=True, help="Which column holds the scores."),
+        Parameter(
+            "probability", "Probabilities", "boolean", None, optional=True, help="Unset: where all lie in [0, 1]."
+        ),
     ),
     help="Calibrates scores of another program: nothing is trained.",
 )

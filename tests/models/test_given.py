@@ -22,6 +22,14 @@ def test_values_in_the_unit_interval_are_probabilities_and_others_margins():
     assert margin.predict(TABLE).tolist() == [0, 1, 1]
 
 
+def test_what_the_scores_are_can_be_said_instead_of_seen():
+    said = GivenScores("p", probability=False).fit(TABLE, Y)
+    assert not gives_probability(said)
+    assert class_one_score(said, TABLE.assign(p=[2.0, 0.5, -1.0])).tolist() == [2.0, 0.5, -1.0]
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        class_one_score(GivenScores("margin", probability=True).fit(TABLE, Y), TABLE)
+
+
 def test_the_first_column_is_the_default_and_arrays_will_do():
     assert class_one_score(GivenScores().fit(TABLE, Y), TABLE).tolist() == [0.1, 0.9, 0.4]
     assert class_one_score(GivenScores().fit(TABLE.to_numpy(), Y), TABLE.to_numpy()).tolist() == [0.1, 0.9, 0.4]
