@@ -26,6 +26,16 @@ LABELS = {
     "none": "No band",
     "confidence": "Confidence",
     "consistency": "Consistency",
+    "smoothed": "Smoothed",
+    "binned": "Bins",
+    "corp": "CORP",
+    "holdout": "One test part",
+    "folds": "Every row, by folds",
+    "metrics": "Metrics",
+    "rows": "Rows picked",
+    "groups": "Subgroups",
+    "models": "Other models",
+    "luck": "Luck",
     "log": "Log loss",
     "square": "Square loss",
     "midpoint": "Midpoint",
@@ -66,6 +76,9 @@ def choose_data(key: str) -> dict[str, Any]:
         "exclude": (),
         "keep": (),
         "score": None,
+        "selection": (),
+        "group": None,
+        "others": (),
     }
 
 
@@ -134,7 +147,7 @@ def _scores(recipe: Recipe) -> None:
         label_visibility="collapsed",
         help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
     )
-    _share("test_size", recipe.test_size, "Test rows", "The other rows fit the calibrators.")
+    _judged_on(recipe, "The other rows fit the calibrators.")
 
 
 def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
@@ -167,6 +180,7 @@ def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
             step=step,
             format=form,
             help=parameter.help,
+            value=None if parameter.optional else "min",  # None: the field can be emptied again
             placeholder="no limit" if parameter.optional else None,
             **bounds,
         )
@@ -201,11 +215,28 @@ def _placement(recipe: Recipe) -> None:
         help=PLACEMENTS[recipe.placement].help,
     )
     with st.expander("Split settings"):
-        _share("test_size", recipe.test_size, "Test rows", recipes_help("test_size"))
+        _judged_on(recipe, recipes_help("test_size"))
         if recipe.placement == "split":
             _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
         if recipe.placement == "cv":
             control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
+
+
+def _judged_on(recipe: Recipe, help: str) -> None:
+    """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
+    choice("evaluation", recipe, recipes.EVALUATIONS, "Judged on")
+    if recipe.evaluation == "holdout":
+        _share("test_size", recipe.test_size, "Test rows", help)
+    else:
+        control(
+            st.number_input,
+            "folds",
+            recipe.folds,
+            "Folds of the evaluation",
+            min_value=2,
+            max_value=20,
+            help="Every row is judged once, by a model that did not see it: more rows, and so many more fits.",
+        )
 
 
 def recipes_help(name: str) -> str:
@@ -239,12 +270,14 @@ def _view(recipe: Recipe) -> None:
         step=1,
         help="More bins show more detail and more noise.",
     )
-    _choice("binning", recipe, recipes.BINNINGS, "Bins of")
-    _choice("band", recipe, recipes.BANDS, "Band")
-    _choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
+    choice("binning", recipe, recipes.BINNINGS, "Bins of")
+    choice("curve", recipe, recipes.CURVES, "Diagram")
+    choice("band", recipe, recipes.BANDS, "Band")
+    choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
 
 
-def _choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str) -> None:
+def choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str, **more: Any) -> None:
+    """A field that is one of a few words."""
     control(
         st.segmented_control,
         field,
@@ -254,6 +287,7 @@ def _choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str) ->
         format_func=LABELS.get,
         help=recipes_help(field),
         required=True,
+        **more,
     )
 
 

@@ -39,7 +39,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
         state.control(
             st.selectbox,
             "target",
-            target,
+            target if target in columns else None,
             "Label column",
             columns,
             placeholder="Choose the label",
@@ -47,11 +47,11 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             and_then={"positive": None},
         )
     with middle:
-        labels = [] if target is None else list(class_counts(raw_table, target))[:MOST_LABELS]
+        labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
             "positive",
-            positive,
+            positive if positive in labels else None,
             "Positive class",
             labels,
             placeholder="The rarer class",
@@ -79,6 +79,23 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             others,
             placeholder="None",
             help="Columns the model must not see, for example ones that give the label away.",
+        )
+        _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
+
+
+def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
+    """Columns that are left out unasked may be used all the same; no control where there are none."""
+    found = summarise(others) if others.shape[1] else pd.DataFrame({"column": [], "type": []})
+    unused = list(found["column"][found["type"].isin(["identifier", "free text"])])
+    if unused:
+        state.control(
+            st.multiselect,
+            "keep",
+            [name for name in recipe.keep if name in unused],
+            "Use although left out",
+            unused,
+            placeholder="None",
+            help="Columns that look like identifiers or free text are not used unless they are chosen here.",
         )
 
 

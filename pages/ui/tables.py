@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import isfinite, nan
 
 import pandas as pd
 import streamlit as st
@@ -32,11 +32,11 @@ def headline(evaluation: Evaluation) -> None:
 def against_uncalibrated(values: pd.Series, key: str) -> None:
     """One metric of one calibrator as a headline number, with its difference to the uncalibrated model."""
     metric, value = METRICS[values.name], values[key]
-    delta = value - values["none"] if key != "none" and "none" in values.index else None
+    raw = values.get("none", nan) if key != "none" else nan
     st.metric(
         f"{metric.label} · {label_of(key)}",
         number(value),
-        None if delta is None or not isfinite(delta) else f"{delta:+.2g} against uncalibrated",
+        f"{value - raw:+.2g} against uncalibrated" if isfinite(value) and isfinite(raw) else None,
         delta_color="normal" if metric.higher_is_better else "inverse",
         width=215,
         help=metric.help,
