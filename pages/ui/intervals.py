@@ -114,7 +114,7 @@ def rows(result: Evaluation, row: int) -> None:
     state.control(
         st.number_input,
         "row",
-        chosen,
+        result.recipe.row,
         "Row to explain, by its number in the file",
         min_value=0,
         step=1,

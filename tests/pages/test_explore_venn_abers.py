@@ -1,0 +1,253 @@
+"""The Venn–Abers page: its numbers are the evaluation's, every switch does its part, what cannot be shown is said."""
+
+import io
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.explain import widest_row
+from calib.figures import FIGURES, number
+from calib.metrics import interval_summary
+from calib.sources import load
+from tests.pages.app import LIMIT, bring, faults, go, headline, messages, page, settled, titles
+
+STEM = "explore_venn_abers"
+QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+CHARTS = ("pairs", "explained", "step_curves", "width_by_score", "interval_bins", "widths", "interval_means")
+METHODS = ("none", "venn", "venn_abers")
+
+
+def expected(query, **changes):
+    recipe = Recipe.from_query(query).replace(calibrators=METHODS, **changes)
+    return evaluate(recipe, load(recipe))
+
+
+def beside(at):
+    """The page once the fits beside its own are there too."""
+    limit = time.monotonic() + LIMIT
+    while any((button.key or "").startswith("cancel") for button in at.button):
+        assert time.monotonic() < limit
+        at.run()
+    return at
+
+
+def sentences(at):
+    return [text.value.replace("\\", "") for text in at.main.markdown]
+
+
+def means(at):
+    """The table of what was promised and what was observed."""
+    return next(frame.value for frame in at.dataframe if "Mean width" in frame.value)
+
+
+@pytest.mark.parametrize("query", [QUICK, QUICK | {"model": "svm", "merge": "square", "interval": "venn"}], ids=str)
+def test_the_numbers_on_the_page_are_those_of_evaluate(query):
+    at = beside(page(STEM, **query))
+    assert faults(at) == []
+    evaluation = expected(query)
+    method = query.get("interval", "venn_abers")
+    said = evaluation.predictions[method]
+    summary, table, shown = interval_summary(evaluation.y, said.pairs), evaluation.metrics, headline(at)
+    name = {"venn": "Venn", "venn_abers": "Venn–Abers"}[method]
+    assert shown[f"Mean p0 to mean p1 · {name}"] == f"{number(summary.lower)} to {number(summary.upper)}"
+    assert shown["Mean width"] == number(summary.width)
+    assert shown[f"Brier score · {name}"] == number(table.loc[method, "brier"])
+    assert shown[f"Log loss · {name}"] == number(table.loc[method, "log_loss"])
+    records = [
+        FIGURES["pairs"].prepare(evaluation, calibrator=method),
+        FIGURES["step_curves"].prepare(evaluation),
+        FIGURES["interval_bins"].prepare(evaluation, calibrator=method),
+    ]
+    assert {record.title for record in records} <= set(titles(at))
+    assert len(at.get("plotly_chart")) == len(CHARTS)
+
+
+def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():
+    at = beside(page(STEM, **QUICK))
+    table = means(at)
+    for placement, kind in (("split", "inductive"), ("cv", "cross"), ("train", "simplified")):
+        evaluation = expected(QUICK, placement=placement)
+        for method, name in (("venn", "Venn"), ("venn_abers", "Venn–Abers")):
+            summary = interval_summary(evaluation.y, evaluation.predictions[method].pairs)
+            line = table.loc[f"{name}, {kind}"]
+            assert line["Mean p0 to mean p1"] == f"[{number(summary.lower)}, {number(summary.upper)}]"
+            assert line["Observed class 1"] == number(evaluation.y.mean())
+    assert len(table) == 6
+
+
+def test_another_placement_is_one_press_away_and_the_link_holds_it():
+    at = beside(page(STEM, **QUICK))
+
+    at.button_group(key="beside").set_value(["train"]).run()
+    assert at.session_state["recipe"].beside == ("train",)
+    assert at.query_params["beside"] == "train"
+    assert list(means(beside(at)).index) == [
+        "Venn, inductive",
+        "Venn, simplified",
+        "Venn–Abers, inductive",
+        "Venn–Abers, simplified",
+    ]
+
+
+def test_the_full_placement_says_its_price_first_and_runs_when_asked():
+    """Two fits a test row: cheap enough here to run at once; dear where fits are slow."""
+    query = QUICK | {"model": "decision_tree", "test_size": "0.05", "beside": "full"}
+    at = beside(page(STEM, **query))
+    assert "Venn–Abers, full" in means(at).index
+
+
+def test_dear_work_waits_for_a_press(monkeypatch):
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "UNASKED", 0.0)
+    at = page(STEM, **QUICK | {"test_size": "0.05", "beside": "full,train"})
+    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+    rows = len(expected(QUICK, test_size=0.05).y)
+    assert any(f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at))
+    at.button(key="start_beside_full").click().run()
+    assert "Venn–Abers, full" in means(beside(at)).index
+    assert "Venn–Abers, simplified" not in means(at).index
+
+
+def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
+    at = page(STEM, **QUICK)
+    evaluation = expected(QUICK)
+    widest = widest_row(evaluation)
+    assert any(f"Row {widest} (" in title for title in titles(at))
+    row = int(evaluation.dataset.X.index[evaluation.rows[3]])
+    at.number_input(key="row").set_value(row).run()
+    assert at.query_params["row"] == str(row)
+    said = evaluation.predictions["venn_abers"]
+    assert any(
+        title.startswith(f"Row {row} (") and f"p0 = {number(said.p0[3])} and p1 = {number(said.p1[3])}" in title
+        for title in titles(at)
+    )
+    words = [text for text in sentences(at) if text.startswith(("With label", "Merged"))]
+    assert len(words) == 3
+    assert words[0].endswith(f"= {number(said.p0[3])}.")
+    assert words[1].endswith(f"= {number(said.p1[3])}.")
+    assert words[2].endswith(f"p = {number(said.p[3])}.")
+    trained = next(r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows])
+    at.number_input(key="row").set_value(int(trained)).run()
+    assert faults(at) == []
+    assert any(f"Row {trained} is not among" in text for text in messages(at))
+    assert any(f"Row {widest} (" in title for title in titles(at))
+    at.number_input(key="row").set_value(None).run()
+    assert messages(at) == []
+
+
+def test_the_table_of_rows_lists_the_widest_first():
+    at = page(STEM, **QUICK)
+    evaluation = expected(QUICK)
+    table = next(frame.value for frame in at.dataframe if "width" in frame.value)
+    assert table["row"].iloc[0] == widest_row(evaluation)
+    np.testing.assert_allclose(
+        table["width"].to_numpy(), np.sort(evaluation.predictions["venn_abers"].width)[::-1][:500]
+    )
+
+
+def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monkeypatch):
+    from pages.ui import work
+
+    calls = []
+    for name in ("fit", "calibrate"):
+        whole = getattr(work, name)
+        monkeypatch.setattr(
+            work, name, lambda *args, whole=whole, name=name, **more: calls.append(name) or whole(*args, **more)
+        )
+    at = beside(page(STEM, **QUICK))
+    before = len(calls)
+    for key, value in (("color", "width"), ("color", "score"), ("interval", "venn")):
+        at.segmented_control(key=key).set_value(value).run()
+        assert faults(at) == []
+    at.number_input(key="row").set_value(int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]])).run()
+    at.slider(key="bins").set_value(7).run()
+    assert len(calls) == before
+    at.segmented_control(key="merge").set_value("square").run()
+    assert set(calls[before:]) == {"calibrate"}
+    evaluation = expected(QUICK, merge="square")
+    assert headline(at)["Brier score · Venn"] == number(evaluation.metrics.loc["venn", "brier"])
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"placement": "cv", "cv": "3"}, "fold 1 of 3"),
+        ({"placement": "oob", "model": "random_forest", "params": '{"n_estimators":10}'}, "left out of the"),
+        ({"placement": "train"}, "trained it"),
+        ({"placement": "full", "model": "decision_tree", "test_size": "0.05"}, "was refitted"),
+        ({"evaluation": "folds", "folds": "3"}, "The model gives the score"),
+        ({"model": "svm"}, "The model gives the score −"),
+    ],
+    ids=str,
+)
+def test_every_placement_has_its_page(query, words):
+    at = beside(page(STEM, **QUICK | {"beside": "[]"} | query))
+    assert faults(at) == []
+    assert any(words in text for text in sentences(at))
+    curves = [text for text in messages(at) if "no curves for the full placement" in text]
+    assert bool(curves) == (query.get("placement") == "full")
+
+
+def test_folds_are_chosen_one_by_one():
+    at = beside(page(STEM, **QUICK | {"placement": "cv", "cv": "3", "beside": "[]"}))
+    at.segmented_control(key="fold").set_value(2).run()
+    assert any("fold 2 of 3" in text for text in sentences(at))
+
+
+def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
+    at = page(STEM, data="sample:predictions", content="predictions")
+    assert faults(at) == []
+    assert any("came without their model" in text for text in messages(at))
+    assert len(at.get("plotly_chart")) == len(CHARTS)
+    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+
+
+def test_without_calibration_scores_the_page_says_what_to_choose():
+    at = page(STEM, **QUICK | {"placement": "none"})
+    assert faults(at) == []
+    assert any("Choose the placement split" in text for text in messages(at))
+    assert len(at.get("plotly_chart")) == 0
+
+
+def test_the_page_before_leaves_nothing_behind():
+    """A picture of another page, shown dimmed while a fit runs, may lack the interval methods."""
+    at = page("explore_reliability", **QUICK | {"calibrators": "none,platt"})
+    at.selectbox(key="model").set_value("random_forest")
+    at = beside(settled(go(at, STEM)))
+    assert faults(at) == []
+    assert "Mean width" in headline(at)
+    assert at.session_state["recipe"].calibrators == ("none", "platt")
+
+
+def test_one_class_of_calibration_rows_and_tiny_sets_are_answered():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"label": [0, 1] * 6, "score": rng.random(12).round(2)})
+    at = page("explore_data")
+    bring(at, "tiny.csv", frame.to_csv(index=False).encode())
+    assert at.session_state["recipe"].content == "predictions"
+    assert faults(go(at, STEM)) == []
+    assert len(at.get("plotly_chart")) == len(CHARTS)
+
+
+def test_a_hundred_thousand_predictions_redraw_within_a_second():
+    rng = np.random.default_rng(0)
+    score = rng.random(334_000)
+    frame = pd.DataFrame({"label": (rng.random(334_000) < score).astype(int), "score": score})
+    file = io.BytesIO()
+    frame.to_parquet(file)
+    at = page("explore_data")
+    bring(at, "big.parquet", file.getvalue())
+    go(at, STEM)
+    assert faults(at) == []
+    seconds = []
+    for value in ("width", "score", "label"):
+        begin = time.perf_counter()
+        at.segmented_control(key="color").set_value(value).run()
+        seconds.append(time.perf_counter() - begin)
+    assert min(seconds) < 1
+    assert any("100,200 test rows" in caption.value for caption in at.caption)
+    assert all(len(chart.proto.spec) < 2e6 for chart in at.get("plotly_chart"))
