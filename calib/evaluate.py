@@ -100,8 +100,9 @@ class Evaluation:
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
     def _measure(self, metric: str) -> pd.Series:
-        bins = {"bins": self.recipe.bins, "strategy": self.recipe.binning}
-        return metric_table(self.predictions, posterior=self.posterior, metrics=[metric], **bins)[metric]
+        bins, binning, posterior = self.recipe.bins, self.recipe.binning, self.posterior
+        table = metric_table(self.predictions, bins=bins, strategy=binning, posterior=posterior, metrics=[metric])
+        return table[metric]
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What ``make`` returns, worked out once for all views; ``key`` names it and all that it depends on."""

@@ -40,6 +40,15 @@ class Grouping:
     def count(self) -> np.ndarray:
         return np.bincount(self.index, minlength=len(self.names))
 
+    def largest(self, most: int) -> dict[str, np.ndarray]:
+        """Name → positions of the rows of the ``most`` largest groups, in the groups' order.
+
+        >>> list(Grouping(("a", "b", "c"), np.array([0, 1, 1, 2, 2])).largest(2))
+        ['b', 'c']
+        """
+        chosen = np.sort(np.argsort(-self.count, kind="stable")[:most])
+        return {self.names[i]: np.flatnonzero(self.index == i) for i in chosen}
+
 
 def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
     """Groups of a column's values (m,).

@@ -1,8 +1,8 @@
-"""Explore · Reliability: diagrams for every chosen calibrator against the uncalibrated model, and the metric table."""
+"""Explore · Reliability: every chosen calibrator against the uncalibrated model, and what to make of it."""
 
 import streamlit as st
 
-from pages.ui import chart, frame, tables, work
+from pages.ui import frame, reliability, tables, work
 
 recipe = frame.open_page("pages/explore_reliability.py")
 evaluation = work.evaluation(recipe)
@@ -13,10 +13,12 @@ if not evaluation.predictions:
     st.stop()
 
 tables.headline(evaluation)
-if evaluation.recipe.layout == "side":
-    tables.side_by_side(evaluation)
-else:
-    chart.show("reliability", evaluation)
+wide = evaluation.recipe.layout == "side"
+picture, words = st.columns([0.64, 0.36], gap="large") if not wide else (st.container(), st.container())
+with picture:
+    reliability.diagram(evaluation)
+with words:
+    reliability.advice(evaluation)
 
-tables.metrics(evaluation)
+reliability.details(evaluation)
 frame.notes(evaluation.notes)

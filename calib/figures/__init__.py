@@ -8,7 +8,7 @@ from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
 from calib.figures.learn import LEARN_FIGURES
-from calib.figures.metrics import best_calibrator, formatted_metrics
+from calib.figures.metrics import best_calibrator, formatted_metrics, formatted_side_by_side
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
@@ -48,5 +48,6 @@ __all__ = [
     "formatted_costs",
     "formatted_differences",
     "formatted_metrics",
+    "formatted_side_by_side",
     "number",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -17,11 +17,24 @@ BEST = " ★"
 def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = None) -> pd.DataFrame:
     """Rows by name, columns by label, values as text; the best of each column carries a star, ties all of them.
 
-    metrics : keys of the columns shown, all by default; those the evaluation does not have are left out
+    metrics : keys of the columns shown, all everyday ones by default; those without a value are left out
     """
-    chosen = evaluation.metrics.columns if metrics is None else [m for m in metrics if m in evaluation.metrics]
-    table = evaluation.metrics[list(chosen)].dropna(axis="columns", how="all")
-    shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+    table = evaluation.metrics if metrics is None else evaluation.measured(metrics)
+    return _formatted(table, pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+
+
+def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
+    """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all."""
+    chosen = list(metrics)
+    tables = {name: evaluation.measured(chosen) for name, evaluation in evaluations.items()}
+    rows = [(name, label_of(key)) for name, table in tables.items() for key in table.index]
+    table = pd.concat(tables.values(), ignore_index=True)
+    return _formatted(table, pd.MultiIndex.from_tuples(rows, names=["", "Calibrator"])).reset_index()
+
+
+def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
+    table = table.dropna(axis="columns", how="all")
+    shown = pd.DataFrame(index=index)
     for key in table.columns:
         metric, values = METRICS[key], table[key]
         marked = best(metric, values) if len(values) > 1 else pd.Series(False, index=values.index)

@@ -17,11 +17,20 @@ IMAGE_FORMATS = ("svg", "png")
 
 
 def show(
-    name: str, source, key: str | None = None, on_click: Callable[[Any], None] | None = None, **options
+    name: str,
+    source,
+    key: str | None = None,
+    on_click: Callable[[Any], None] | None = None,
+    on_pick: Callable[[list], None] | None = None,
+    heading: str | None = None,
+    version: int = 0,
+    **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
 
-    on_click : takes the ``customdata`` of a mark that was clicked
+    on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all marks that
+    were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked before
+    heading : stands above the chart, small, instead of the finding, for a chart among several
     Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is returned.
     """
     key = key or name
@@ -35,13 +44,22 @@ def show(
     image = st.session_state.get(f"{key}_image", IMAGE_FORMATS[0])
     config = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "modeBarButtonsToRemove": ["lasso2d", "autoScale2d", *([] if on_pick else ["select2d"])],
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
-    st.subheader(plain(record.title), anchor=False)
-    selection = {} if on_click is None else {"on_select": lambda: _clicked(f"chart_{key}", on_click)}
-    st.plotly_chart(figure, theme=None, key=f"chart_{key}", config=config, alt=record.alt, **selection)
-    st.caption(plain(record.caption))
+    widget = f"chart_{key}_{version}" if version else f"chart_{key}"
+    selection: dict[str, Any] = {}
+    if on_click is not None:
+        selection = {"on_select": lambda: _clicked(widget, on_click)}
+    if on_pick is not None:
+        selection = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": ("points", "box")}
+    if heading is None:
+        st.subheader(plain(record.title), anchor=False)
+    else:
+        st.markdown(f"**{plain(heading)}**", help=plain(record.title))
+    st.plotly_chart(figure, theme=None, key=widget, config=config, alt=record.alt, **selection)
+    if heading is None:
+        st.caption(plain(record.caption))
     with st.popover("Download", key=f"{key}_downloads"):
         st.segmented_control(
             "The camera on the chart saves",
@@ -75,3 +93,10 @@ def _clicked(key: str, then: Callable[[Any], None]) -> None:
     points = st.session_state[key].selection.points
     if points:
         then(points[0]["customdata"])
+
+
+def _picked(key: str, then: Callable[[list], None]) -> None:
+    """Hand on what all the picked marks know, if any of them knows something."""
+    known = [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point]
+    if known:
+        then(known)

@@ -271,7 +271,7 @@ def _view(recipe: Recipe) -> None:
         help="More bins show more detail and more noise.",
     )
     choice("binning", recipe, recipes.BINNINGS, "Bins of")
-    choice("curve", recipe, recipes.CURVES, "Diagram")
+    choice("curve", recipe, recipes.CURVES, "Curve")
     choice("band", recipe, recipes.BANDS, "Band")
     choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
 

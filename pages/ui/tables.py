@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, nan
 
 import pandas as pd
@@ -13,6 +13,7 @@ from calib.export import safe_csv
 from calib.figures import best_calibrator, formatted_metrics, number
 from calib.figures.base import label_of
 from calib.metrics import METRICS
+from calib.sources import digest
 from pages.ui import chart
 from pages.ui.text import plain
 
@@ -22,7 +23,7 @@ MAIN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolutio
 
 def headline(evaluation: Evaluation) -> None:
     """The best calibrator's main numbers, each with its difference to the uncalibrated model."""
-    table = evaluation.metrics
+    table = evaluation.measured(HEADLINE)
     best = best_calibrator(evaluation)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
@@ -46,7 +47,7 @@ def against_uncalibrated(values: pd.Series, key: str) -> None:
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     st.subheader("Metrics on the test rows", anchor=False)
-    shown = evaluation.metrics.columns if st.toggle("All metrics", key="all_metrics") else MAIN
+    shown = None if st.toggle("All metrics", key="all_metrics") else MAIN
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
@@ -62,12 +63,30 @@ def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text
     st.download_button(label, make, name, mime, on_click="ignore", key=f"download_{name}")
 
 
-def side_by_side(evaluation: Evaluation) -> None:
-    """One diagram a calibrator, the uncalibrated model faint behind each."""
-    keys = [key for key in evaluation.predictions if key != "none"] or list(evaluation.predictions)
-    columns = st.columns(min(3, len(keys)))
-    for i, key in enumerate(keys):
+def side_by_side(evaluation: Evaluation, **options) -> None:
+    """One diagram a calibrator, the uncalibrated model behind each."""
+    raw = ["none"] if "none" in evaluation.predictions else []
+    keys = [key for key in evaluation.predictions if key != "none"] or raw
+    diagrams({label_of(key): evaluation for key in keys}, [list(dict.fromkeys([*raw, key])) for key in keys], **options)
+
+
+def diagrams(
+    evaluations: Mapping[str, Evaluation], calibrators: Sequence[Sequence[str] | None] | None = None, **options
+) -> None:
+    """A reliability diagram for each evaluation under its name, three in a row and one below the other on a phone.
+
+    calibrators : for each of them the ones shown, all by default · options : of ``chart.show``
+    """
+    columns = st.columns(min(3, len(evaluations)))
+    shown = calibrators or [None] * len(evaluations)
+    for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
-            st.markdown(f"**{label_of(key)}**")
-            shown = ("none", key) if "none" in evaluation.predictions and key != "none" else (key,)
-            chart.show("reliability", evaluation, key=f"reliability_{key}", calibrators=shown)
+            chart.show(
+                "reliability", evaluation, key=f"reliability_{slug(name)}", heading=name, calibrators=keys, **options
+            )
+
+
+def slug(name: str) -> str:
+    """A name as part of a key: letters and digits stay, all else becomes a dash, with a digest to tell names apart."""
+    plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name)
+    return plain if plain == name else f"{plain[:40]}-{digest(name.encode())[:6]}"

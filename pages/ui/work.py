@@ -49,10 +49,10 @@ class Kept(OrderedDict):
 class Job:
     """A call on the executor that reports its progress and can be called off."""
 
-    def __init__(self, what: str, call: Callable[[Watch], Any]) -> None:
+    def __init__(self, kind: str, what: str, call: Callable[[Watch], Any]) -> None:
         self.what, self.share, self.doing, self.begin = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
-        self.future: Future = _executor().submit(call, self.watch)
+        self.future: Future = _executor("fits" if kind == "fits" else "beside").submit(call, self.watch)
 
     def _report(self, share: float, doing: str) -> None:
         self.share, self.doing = share, doing
@@ -80,8 +80,9 @@ class Job:
 
 
 @st.cache_resource
-def _executor() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix="fit")
+def _executor(name: str) -> ThreadPoolExecutor:
+    """One for the fits that pages wait for, one for work beside them, so that neither waits for the other."""
+    return ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix=name)
 
 
 def kept(name: str, most: int) -> Kept:
@@ -138,14 +139,15 @@ def evaluations(recipes: Sequence[Recipe]) -> list[Evaluation] | None:
     return [_evaluation(data, recipe, by_key[_fit_key(data, recipe)]).with_view(recipe) for recipe in recipes]
 
 
-def beside(recipe: Recipe, what: str, cost: str, seconds: float) -> Evaluation | None:
+def beside(recipe: Recipe, what: str, cost: str, seconds: float, kind: str | None = None) -> Evaluation | None:
     """Another Recipe's Evaluation, which the page can do without; None while it is not there, for whatever reason.
 
     It is fitted in the background with progress and Cancel, unasked where ``seconds`` are expected to be few; else
-    after a press on a button beside ``cost``, a sentence. ``what`` names it.
+    after a press on a button beside ``cost``, a sentence. ``what`` names it; of one ``kind`` only one is fitted at a
+    time, and a kind is by default its placement.
     """
     data = dataset(recipe)
-    key, kind = _fit_key(data, recipe), f"beside_{recipe.placement}"
+    key, kind = _fit_key(data, recipe), kind or f"beside_{recipe.placement}"
     done = kept("fits", KEPT_FITS).get(key)
     if done is not None and done.finished and done.future.exception() is None:
         return _evaluation(data, recipe, done.future.result()).with_view(recipe)
@@ -197,7 +199,7 @@ def run(
     kept_jobs.most = max(kept_jobs.most, 2 * len(calls))
     for key in [key for key, job in kept_jobs.items() if key not in calls and not job.finished]:
         kept_jobs.pop(key).cancel()
-    jobs = [kept_jobs.get_or_make(key, partial(Job, what, call)) for key, call in calls.items()]
+    jobs = [kept_jobs.get_or_make(key, partial(Job, kind, what, call)) for key, call in calls.items()]
     for job in jobs:
         job.wait()
     if all(job.finished for job in jobs):
@@ -209,6 +211,18 @@ def run(
     else:
         _watch_jobs(kind, jobs, meanwhile)
     return None
+
+
+def started(kind: str, key: Any) -> bool:
+    """Whether there is a job of this kind and key, running, finished or called off."""
+    return key in kept(kind, KEPT_FITS)
+
+
+def finished(kind: str, key: Any) -> Any | None:
+    """What the job of this kind and key returned, if there is one that is done."""
+    job = kept(kind, KEPT_FITS).get(key)
+    done = job is not None and job.finished and job.future.exception() is None
+    return job.future.result() if done else None
 
 
 def _result(job: Job) -> Any:
