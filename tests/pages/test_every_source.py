@@ -1,0 +1,104 @@
+"""Every sample and every synthetic set opens on every page; every model of the menu gives a diagram."""
+
+from pathlib import Path
+
+import pytest
+
+from calib.calibrators import CALIBRATORS
+from calib.data import SAMPLES
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.synthetic import SYNTHETIC
+from pages.ui import frame
+from tests.pages.app import faults, headline, messages, page, titles
+
+SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
+SMALL = {
+    "tuned_forest": '{"draws":2,"n_estimators":10}',
+    "curtailed_forest": '{"n_estimators":20}',
+    "large_forest": '{"n_estimators":50}',
+}
+
+
+def kind_of(source):
+    """Parameters that go with a source: predictions need no model, and a tree is a quick one."""
+    return {"content": "predictions"} if source == "sample:predictions" else {"model": "decision_tree"}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_set_opens_on_the_data_page(source):
+    at = page("explore_data", data=source)
+    assert faults(at) == []
+    assert at.selectbox(key="data").value == source
+    assert int(headline(at)["Rows"].replace(",", "")) >= 100
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("stem", [Path(entry.script).stem for entry in frame.PAGES["Explore"]])
+def test_every_set_opens_on_every_page_of_explore(stem, source):
+    at = page(stem, data=source, **kind_of(source))
+    assert faults(at) == []
+    assert at.title[0].value in {entry.question for entry in frame.PAGES["Explore"]}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_set_gives_a_diagram(source):
+    at = page(data=source, **kind_of(source))
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) == 1
+    assert any(label.startswith("Brier score") for label in headline(at))
+    if source.startswith("synthetic:"):
+        assert "TCE" in at.dataframe[0].value.columns
+
+
+@pytest.mark.parametrize("model", [key for key in MODELS if key != "given"])
+def test_every_model_of_the_menu_gives_a_diagram(model):
+    at = page(data="sample:breast_cancer")
+    assert model in {key for key, label in MODELS.items() if label.label in at.selectbox(key="model").options}
+    query = {"data": "sample:breast_cancer", "model": model}
+    at = page(**query, **({"params": SMALL[model]} if model in SMALL else {}))
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("placement", [key for key in PLACEMENTS if key != "full"])
+def test_every_placement_gives_a_diagram_or_says_why_a_calibrator_is_missing(placement):
+    at = page(data="sample:breast_cancer", placement=placement, params='{"n_estimators":30}')
+    assert faults(at) == []
+    refused = [text for text in messages(at) if "is not shown" in text]
+    assert len(refused) == (3 if placement == "none" else 0)
+    assert len(at.get("plotly_chart")) == 1
+
+
+def test_margins_show_the_methods_that_take_them_and_name_those_that_do_not():
+    at = page(data="sample:breast_cancer", model="svm", calibrators=",".join(CALIBRATORS))
+    assert faults(at) == []
+    needing = {method.label for method in CALIBRATORS.values() if method.input != "score"}
+    refused = [text for text in messages(at) if "is not shown" in text]
+    assert {text.split("**")[1] for text in refused} == needing
+    shown = {method.label for method in CALIBRATORS.values() if method.input == "score"}
+    assert set(at.dataframe[0].value.index) == shown
+
+
+def test_only_refused_calibrators_leave_a_sentence_not_a_hole():
+    at = page(data="sample:breast_cancer", model="svm", calibrators="beta,none")
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) == 0
+    assert any("Nothing to draw" in text for text in messages(at))
+
+
+def test_no_calibrator_at_all_leaves_a_sentence():
+    at = page(data="sample:breast_cancer", model="naive_bayes")
+    at.multiselect(key="calibrators").set_value([]).run()
+    assert faults(at) == []
+    assert any("Nothing to draw" in text for text in messages(at))
+    assert titles(at) == []
+
+
+def test_side_by_side_gives_one_diagram_for_each_calibrator():
+    query = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt,venn_abers,isotonic"}
+    at = page(**query, layout="side")
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) == 3
+    at = page(**query | {"calibrators": "none"}, layout="side")
+    assert len(at.get("plotly_chart")) == 1
