@@ -20,6 +20,7 @@ from calib.models.leaves import node_probabilities
 from calib.progress import Watch
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
+BAGGED = (*FORESTS, BaggingClassifier)
 
 
 def ensemble_of(model: Any) -> Any:
@@ -32,7 +33,7 @@ def refuse_without_bagging(model: Any) -> None:
     ensemble = ensemble_of(model)
     if getattr(ensemble, "chooses_a_forest", False):
         return
-    if not isinstance(ensemble, (*FORESTS, BaggingClassifier)):
+    if not isinstance(ensemble, BAGGED):
         raise InputError(
             f"Out-of-bag scores need a bagged ensemble, but {type(model).__name__} is none. "
             "Choose a random forest or bagged trees, or the placement split or cv."
@@ -73,9 +74,16 @@ def _tree_vote(tree: Any, votes: np.ndarray, Z: Any) -> np.ndarray:
 
 def _member_vote(member: Any, features: np.ndarray, Z: Any) -> np.ndarray:
     # A BaggingClassifier hands its members the classes as 0 and 1, and one of them may have seen one class only.
-    column = np.flatnonzero(member.classes_ == 1)
-    p = member.predict_proba(_safe_indexing(Z, features, axis=1))
-    return p[:, column[0]] if column.size else np.zeros(len(p))
+    Z = _safe_indexing(Z, features, axis=1)
+    if not hasattr(member, "predict_proba"):
+        return (member.predict(Z) == 1).astype(np.float64)
+    return member.predict_proba(Z)[:, member.classes_ == 1].sum(axis=1)
+
+
+def vote_table(ensemble: Any, X: Any) -> np.ndarray:
+    """Every tree's vote for class 1 on the rows X, (n, n_trees); their mean is the ensemble's probability."""
+    Z = voting_matrix(ensemble, X)
+    return np.column_stack([vote(Z) for vote in tree_voters(ensemble)])
 
 
 def voting_matrix(ensemble: Any, X: Any) -> Any:

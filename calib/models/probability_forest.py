@@ -20,7 +20,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from calib import checks
 from calib.models.base import ModelEntry
 from calib.models.leaves import check_leaf, node_probabilities
-from calib.models.out_of_bag import in_bag, mean_out_of_bag, refuse_without_bagging, tree_voters, voting_matrix
+from calib.models.out_of_bag import (
+    in_bag,
+    mean_out_of_bag,
+    refuse_without_bagging,
+    tree_voters,
+    vote_table,
+    voting_matrix,
+)
 from calib.models.probability_tree import (
     LEAF_PARAMETERS,
     depth_parameters,
@@ -164,8 +171,7 @@ class ProbabilityForest(RandomForestClassifier):
     def tree_scores(self, X) -> np.ndarray:
         """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``."""
         check_is_fitted(self)
-        Z = voting_matrix(self, X)
-        return np.column_stack([vote(Z) for vote in tree_voters(self)])
+        return vote_table(self, X)
 
     def predict_proba(self, X) -> np.ndarray:
         check_is_fitted(self)

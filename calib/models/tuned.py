@@ -76,11 +76,6 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
-    def tree_scores(self, X) -> np.ndarray:
-        """Every tree's vote for class 1, (n, n_trees)."""
-        check_is_fitted(self)
-        return self.best_estimator_.tree_scores(X)
-
     def __sklearn_tags__(self):
         tags = only_two_classes(super().__sklearn_tags__())
         tags.input_tags.sparse = tags.input_tags.allow_nan = True

@@ -24,6 +24,7 @@ from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, last_step
+from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 from calib.progress import Watch
 
 
@@ -194,13 +195,13 @@ class Placement(ABC):
 
 def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
     """Votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
-    forest = last_step(model)
-    if not hasattr(forest, "tree_scores"):
+    ensemble = ensemble_of(last_step(model))
+    if not isinstance(ensemble, BAGGED):
         raise InputError(
-            f"The rank calibrator needs the scores of single trees, but {type(forest).__name__} has none. "
-            "Choose a random forest or bagged trees of this package."
+            f"The rank calibrator needs the scores of single trees, but {type(ensemble).__name__} has none. "
+            "Choose a random forest or bagged trees."
         )
-    return forest.tree_scores(before_last_step(model, X))
+    return vote_table(ensemble, before_last_step(model, X))
 
 
 def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:

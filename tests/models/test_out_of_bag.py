@@ -6,10 +6,11 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
 
 from calib.checks import InputError
 from calib.models import TunedForest
-from calib.models.out_of_bag import ensemble_of, in_bag, mean_out_of_bag, refuse_without_bagging
+from calib.models.out_of_bag import ensemble_of, in_bag, mean_out_of_bag, refuse_without_bagging, vote_table
 from calib.progress import Cancelled, Watch
 
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)
@@ -40,6 +41,15 @@ def test_mean_of_the_votes_of_the_trees_that_did_not_see_the_reference(ensemble,
     for row, r in enumerate(reference):
         free = [t for t in range(9) if r not in samples[t]]
         assert scores[row] == pytest.approx(votes[row, free].mean() if free else np.nan, nan_ok=True, abs=1e-15)
+
+
+@pytest.mark.parametrize("ensemble", [*ENSEMBLES, BaggingClassifier(SVC(), 9, random_state=0)])
+def test_votes_average_to_the_ensembles_probability(ensemble):
+    """Members without probabilities, such as support-vector machines, vote with their labels."""
+    ensemble.fit(X, np.array(["a", "b"])[Y])
+    votes = vote_table(ensemble, NEW)
+    assert votes.shape == (40, 9)
+    np.testing.assert_allclose(votes.mean(axis=1), ensemble.predict_proba(NEW)[:, 1], atol=1e-12)
 
 
 def test_a_member_that_saw_one_class_votes_for_it():

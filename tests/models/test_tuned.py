@@ -43,7 +43,7 @@ def test_curtailment_threshold_has_the_lowest_brier_score():
     again = ProbabilityForest(7, random_state=0, **search.best_params_).fit(X, Y)
     assert np.array_equal(search.predict_proba(X), again.predict_proba(X))
     assert np.array_equal(search.predict(X), again.predict(X))
-    assert np.array_equal(search.tree_scores(X), again.tree_scores(X))
+    assert np.array_equal(search.best_estimator_.tree_scores(X), again.tree_scores(X))
 
 
 def test_random_search_keeps_the_best_of_its_draws():

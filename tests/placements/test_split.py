@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -46,6 +47,15 @@ def test_rank_sees_every_tree_on_the_held_out_rows():
     rank = CALIBRATORS["rank"]().fit(placed.model.tree_scores(X[placed.index]), placed.y)
     outcome = placed.predict(placed.calibrate(CALIBRATORS["rank"]()), placed.score(NEW))
     assert np.array_equal(outcome.p, rank.predict(placed.model.tree_scores(NEW)))
+
+
+@pytest.mark.parametrize("ensemble", [RandomForestClassifier(6, random_state=0), BaggingClassifier(n_estimators=6)])
+def test_rank_takes_the_trees_of_any_bagged_ensemble(ensemble):
+    placed = PLACEMENTS["split"]().fit(make_pipeline(StandardScaler(), ensemble), X, Y, random_state=0)
+    scaled, trees = placed.model[0].transform, placed.model[-1].estimators_
+    held_out, new = (np.column_stack([t.predict_proba(scaled(z))[:, 1] for t in trees]) for z in (X[placed.index], NEW))
+    outcome = placed.predict(placed.calibrate(CALIBRATORS["rank"]()), placed.score(NEW))
+    np.testing.assert_allclose(outcome.p, CALIBRATORS["rank"]().fit(held_out, placed.y).predict(new), atol=1e-12)
 
 
 def test_scores_made_elsewhere_all_calibrate():
