@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-FONT = "Source Sans Pro, Source Sans 3, Segoe UI, Helvetica, Arial, sans-serif"
+FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # no name with a digit: CSS drops the list
 
 
 @dataclass(frozen=True)
