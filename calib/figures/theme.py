@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # no name with a digit: CSS drops the list
+FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # CSS drops a list with a bare digit
 
 
 @dataclass(frozen=True)
