@@ -1,0 +1,137 @@
+"""A Recipe's data field names exactly one thing, and what cannot be had is refused with the remedy."""
+
+import importlib
+import shutil
+import subprocess
+
+import pandas as pd
+import pytest
+
+from calib import Recipe
+from calib.data import SAMPLES, DataError, read_table
+from calib.sources import digest, load, load_frame, source
+from calib.synthetic import SYNTHETIC
+
+sources = importlib.import_module("calib.sources")
+
+TABLE = pd.DataFrame(
+    {
+        "age": [31, 40, 22, 58, 44, 37] * 5,
+        "town": ["Ulm", "Bonn", "Kiel"] * 10,
+        "bought": ["no", "yes", "no", "no", "maybe", "no"] * 5,
+    }
+)
+KEY = "0123456789abcdef"
+
+
+def upload(**fields) -> Recipe:
+    return Recipe(data=f"upload:{KEY}", **fields)
+
+
+@pytest.mark.skipif(shutil.which("b2sum") is None, reason="no b2sum to compare with")
+@pytest.mark.parametrize("content", [b"", b"a,b", bytes(range(256)) * 100])
+def test_the_digest_is_blake2_of_the_bytes(content):
+    said = subprocess.run(["b2sum", "--length", "64"], input=content, capture_output=True, check=True)
+    assert digest(content) == said.stdout.split()[0].decode()
+
+
+def test_one_changed_bit_gives_another_digest():
+    assert digest(b"a,b") != digest(b"a,c")
+
+
+@pytest.mark.parametrize("key", SAMPLES)
+def test_every_sample_is_loaded_with_its_own_label_and_positive_class(key):
+    content = "predictions" if SAMPLES[key].predictions else "features"
+    dataset = load(Recipe(data=f"sample:{key}", content=content))
+    assert dataset.classes[1] == SAMPLES[key].positive
+    assert dataset.predictions == SAMPLES[key].predictions
+    assert SAMPLES[key].target not in dataset.X.columns
+
+
+@pytest.mark.parametrize("key", SYNTHETIC)
+def test_every_synthetic_set_is_drawn_with_the_recipe_s_seed(key):
+    recipe = Recipe(data=f"synthetic:{key}", data_params={"n": 200})
+    one, two, other = load(recipe), load(recipe), load(recipe.replace(seed=1))
+    assert one.n == 200
+    assert one.digest == two.digest != other.digest
+    assert ((one.posterior >= 0) & (one.posterior <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("digits", "sample:KEY"),
+        ("sample:", "sample:KEY"),
+        ("file:/etc/passwd", "sample:KEY"),
+        ("sample:../../etc/passwd", "digits"),
+        ("sample:nothing", "digits"),
+        ("synthetic:nothing", "gaussian"),
+    ],
+)
+def test_what_is_no_source_is_refused_with_what_there_is(data, words):
+    with pytest.raises(DataError, match=words):
+        source(Recipe(data=data))
+
+
+def test_a_colon_in_a_key_belongs_to_the_key():
+    assert source(Recipe(data="upload:a:b")) == ("upload", "a:b")
+
+
+def test_an_upload_that_is_not_at_hand_is_asked_for_by_its_digest():
+    with pytest.raises(DataError, match=f"digest {KEY}.*Bring"):
+        load(upload(target="bought"), {"another": TABLE})
+
+
+def test_an_upload_needs_its_label_named():
+    with pytest.raises(DataError, match="target is not chosen"):
+        load(upload(), {KEY: TABLE})
+
+
+def test_the_recipe_s_label_class_and_columns_are_used():
+    dataset = load(upload(target="bought", positive="maybe", exclude=("town",)), {KEY: TABLE})
+    assert dataset.classes[1] == "maybe"
+    assert list(dataset.X.columns) == ["age"]
+    assert dataset.y.sum() == 5
+    again = load(upload(target="town", positive="Ulm"), {KEY: TABLE})
+    assert (again.classes[1], int(again.y.sum())) == ("Ulm", 10)
+
+
+def test_predictions_are_taken_as_scores_when_the_recipe_says_so():
+    table = pd.DataFrame({"label": ["a", "b"] * 20, "p": [0.2, 0.7] * 20})
+    dataset = load(upload(target="label", content="predictions"), {KEY: table})
+    assert dataset.predictions
+    assert list(dataset.X.columns) == ["p"]
+
+
+def test_another_label_of_a_sample_drops_the_sample_s_positive_class():
+    frame, target, positive = load_frame(Recipe(data="sample:loans", target="purpose"), {})
+    assert (target, positive) == ("purpose", None)
+    assert "purpose" in frame.columns
+    assert load_frame(Recipe(data="sample:loans", positive="paid"), {})[2] == "paid"
+    assert load_frame(Recipe(data="sample:loans"), {})[2] == "default"
+
+
+def test_loading_twice_never_changes_the_uploaded_table():
+    before = TABLE.copy(deep=True)
+    for _ in range(2):
+        load(upload(target="bought"), {KEY: TABLE})
+    pd.testing.assert_frame_equal(TABLE, before)
+
+
+def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
+    asked = []
+    monkeypatch.setattr(sources, "fetch_openml", lambda key: asked.append(key) or (TABLE, "bought"))
+    dataset = load(Recipe(data="openml:37", positive="yes"))
+    assert asked == ["37"]
+    assert dataset.classes[1] == "yes"
+
+
+def test_a_synthetic_set_has_no_table_to_read():
+    with pytest.raises(DataError, match="made, not read"):
+        load_frame(Recipe(data="synthetic:gaussian"), {})
+
+
+def test_the_same_bytes_make_the_same_dataset():
+    content = TABLE.to_csv(index=False).encode()
+    one, two = (load(upload(target="bought"), {KEY: read_table(content, name)}) for name in ("a.csv", "b.csv"))
+    assert one.digest == two.digest
