@@ -90,9 +90,8 @@ def show(
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:
     """Hand on what the clicked mark knows; a click beside the marks changes nothing."""
-    points = st.session_state[key].selection.points
-    if points:
-        then(points[0]["customdata"])
+    for known in [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point][:1]:
+        then([known[i] for i in sorted(known, key=int)] if isinstance(known, dict) else known)  # of arrays, by position
 
 
 def _picked(key: str, then: Callable[[list], None]) -> None:

@@ -1,0 +1,83 @@
+"""A click on a mark, or on a line of the table, explains that row: the numbers are those of evaluate."""
+
+import re
+
+import pytest
+
+from calib import Recipe, evaluate
+from calib.explain import position_of
+from calib.figures import number
+from calib.figures.pairs import listed_rows
+from calib.sources import load
+
+QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "beside": "[]"}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    recipe = Recipe.from_query(QUERY).replace(calibrators=("none", "venn", "venn_abers"))
+    return evaluate(recipe, load(recipe))
+
+
+def click_mark(tab, chart: str, which: int) -> None:
+    """Click the middle of a chart's mark, as a person does."""
+    box = tab.by_key(f"chart_{chart}").locator(".scatterlayer path.point").nth(which).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.page.mouse.move(x, y)
+    tab.page.wait_for_timeout(150)  # Plotly looks for the nearest mark as the pointer moves
+    tab.page.mouse.click(x, y)
+    tab.settle()
+
+
+def explained_row(tab) -> int:
+    titles = [re.match(r"Row (\d+) \(", title) for title in tab.chart_titles()]
+    (row,) = [int(found.group(1)) for found in titles if found]
+    return row
+
+
+def assert_explained(tab, evaluation, row: int) -> None:
+    """Title and words hold the numbers of this row."""
+    said, position = evaluation.predictions["venn_abers"], position_of(evaluation, row)
+    p0, p1, p = (number(values[position]) for values in (said.p0, said.p1, said.p))
+    name = evaluation.dataset.classes[evaluation.y[position]]
+    assert f"Row {row} ({name}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
+    words = tab.page.locator(".stMarkdown p").all_inner_texts()
+    assert any(text.startswith("With label 0 added") and text.endswith(f"= {p0}.") for text in words)
+    assert any(text.startswith("With label 1 added") and text.endswith(f"= {p1}.") for text in words)
+
+
+def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
+    tab.open("explore_venn_abers", **QUERY)
+    seen = []
+    for which in (0, 3):
+        click_mark(tab, "pairs", which)
+        seen.append(explained_row(tab))
+        assert tab.recipe_query()["row"] == str(seen[-1])
+        assert_explained(tab, evaluation, seen[-1])
+    assert seen[0] != seen[1]
+    assert tab.by_key("row").locator("input").input_value() == str(seen[-1])
+    click_mark(tab, "width_by_score", 0)
+    assert_explained(tab, evaluation, explained_row(tab))
+
+
+def test_a_line_of_the_table_explains_its_row(tab, evaluation):
+    tab.open("explore_venn_abers", **QUERY)
+    listed = listed_rows(evaluation, "venn_abers")
+    table = tab.page.locator(".st-key-rows_None .stDataFrameGlideDataEditor").first
+    table.click(position={"x": 18, "y": 36 + 35 * 2 + 17})  # the box before the third line
+    tab.settle()
+    row = int(listed["row"].iloc[2])
+    assert explained_row(tab) == row
+    assert_explained(tab, evaluation, row)
+    other = listed_rows(evaluation, "venn_abers", row)["row"].iloc[1]  # the table now lists the nearest pairs
+    tab.page.locator(f".st-key-rows_{row} .stDataFrameGlideDataEditor").first.click(position={"x": 18, "y": 36 + 35 + 17})
+    tab.settle()
+    assert explained_row(tab) == int(other)
+
+
+def test_a_link_to_a_row_opens_on_its_explanation_in_the_dark_too(new_tab, evaluation):
+    row = int(evaluation.dataset.X.index[evaluation.rows[5]])
+    tab = new_tab(color_scheme="dark", width=390)
+    tab.open("explore_venn_abers", **QUERY, row=str(row), color="width")
+    assert_explained(tab, evaluation, row)
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
