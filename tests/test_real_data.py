@@ -1,0 +1,108 @@
+"""Real files go the whole way – bytes, table, problems, Dataset, evaluation, figure – without an error.
+
+The sets lie beside the repository, in ../shared/datasets, with a list of what each holds; else: skipped by name.
+"""
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
+from calib.figures import DARK, FIGURES, LIGHT
+from tests.pages.app import bring, faults, go, headline, page
+
+FOLDER = Path(__file__).parents[2] / "shared" / "datasets"
+LIST = FOLDER / "sources.csv"
+SETS = list(csv.DictReader(LIST.open(encoding="utf-8"))) if LIST.is_file() else []
+QUICK = Recipe(params={"n_estimators": 20}, calibrators=("none", "platt", "isotonic", "beta", "venn_abers"))
+
+pytestmark = pytest.mark.skipif(not SETS, reason="the sets of ../shared/datasets are not here")
+
+
+def content_of(name: str) -> bytes:
+    path = FOLDER / f"{name}.csv"
+    if not path.is_file():
+        pytest.skip(f"{path.name} is not here")
+    return path.read_bytes()
+
+
+def test_the_sets_are_as_varied_as_a_user_s():
+    features = [int(entry["features"]) for entry in SETS]
+    assert len(SETS) >= 10
+    assert (min(features) <= 5, max(features) >= 290) == (True, True)
+    assert sum(int(entry["missing_cells"]) > 0 for entry in SETS) >= 3
+
+
+@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
+def test_a_real_file_goes_from_bytes_to_a_figure(entry):
+    name = entry["name"]
+    frame = read_table(content_of(name), f"{name}.csv")
+    assert frame.shape == (int(entry["rows"]), int(entry["features"]) + 1)
+    assert guess_target(frame) == "target"
+    assert class_counts(frame, "target") == {
+        label: int(rows) for label, _, rows in (part.rpartition("=") for part in entry["classes"].split("|"))
+    }
+    features = frame.drop(columns="target")
+    assert int(features.isna().sum().sum()) == int(entry["missing_cells"])
+    assert all(problem.severity != "error" for problem in validate(frame, "target"))
+
+    dataset = prepare(frame, "target")
+    assert dataset.n == len(frame)
+    assert dataset.y.mean() <= 0.5
+    matrix = preprocessor(dataset.X).fit(dataset.X).transform(dataset.X)
+    assert np.isfinite(matrix).all()
+
+    evaluation = evaluate(QUICK, dataset)
+    assert not evaluation.refused
+    metrics = evaluation.metrics
+    guessing = dataset.y.mean() * (1 - dataset.y.mean())
+    assert metrics.loc["venn_abers", "brier"] < guessing + 0.03
+    assert np.isfinite(metrics.loc["venn_abers", "log_loss"])
+    record = FIGURES["reliability"].prepare(evaluation)
+    counts = record.to_frame().groupby("calibrator")["count"].sum()
+    assert (counts == len(evaluation.y)).all()
+    for theme in (LIGHT, DARK):
+        assert len(FIGURES["reliability"].draw(record, theme).to_json()) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("breast-cancer_ljubljana", ".csv"),  # nominal
+        ("heart-hungarian", ".tsv"),
+        ("house_votes_84", ".csv.gz"),  # missing
+        ("scene", ".csv"),  # 299 columns
+        ("haberman", ".json"),
+        ("german_credit", ".parquet"),
+        ("liver_bupa", ".xlsx"),
+    ],
+)
+def test_a_real_file_is_uploaded_and_shown(name, ending, tmp_path):
+    content = content_of(name)
+    table = pd.read_csv(FOLDER / f"{name}.csv")
+    path = tmp_path / f"{name}{ending}"
+    match ending:
+        case ".tsv":
+            content = table.to_csv(sep="\t", index=False).encode("utf-16")
+        case ".csv.gz":
+            content = gzip.compress(content)
+        case ".json":
+            content = table.to_json(orient="records").encode()
+        case ".parquet":
+            table.to_parquet(path)
+            content = path.read_bytes()
+        case ".xlsx":
+            table.to_excel(path, index=False)
+            content = path.read_bytes()
+    at = page("explore_data", model="naive_bayes")
+    bring(at, path.name, content)
+    assert faults(at) == []
+    assert headline(at)["Rows"] == f"{len(table):,}"
+    go(at, "explore_reliability")
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) == 1
