@@ -55,8 +55,8 @@ class Growth:
 GROWTHS = {
     growth.key: growth
     for growth in (
-        Growth("tree", "Tree, held-out share", False, "split"),
-        Growth("forest", "Forest, held-out share", True, "split"),
+        Growth("tree", "Tree, held out", False, "split"),
+        Growth("forest", "Forest, held out", True, "split"),
         Growth("forest_oob", "Forest, out of bag", True, "oob"),
     )
 }

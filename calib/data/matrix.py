@@ -53,6 +53,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         self.numbers_ = [c for c in X.columns if is_number(X[c])]
         self.booleans_ = [c for c in self.numbers_ if pd.api.types.is_bool_dtype(X[c])]
         self.categories_ = [c for c in X.columns if c not in {*self.dates_, *self.numbers_}]
+        self.whole_days_ = {c for c in self.dates_ if (X[c].dropna() == X[c].dropna().dt.normalize()).all()}
         quantities = self._quantities(X)
         self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
         self.gaps_ = np.flatnonzero(np.isnan(quantities[:, : len(self.numbers_) + len(self.dates_)]).any(axis=0))
@@ -117,13 +118,13 @@ class Matrix(TransformerMixin, BaseEstimator):
         names = [str(name) for name in self.get_feature_names_out()]
         sides = self._sides()
         first_date = len(self.numbers_)
-        days = {first_date + i: str(name) for i, name in enumerate(self.dates_)}
+        days = {first_date + i: name for i, name in enumerate(self.dates_)}
 
         def say(column: int, low: float, high: float) -> str:
             if column in sides and low < high:
                 return sides[column][int(low >= 0)]
             name = days.get(column, names[column])
-            ends = [_day(end) if column in days else f"{end:.6g}" for end in (low, high)]
+            ends = [_day(end, name in self.whole_days_) if column in days else f"{end:.6g}" for end in (low, high)]
             if np.isinf(low):
                 return f"{name} ≤ {ends[1]}"
             if np.isinf(high):
@@ -235,12 +236,12 @@ def _table(X: Any) -> pd.DataFrame:
     return X
 
 
-def _day(days: float) -> str:
-    """The date, with its time where it is not midnight, so many days after 1970 began."""
+def _day(days: float, whole: bool) -> str:
+    """The date so many days after 1970 began, with its time unless it is midnight or all dates are whole days."""
     if not np.isfinite(days):
         return ""
     moment = pd.Timestamp(0) + pd.Timedelta(days=days)
-    return f"{moment:%Y-%m-%d}" if moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
+    return f"{moment:%Y-%m-%d}" if whole or moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
 
 
 def _date_parts(column: pd.Series) -> np.ndarray:

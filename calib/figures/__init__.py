@@ -1,7 +1,10 @@
 """Every figure: numbers first (``prepare``), ink second (``draw``)."""
 
 from calib.figures.base import FigureEntry
+from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
+from calib.figures.depth import DEPTH
+from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
 from calib.figures.explained import EXPLAINED
 from calib.figures.groups import GROUPS
@@ -12,8 +15,10 @@ from calib.figures.metrics import best_calibrator, formatted_metrics, formatted_
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
+from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme, number
+from calib.figures.tree import TREE
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
 
@@ -30,8 +35,13 @@ FIGURES: dict[str, FigureEntry] = {
         WIDTHS,
         INTERVAL_MEANS,
         INTERVAL_BINS,
+        DEPTH,
+        DEPTH_LOSSES,
+        TREE,
+        SETUPS,
         COSTS,
         NET_BENEFIT,
+        COMPARED,
         *LEARN_FIGURES,
     )
 }
@@ -48,6 +58,7 @@ __all__ = [
     "formatted_costs",
     "formatted_differences",
     "formatted_metrics",
+    "formatted_setups",
     "formatted_side_by_side",
     "number",
 ]

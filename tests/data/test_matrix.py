@@ -65,6 +65,13 @@ def test_rules_read_in_the_words_of_the_table():
     assert both("when (month)", 2.5) == ("when (month) ≤ 2.5", "when (month) > 2.5")
 
 
+def test_dates_without_times_are_told_without_times():
+    table = pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2020-01-02", None, "2020-03-01"])})
+    say = Matrix().fit(table).wording()
+    between = 18262.5  # noon of 2020-01-01, half-way to the next day
+    assert (say(0, -np.inf, between), say(0, between, np.inf)) == ("when ≤ 2020-01-01", "when > 2020-01-01")
+
+
 def test_every_column_of_0_and_1_is_told_by_its_two_sides():
     levels = ["a"] * 50 + ["b"] * 30 + ["c"] * 20 + ["d"] * 3
     table = pd.DataFrame({"x": pd.Categorical(levels), "y": [None, 1.0] * 51 + [2.0]})

@@ -1,0 +1,206 @@
+"""A metric against depth: tree and forest below each other, frequency and Laplace leaves side by side, one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.depth import GROWTHS
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.metrics import best
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, MARKS, Theme, number
+from calib.metrics import METRICS
+from calib.recipe import LEAVES
+
+LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
+NOTHING = "No depth is grown yet."
+
+
+@dataclass(frozen=True, eq=False)
+class DepthCurves:
+    """One metric by growth, leaf, calibrator and depth.
+
+    table : as ``depth_scores`` gives it, all depths below each other · calibrators : in the Recipe's order
+    """
+
+    table: pd.DataFrame
+    metric: str
+    calibrators: tuple[str, ...]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every metric, one row a growth, leaf, depth and calibrator."""
+        return self.table
+
+    def panel(self, growth: str, leaf: str) -> pd.DataFrame:
+        """Depth by calibrator."""
+        own = self.table[(self.table["growth"] == growth) & (self.table["leaf"] == leaf)]
+        return own.pivot_table(index="depth", columns="calibrator", values=self.metric)
+
+
+def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurves:
+    """The curves of one metric. Raises InputError where nothing is grown yet, or no row has the metric."""
+    table = join(tables)
+    if metric not in table or table[metric].isna().all():
+        raise InputError(
+            f"{METRICS[metric].label} is not there for these calibrators on these data: choose another metric."
+        )
+    calibrators = tuple(dict.fromkeys(table.loc[table[metric].notna(), "calibrator"]))
+    name = "none" if "none" in calibrators else calibrators[0]
+    found = {
+        growth: _extremes(table, metric, growth, name)
+        for growth in GROWTHS
+        if ((table["growth"] == growth) & (table["calibrator"] == name)).any()
+    }
+    return DepthCurves(
+        table, metric, calibrators, _finding(found, metric, name), _caption(metric), _alt(found, metric, name)
+    )
+
+
+def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """All depths in order. Raises InputError where there is none yet."""
+    if not tables:
+        raise InputError(NOTHING)
+    table = pd.concat(tables, ignore_index=True)
+    order = {key: i for i, key in enumerate([*GROWTHS, *LEAVES])}
+    return table.sort_values(
+        ["growth", "leaf", "depth"], key=lambda c: c.map(order) if c.name != "depth" else c, kind="stable"
+    ).reset_index(drop=True)
+
+
+def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) -> dict[str, tuple[int, float]]:
+    """(depth, value) at the best depth, the least on a tie, and at the largest, with frequency leaves."""
+    own = table[(table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)]
+    values = own.set_index("depth")[metric]
+    chosen = best(METRICS[metric], values)
+    at = int(chosen.idxmax()) if chosen.any() else int(values.index[0])
+    return {"best": (at, float(values[at])), "full": (int(values.index[-1]), float(values.iloc[-1]))}
+
+
+def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
+    """Where the first calibrator's tree and forest are best, and what they are fully grown."""
+    spec = METRICS[metric]
+    judged = spec.target is not None or spec.higher_is_better is not None
+    parts: list[str] = []
+    for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
+        if growth in found:
+            (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
+            name = whose if parts else f"{whose} {spec.label}"
+            if not judged:
+                parts.append(f"{name} is {number(value)} at depth {at} and {number(last)} at depth {full}")
+            elif at == full:
+                parts.append(f"{name} is best fully grown, at depth {full} ({number(value)})")
+            else:
+                parts.append(f"{name} is best at depth {at} ({number(value)}; fully grown {number(last)})")
+    who = "Uncalibrated" if calibrator == "none" else f"With {label_of(calibrator)}"
+    return f"{who}, {', '.join(parts)}"
+
+
+def _caption(metric: str) -> str:
+    spec = METRICS[metric]
+    better = "" if spec.higher_is_better is None else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
+    return (
+        f"{spec.help}{better} Each point is a model grown to this depth limit, without one at the right end. Compare "
+        "the columns for what Laplace's correction does to small leaves, the rows for what averaging many trees does, "
+        f"and the lines of one panel for what calibration makes up. The tree has a scale of its "
+        "own. A forest's depths thin out beyond 16; triangles at an edge are infinite values."
+    )
+
+
+def _alt(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
+    said = "; ".join(
+        f"{GROWTHS[growth].label}: {number(ends['best'][1])} at depth {ends['best'][0]}, "
+        f"{number(ends['full'][1])} at depth {ends['full'][0]}"
+        for growth, ends in found.items()
+    )
+    return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {said}."
+
+
+def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
+    """A panel a growth (rows) and leaf (columns), a line a calibrator; the same axes everywhere."""
+    grown = [growth for growth in GROWTHS if (record.table["growth"] == growth).any()]
+    cells = [(growth, leaf) for growth in grown for leaf in LEAVES]
+    figure = panels(
+        theme,
+        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells],
+        len(LEAVES),
+        height=190,
+        xaxis={"title": {"text": "Depth"}, "range": [0.3, float(record.table["depth"].max()) + 0.7]},
+        yaxis={"title": {"text": METRICS[record.metric].label}, "nticks": 5},
+        uirevision="depth",
+        hovermode="closest",
+    )
+    named: set[str] = set()
+    for i, (growth, leaf) in enumerate(cells):
+        x, y = axes(i)
+        curves = record.panel(growth, leaf)
+        limits = limits_of(record.table, [record.metric], growth)
+        figure.update_layout({f"yaxis{y[1:]}": {"range": limits}})
+        for key in record.calibrators:
+            if key not in curves or curves[key].isna().all():
+                continue
+            figure.add_traces(
+                [
+                    trace.update(xaxis=x, yaxis=y)
+                    for trace in _line(curves[key].dropna(), key, limits, key not in named, theme)
+                ]
+            )
+            named.add(key)
+    return figure
+
+
+def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[float]:
+    """Where the axis of a panel runs: one range for the forests, and one for the tree, which may be far worse."""
+    kind = [key for key, other in GROWTHS.items() if other.forest == GROWTHS[growth].forest]
+    values = table.loc[table["growth"].isin(kind), list(columns)].to_numpy(dtype=float)
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    edge = 0.06 * (high - low or abs(high) or 1.0)
+    return [low - edge, high + edge]
+
+
+def _line(curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme) -> list[go.Scatter]:
+    """The finite values as a line with marks; the infinite ones as triangles at the edge they are beyond."""
+    mark, infinite, (low, high) = MARKS[key], np.isinf(curve.to_numpy()), limits
+    common = {"name": label_of(key), "legendgroup": key}
+    line = go.Scatter(
+        **common,
+        x=curve.index,
+        y=curve.where(~infinite),
+        mode="lines+markers",
+        line={"color": mark.color, "width": 1.8, "dash": mark.dash},
+        marker={"color": mark.color, "symbol": mark.symbol, "size": 6, "line": {"color": theme.paper, "width": 0.5}},
+        showlegend=legend,
+        hovertemplate="depth %{x}: %{y:.4f}",
+    )
+    if not infinite.any():
+        return [line]
+    above = curve[infinite].to_numpy() > 0
+    edge = np.where(above, high - 0.03 * (high - low), low + 0.03 * (high - low))
+    return [
+        line,
+        go.Scatter(
+            **common,
+            x=curve.index[infinite],
+            y=edge,
+            mode="markers",
+            marker={
+                "color": mark.color,
+                "symbol": np.where(above, "triangle-up-open", "triangle-down-open").tolist(),
+                "size": 9,
+            },
+            showlegend=False,
+            hovertemplate="depth %{x}: infinite",
+        ),
+    ]
+
+
+DEPTH = FigureEntry("depth", "A metric against depth", prepare, draw)

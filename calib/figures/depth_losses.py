@@ -1,0 +1,125 @@
+"""Calibration and grouping loss against depth, where true probabilities are known: what calibrating can still repair.
+
+Kull and Flach 2015; Shaker and Hüllermeier 2025, eq. 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.depth import FOREST_GROUPS, GROWTHS, LOSSES
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.depth import LEAF_LABELS, join, limits_of
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, number
+from calib.recipe import LEAVES
+
+
+@dataclass(frozen=True, eq=False)
+class DepthLosses:
+    """The three losses of one calibrator by growth, leaf and depth."""
+
+    table: pd.DataFrame
+    calibrator: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a growth, leaf and depth; ``excess`` is calibration plus grouping."""
+        return self.table
+
+
+def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLosses:
+    """Losses of one calibrator. Raises InputError where true probabilities are unknown or it has no answer."""
+    table = join(tables)
+    if "calibration" not in table:
+        raise InputError("True probabilities are not known for these data: choose a synthetic set to see them.")
+    own = table[table["calibrator"] == calibrator]
+    if own.empty:
+        raise InputError(f"{label_of(calibrator)} is not among the calibrators chosen: choose it, or another one here.")
+    own = own[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
+    own["excess"] = own["calibration"] + own["grouping"]
+    title, alt = _finding(own, calibrator)
+    irreducible = number(float(own["irreducible"].iloc[0]))
+    return DepthLosses(
+        own,
+        calibrator,
+        title,
+        "Calibration loss: the prediction of a group differs from its mean true probability; calibrating repairs that. "
+        "Grouping loss: objects in a group differ in truth; no calibrator can. Their sum is what is lost beyond the "
+        f"irreducible {irreducible} (Brier score). Groups are equal predictions for the tree and {FOREST_GROUPS} bins "
+        "of equal count for the forests, corrected for their finite size.",
+        alt,
+    )
+
+
+def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
+    """(title, alternative text): where the sum is least for the tree, and what the two losses do from end to end."""
+    said = []
+    for growth in table["growth"].unique():
+        own = table[(table["growth"] == growth) & (table["leaf"] == "frequency")]
+        least, first, last = own.loc[own["excess"].idxmin()], own.iloc[0], own.iloc[-1]
+        said.append(
+            f"{GROWTHS[growth].label}: calibration loss {number(first.calibration)} at depth {first.depth:.0f} and "
+            f"{number(last.calibration)} at depth {last.depth:.0f}, grouping loss {number(first.grouping)} and "
+            f"{number(last.grouping)}, least sum {number(least.excess)} at depth {least.depth:.0f}"
+        )
+    own = table[(table["growth"] == table["growth"].iloc[0]) & (table["leaf"] == "frequency")]
+    least, last = own.loc[own["excess"].idxmin()], own.iloc[-1]
+    who = "tree" if not GROWTHS[table["growth"].iloc[0]].forest else "forest"
+    title = (
+        f"{label_of(calibrator)}: the {who} loses least at depth {least.depth:.0f}: calibration "
+        f"{number(least.calibration)} and grouping {number(least.grouping)}; fully grown {number(last.calibration)} "
+        f"and {number(last.grouping)}"
+    )
+    return title, f"Calibration and grouping loss against depth. {'; '.join(said)}."
+
+
+def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
+    """A panel a growth (rows) and leaf (columns); calibration loss, grouping loss and their sum."""
+    table = record.table
+    grown = [growth for growth in GROWTHS if (table["growth"] == growth).any()]
+    cells = [(growth, leaf) for growth in grown for leaf in LEAVES]
+    figure = panels(
+        theme,
+        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells],
+        len(LEAVES),
+        height=170,
+        xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
+        yaxis={"title": {"text": "Loss"}, "nticks": 5},
+        uirevision="depth_losses",
+    )
+    styles = {
+        "calibration": ("Calibration loss", theme.scale[3], "solid", "diamond"),
+        "grouping": ("Grouping loss", theme.scale[1], "dash", "square"),
+        "excess": ("Sum", theme.muted, "dot", "circle-open"),
+    }
+    for i, (growth, leaf) in enumerate(cells):
+        x, y = axes(i)
+        own = table[(table["growth"] == growth) & (table["leaf"] == leaf)]
+        low, high = limits_of(table, list(styles), growth)
+        figure.update_layout({f"yaxis{y[1:]}": {"range": [min(low, -0.03 * high), high]}})
+        for name, (label, color, dash, symbol) in styles.items():
+            figure.add_scatter(
+                x=own["depth"],
+                y=own[name],
+                xaxis=x,
+                yaxis=y,
+                mode="lines+markers",
+                name=label,
+                legendgroup=name,
+                showlegend=i == 0,
+                line={"color": color, "width": 2, "dash": dash},
+                marker={"color": color, "symbol": symbol, "size": 6},
+                hovertemplate=f"depth %{{x}}: {label.lower()} %{{y:.4f}}<extra></extra>",
+            )
+    return figure
+
+
+DEPTH_LOSSES = FigureEntry("depth_losses", "Calibration and grouping loss against depth", prepare, draw)

@@ -1,0 +1,75 @@
+"""Small panels on common axes: the eye compares what stands side by side on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from calib.figures.theme import Theme, layout
+
+LINE = 18  # pixels a line of a panel's name takes
+
+
+def panels(
+    theme: Theme,
+    titles: Sequence[tuple[str, ...]],
+    columns: int,
+    *,
+    height: int,
+    between: int = 14,
+    xaxis: Mapping[str, Any],
+    yaxis: Mapping[str, Any],
+    **changes: Any,
+) -> go.Figure:
+    """An empty figure of ``len(titles)`` panels, row by row; panel i has the axes ``axes(i)``.
+
+    titles : the lines of each panel's name, the first bold
+    xaxis, yaxis : of every panel; titles and tick labels stand at the left and below only
+    height : of one panel, in pixels · between : pixels from a panel to the name of the one below
+    """
+    rows = -(-len(titles) // columns)
+    above = LINE * max(map(len, titles)) + 4
+    margin = {"l": 60, "r": 12, "t": above, "b": 96}
+    inner = rows * height + (rows - 1) * (above + between)
+    gap_x, gap_y = 0.05, (above + between) / inner
+    legend = {"legend": {"y": -56 / inner}}
+    figure = go.Figure(layout=layout(theme, height=inner + above + margin["b"], margin=margin, **legend | changes))
+    for i, (name, *more) in enumerate(titles):
+        row, column = divmod(i, columns)
+        width, tall = (1 - gap_x * (columns - 1)) / columns, (1 - gap_y * (rows - 1)) / rows
+        left, top = column * (width + gap_x), 1 - row * (tall + gap_y)
+        x, y = axes(i)
+        lowest = i + columns >= len(titles)
+        placed_x = {"domain": [left, left + width], "anchor": y, "showticklabels": lowest}
+        placed_y = {"domain": [max(0.0, top - tall), top], "anchor": x, "showticklabels": column == 0}
+        figure.update_layout(
+            {
+                f"xaxis{x[1:]}": {"fixedrange": True} | dict(xaxis) | placed_x | ({} if lowest else {"title": None}),
+                f"yaxis{y[1:]}": {"fixedrange": True} | dict(yaxis) | placed_y | ({"title": None} if column else {}),
+            }
+        )
+        figure.add_annotation(
+            text="<br>".join([f"<b>{name}</b>", *more]),
+            align="left",
+            x=left,
+            y=top,
+            xref="paper",
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 12, "color": theme.ink},
+        )
+    return figure
+
+
+def axes(i: int) -> tuple[str, str]:
+    """The names of panel i's axes, as traces call them.
+
+    >>> axes(0), axes(1)
+    (('x', 'y'), ('x2', 'y2'))
+    """
+    suffix = "" if i == 0 else str(i + 1)
+    return f"x{suffix}", f"y{suffix}"

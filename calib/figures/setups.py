@@ -1,0 +1,189 @@
+"""The ten setups of Johansson et al. (forests, 2019) on one data set: their Tables 1, 2, 4 and 6 as one picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.metrics import BEST, best
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, MARKS, Theme, number, rgba
+from calib.metrics import METRICS
+from calib.setups import METHODS
+
+PANELS = (
+    ("accuracy_gap", "Estimate − accuracy", "right of 0: too optimistic"),
+    ("reliability", "Reliability (Murphy)", "left is better"),
+    ("brier", "Brier score", "left is better"),
+    ("accuracy", "Accuracy and interval", "of the predicted label"),
+)
+PAIR = 0.82  # distance of the two placements of a method; methods are 2 apart
+
+
+@dataclass(frozen=True, eq=False)
+class Setups:
+    """The table of ``setup_table``, and the words around it."""
+
+    table: pd.DataFrame
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a setup."""
+        return self.table.rename_axis("setup").reset_index()
+
+
+def prepare(table: pd.DataFrame) -> Setups:
+    """The picture of a table of setups. Raises InputError where it has none."""
+    if table.empty:
+        raise InputError("No setup can answer on these data: choose another model.")
+    said = "; ".join(
+        f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
+        for name, row in table.iterrows()
+    )
+    return Setups(
+        table,
+        _finding(table),
+        "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95 % "
+        "intervals for the test rows at hand; all setups share these rows, so that differences are surer than the bars "
+        "say. Last panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
+        f"Ten setups. {said}.",
+    )
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """Who is most reliable and who has the lowest Brier score, and what out of bag does to the accuracy."""
+    reliable, sharp = str(table["reliability"].idxmin()), str(table["brier"].idxmin())
+    text = f"{reliable} is the most reliable ({number(table.reliability[reliable])})"
+    if sharp == reliable:
+        text += f" and has the lowest Brier score ({number(table.brier[sharp])})"
+    else:
+        text += f", {sharp} has the lowest Brier score ({number(table.brier[sharp])})"
+    by = table.pivot_table(index="calibrator", columns="placement", values="accuracy")
+    if "oob" in by:
+        text += f"; out of bag is more accurate with {int((by['oob'] > by['split']).sum())} of {len(by)} methods"
+    return text
+
+
+def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
+    """Four panels, a line a setup in the paper's order; all have the same lines."""
+    table = record.table
+    order = {key: i for i, key in enumerate(METHODS)}
+    y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])
+    figure = panels(
+        theme,
+        [(title, note) for _, title, note in PANELS],
+        2,
+        height=260,
+        between=34,
+        xaxis={"nticks": 5},
+        yaxis={
+            "range": [y.max() + 0.7, -0.7],
+            "tickvals": y.tolist(),
+            "ticktext": list(table.index),
+            "ticks": "",
+            "showgrid": False,
+        },
+        showlegend=False,
+        uirevision="setups",
+    )
+    figure.update_layout(margin={"l": 76, "b": 40})
+    for i, (metric, _, _) in enumerate(PANELS):
+        place_x, place_y = axes(i)
+        figure.update_layout({f"xaxis{place_x[1:]}": {"showticklabels": True, "range": _limits(table, metric)}})
+        if metric == "accuracy_gap":
+            figure.add_vline(x=0, line={"color": theme.diagonal, "width": 1}, row=None, col=None)
+        if metric == "accuracy":
+            figure.add_traces([t.update(xaxis=place_x, yaxis=place_y) for t in _intervals(table, y)])
+        figure.add_traces([t.update(xaxis=place_x, yaxis=place_y) for t in _marks(table, metric, y, theme)])
+    return figure
+
+
+def _limits(table: pd.DataFrame, metric: str) -> list[float]:
+    columns = [metric, "low", "high"] if metric == "accuracy" else [metric]
+    values = table[columns].to_numpy(dtype=float)
+    error = table.get(f"{metric}_error", pd.Series(0.0, table.index)).to_numpy(dtype=float)
+    low = min(np.nanmin(values), (table[metric] - error).min())
+    high = max(np.nanmax(values), (table[metric] + error).max())
+    if metric in ("accuracy_gap", "reliability"):
+        low, high = min(low, 0.0), max(high, 0.0)
+    edge = 0.06 * (high - low or 1.0)
+    return [float(low - edge), float(high + edge)]
+
+
+def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> list[go.Scatter]:
+    """One mark a setup: the calibrator's, hollow for a held-out share."""
+    traces = []
+    for (name, row), place in zip(table.iterrows(), y, strict=True):
+        mark, hollow = MARKS[row.calibrator], row.placement == "split"
+        error = row.get(f"{metric}_error", np.nan)
+        interval = "" if np.isnan(row["low"]) else f"<br>interval [{row['low']:.4f}, {row['high']:.4f}]"
+        traces.append(
+            go.Scatter(
+                x=[row[metric]],
+                y=[place],
+                mode="markers",
+                name=str(name),
+                error_x=None
+                if np.isnan(error)
+                else {"array": [error], "color": rgba(mark.color, 0.7), "thickness": 1.2, "width": 3},
+                marker={
+                    "symbol": f"{mark.symbol}-open" if hollow else mark.symbol,
+                    "size": 10 if hollow else 12,
+                    "color": mark.color,
+                    "line": {"color": mark.color if hollow else theme.paper, "width": 2 if hollow else 0.8},
+                },
+                hovertemplate=f"{name} ({label_of(row.calibrator)})<br>{METRICS[metric].label} %{{x:.4f}}"
+                + (interval if metric == "accuracy" else "")
+                + "<extra></extra>",
+            )
+        )
+    return traces
+
+
+def _intervals(table: pd.DataFrame, y: np.ndarray) -> list[go.Scatter]:
+    """Mean low to mean high of the predicted label, where a setup has intervals."""
+    return [
+        go.Scatter(
+            x=[row["low"], row["high"]],
+            y=[place, place],
+            mode="lines",
+            line={"color": rgba(MARKS[row.calibrator].color, 0.35), "width": 11},
+            hoverinfo="skip",
+        )
+        for (_, row), place in zip(table.iterrows(), y, strict=True)
+        if not np.isnan(row["low"])
+    ]
+
+
+def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as people read it; the best of each column carries a star."""
+    shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
+    shown["Estimate − accuracy"] = _starred(table, "accuracy_gap", "accuracy_gap", "{:+.1%}")
+    shown["Reliability"] = _starred(table, "reliability", "reliability")
+    shown["Brier score"] = _starred(table, "brier", "brier")
+    shown["Interval of the label"] = [
+        "–" if np.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]" for _, row in table.iterrows()
+    ]
+    shown["Size"] = _starred(table, "size", "width")
+    shown["Accuracy"] = _starred(table, "accuracy", "accuracy", "{:.1%}")
+    shown["Accuracy in interval"] = [
+        "–" if np.isnan(row["low"]) else ("yes" if row["valid"] else "no") for _, row in table.iterrows()
+    ]
+    return shown
+
+
+def _starred(table: pd.DataFrame, column: str, metric: str, form: str | None = None) -> list[str]:
+    values = table[column].astype(float)
+    stars = best(METRICS[metric], values)
+    said = [number(v) if form is None or np.isnan(v) else form.format(v).replace("-", "−") for v in values]
+    return [text + (BEST if star and len(values) > 1 else "") for text, star in zip(said, stars, strict=True)]
+
+
+SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

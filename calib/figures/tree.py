@@ -1,0 +1,266 @@
+"""The calibrated tree: every node with its rule, its rows, its label and its interval, and one row's way lit.
+
+Drawn as an outline, a line a node and deeper nodes further in, so that words stay readable and every node's interval
+stands on one axis beside it. Large trees are folded: branches that are not open say how much is below them.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.grown_tree import GrownTree
+from calib.models import TreeNode
+
+MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
+LINE = 38  # pixels a node takes
+INDENTS, ROOM = 22, 15  # steps of depth that the outline is wide at least, and that the words of the deepest node take
+LONGEST = 34  # characters of a condition or a class name; the whole rule stands on hover
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTree:
+    """The nodes drawn, from top to bottom.
+
+    shown : their numbers · folded : of those, with branches below that are not drawn · path : numbers on the lit way
+    """
+
+    tree: GrownTree
+    shown: tuple[int, ...]
+    folded: frozenset[int]
+    path: tuple[int, ...]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every node of the tree, drawn or not."""
+        return self.tree.table(tuple(range(len(self.tree.nodes))))
+
+
+def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) -> DrawnTree:
+    """The tree from node ``root`` on, with the way of a row of the file. Raises InputError where there is no such."""
+    top = root or 0
+    if top >= len(tree.nodes):
+        raise InputError(f"node must be one of this tree's numbers, 0 to {len(tree.nodes) - 1}, but is {top}.")
+    path = () if row is None else tree.path_of(row)
+    shown, folded = _unfold(tree, top, path)
+    leaves = [node for node in tree.nodes if node.leaf]
+    least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
+    size = "without a limit of depth" if tree.deepest else f"of depth {tree.depth}"
+    title = f"The tree {size} has {len(leaves)} leaves, with p from {_said(least)} to {_said(most)}"
+    if row is not None:
+        own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
+        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_said(own)}"
+    hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
+    return DrawnTree(tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title))
+
+
+def _said(node: TreeNode) -> str:
+    return f"{number(node.p)} [{number(node.p0)}, {number(node.p1)}]"
+
+
+def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, ...], frozenset[int]]:
+    """(nodes drawn, from top to bottom; those of them that stay folded): the lit way first, then level by level."""
+    ends, opened = [top], set()
+    while True:
+        closed = [i for i in ends if not tree.nodes[i].leaf]
+        on_way = [i for i in closed if i in path]
+        if not closed or (len(ends) >= MOST_LEAVES and not on_way):
+            break
+        chosen = min(on_way or closed, key=lambda i: (tree.nodes[i].depth, -tree.nodes[i].n))
+        opened.add(chosen)
+        ends.remove(chosen)
+        ends += tree.children[chosen]
+    shown, waiting = [], [top]
+    while waiting:
+        node = waiting.pop()
+        shown.append(node)
+        if node in opened:
+            waiting += reversed(tree.children[node])
+    return tuple(shown), frozenset(i for i in ends if not tree.nodes[i].leaf)
+
+
+def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
+    text = (
+        "Each line is a node: the condition that leads to it, the training rows n, the class it predicts, and p with "
+        f"its interval [p0, p1] by {label_of(tree.method)}, drawn at the right; an inner node says what it would say "
+        "as a leaf. Wide intervals: few calibration rows have such scores. A ring at the right is the node's own "
+        "estimate: far from the interval, it was wrong about its rows."
+    )
+    if lit:
+        text += " Dark: the way of the chosen row."
+    if hidden:
+        text += f" {hidden} leaves are folded away: click a node to draw the tree from there."
+    return text
+
+
+def _alt(tree: GrownTree, leaves: Sequence[TreeNode], title: str) -> str:
+    rules = "; ".join(
+        f"{node.rule}: {tree.classes[int(node.label)]}, p {_said(node)}, n {node.n}" for node in leaves[:MOST_LEAVES]
+    )
+    return textwrap.shorten(f"{title}. Leaves: {rules}.", 900, placeholder=" …")
+
+
+def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
+    """The outline at the left, the intervals on one axis at the right."""
+    lines, top = len(record.shown), record.tree.nodes[record.shown[0]].depth
+    levels = max(record.tree.nodes[i].depth for i in record.shown) - top
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=LINE * lines + 104,
+            margin={"l": 8, "r": 16, "t": 8, "b": 92},
+            legend={"y": -64 / (LINE * lines)},
+            xaxis={"domain": [0, 0.7], "range": [-0.6, max(INDENTS, levels + ROOM)], "visible": False},
+            xaxis2={
+                "domain": [0.74, 1],
+                "range": [-0.03, 1.03],
+                "tickvals": [0, 0.5, 1],
+                "title": {"text": f"Probability of {_short(record.tree.classes[1])}"},
+                "fixedrange": True,
+            },
+            yaxis={"range": [lines - 0.4, -0.6], "visible": False},
+            clickmode="event+select",
+            uirevision=str(record.shown),
+        )
+    )
+    place = {number: line for line, number in enumerate(record.shown)}
+    lit = [i for i in record.path if i in place]
+    figure.add_trace(_edges(record, [i for i in record.shown[1:] if i not in record.path], place, top, theme, False))
+    figure.add_trace(_edges(record, [i for i in lit if i != record.shown[0]], place, top, theme, True))
+    figure.add_traces(_nodes(record, place, top, theme))
+    figure.add_traces(_intervals(record, place, theme))
+    return figure
+
+
+def _edges(
+    record: DrawnTree, children: Sequence[int], place: dict[int, int], top: int, theme: Theme, lit: bool
+) -> go.Scatter:
+    """From every parent down and to the right, to each of its children."""
+    nodes = [record.tree.nodes[i] for i in children]
+    x = [v for node in nodes for v in (node.depth - top - 1, node.depth - top - 1, node.depth - top, None)]
+    y = [v for node in nodes for v in (place[node.parent], place[node.number], place[node.number], None)]
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": theme.ink if lit else theme.diagonal, "width": 3 if lit else 1.2},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> list[go.Scatter]:
+    """Circles for class 0 and diamonds for class 1, filled at leaves, their area the training rows; words beside."""
+    tree, traces = record.tree, []
+    largest = tree.nodes[record.shown[0]].n
+    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond", theme.positive)):
+        nodes = [tree.nodes[i] for i in record.shown if int(tree.nodes[i].label) == label]
+        if not nodes:
+            continue
+        traces.append(
+            go.Scatter(
+                x=[node.depth - top for node in nodes],
+                y=[place[node.number] for node in nodes],
+                mode="markers+text",
+                name=f"predicts {_short(tree.classes[label])}",
+                text=[_words(record, node, theme) for node in nodes],
+                textposition="middle right",
+                textfont={"size": 11.5, "color": theme.ink},
+                customdata=[[node.number, _rule(node)] for node in nodes],
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                marker={
+                    "symbol": symbol,
+                    "size": [9 + 9 * np.sqrt(node.n / largest) for node in nodes],
+                    "color": [color if node.leaf else theme.paper for node in nodes],
+                    "opacity": 1,
+                    "line": {"color": color, "width": 1.6},
+                },
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}, "textfont": {"color": theme.ink}},
+            )
+        )
+    return traces
+
+
+def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
+    """Two lines: what leads here; rows, label, p and its interval."""
+    tree = record.tree
+    first = "every object" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
+    below = ""
+    if node.number in record.folded:
+        below = f" · {tree.leaves_below[node.number]} leaves folded"
+    said = f"n {node.n} · {_short(tree.classes[int(node.label)])} · {_said(node)}{below}"
+    strong = f"<b>{_short(first)}</b>"
+    return (
+        f"  {strong}<br>  <span style='color:{theme.ink if node.number in record.path else theme.muted}'>{said}</span>"
+    )
+
+
+def _rule(node: TreeNode) -> str:
+    """The whole rule with its numbers, in short lines."""
+    rule = "<br>".join(textwrap.wrap(html.escape(node.rule, quote=False), 60))
+    return f"{rule}<br>node {node.number}, {node.n} training rows, own estimate {number(node.score)}<br>p {_said(node)}"
+
+
+def _short(text: str) -> str:
+    """At most LONGEST characters, shown as text: Plotly would read tags."""
+    return html.escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…", quote=False)
+
+
+def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[go.Scatter]:
+    """p0 to p1 as a bar, p as the method's mark, the node's own estimate as a ring."""
+    nodes = [record.tree.nodes[i] for i in record.shown]
+    y = [place[node.number] for node in nodes]
+    mark, name = MARKS[record.tree.method], label_of(record.tree.method)
+    dim = [1.0 if not record.path or node.number in record.path else 0.45 for node in nodes]
+    x = [v for node in nodes for v in (node.p0, node.p1, None)]
+    return [
+        go.Scatter(
+            x=x,
+            y=np.repeat(y, 3),
+            xaxis="x2",
+            mode="lines",
+            name="p0 to p1",
+            line={"color": rgba(mark.color, 0.55), "width": 8},
+            hoverinfo="skip",
+        ),
+        go.Scatter(
+            x=[node.score for node in nodes],
+            y=y,
+            xaxis="x2",
+            mode="markers",
+            name="own estimate",
+            marker={"symbol": "circle-open", "size": 10, "color": theme.muted, "line": {"width": 1.6}},
+            hovertemplate="own estimate %{x:.4f}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[node.p for node in nodes],
+            y=y,
+            xaxis="x2",
+            mode="markers",
+            name=f"p, {name}",
+            marker={
+                "symbol": mark.symbol,
+                "size": 10,
+                "color": mark.color,
+                "opacity": dim,
+                "line": {"color": theme.paper, "width": 1},
+            },
+            customdata=[[node.number, _rule(node)] for node in nodes],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+        ),
+    ]
+
+
+TREE = FigureEntry("tree", "A calibrated tree", prepare, draw)

@@ -1,0 +1,180 @@
+"""Ten setups side by side: five ways to a probability, each with a held-out share and out of bag, on one data set.
+
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §4–5. Two fits serve
+all ten: a setup is one calibrator in one placement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from calib.evaluate import Evaluation
+from calib.metrics import METRICS, predicted_label_summary
+from calib.metrics.scoring import hits, optimism, squared_errors
+from calib.models import MODELS
+from calib.recipe import Recipe
+
+METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
+PLACED = {"split": "cal", "oob": "oob"}
+NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
+MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}  # each the mean of one number an object
+
+AS_PUBLISHED: dict[str, Any] = {
+    "model": "random_forest",
+    "params": {"n_estimators": 300},
+    "calibration_size": 1 / 3,
+    "evaluation": "folds",
+    "folds": 10,
+    "options": {"isotonic.between": "step"},
+    "merge": "midpoint",
+}
+
+
+def bagged(recipe: Recipe) -> bool:
+    """Whether the Recipe's model has out-of-bag scores."""
+    return MODELS[recipe.model].bagged
+
+
+def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
+    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model that is not bagged.
+
+    >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
+    ['split']
+    """
+    placements = PLACED if bagged(recipe) else ("split",)
+    return {key: recipe.replace(placement=key, calibrators=tuple(METHODS)) for key in placements}
+
+
+def departures(recipe: Recipe) -> list[str]:
+    """In what the Recipe differs from the paper's study, a few words each; empty where it is that study.
+
+    The study repeats ten-fold cross-validation ten times; once counts as the same here.
+    """
+    said = []
+    if recipe.model != AS_PUBLISHED["model"]:
+        said.append(f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees")
+    else:
+        changed = dict(recipe.params)
+        trees = changed.pop("n_estimators", 100)
+        if trees != 300:
+            said.append(f"{trees} trees instead of 300")
+        if changed:
+            said.append("other settings of the forest")
+    if (recipe.evaluation, recipe.folds) != ("folds", 10):
+        kind = "one test part" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
+        said.append(f"{kind} instead of ten folds")
+    if not math.isclose(recipe.calibration_size, 1 / 3):
+        said.append(f"{recipe.calibration_size:.0%} held out instead of a third")
+    if recipe.merge != "midpoint":
+        rule = {"log": "least log loss", "square": "least square loss"}[recipe.merge]
+        said.append(f"p0 and p1 merged for the {rule} instead of at their midpoint")
+    options = dict(recipe.options)
+    if options.get("isotonic.between") != "step":
+        said.append("isotonic regression between two scores not a step")
+    if any(name.startswith("venn.") for name in options):
+        said.append("other categories of the Venn predictor than the predicted label")
+    return said
+
+
+def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """One row a setup under the paper's name, in its order.
+
+    evaluations : placement → the Evaluation of ``setup_recipes``. Columns: calibrator, placement, accuracy_gap,
+    reliability, brier, accuracy; those of ``MEANS`` also with ``_error``, half a 95 % interval; and for Venn and
+    Venn–Abers low, high, size – means of the predicted label's interval (eq. 5–6) – and valid, whether the accuracy
+    lies in it but for sampling error (Table 4).
+    """
+    rows = {}
+    for (key, placement), name in NAMES.items():
+        evaluation = evaluations.get(placement)
+        if evaluation is None or key not in evaluation.predictions:
+            continue
+        said, y = evaluation.predictions[key], evaluation.y
+        row: dict[str, Any] = {"calibrator": key, "placement": placement}
+        row["reliability"] = METRICS["reliability"].function(y, said.p)
+        for metric, loss in MEANS.items():
+            values = loss(y, said.p)
+            row[metric] = float(values.mean())
+            row[f"{metric}_error"] = 1.96 * float(values.std()) / math.sqrt(len(y))
+        if said.lower is not None:
+            size = max(1, len(evaluation.calibration_y) // len(evaluation.calibrators[key]))
+            summary = predicted_label_summary(y, said.pairs, calibration_size=size)
+            row |= {"low": summary.lower, "high": summary.upper, "size": summary.width, "valid": summary.valid}
+        rows[name] = row
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table.reindex(columns=[*COLUMNS])
+
+
+COLUMNS = (
+    "calibrator",
+    "placement",
+    "accuracy_gap",
+    "reliability",
+    "brier",
+    "low",
+    "high",
+    "size",
+    "valid",
+    "accuracy",
+    *(f"{metric}_error" for metric in MEANS),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A result of the paper over 22 data sets, and what is so here. holds : whether this data set shows it too."""
+
+    there: str
+    here: str
+    holds: bool
+
+
+def findings(table: pd.DataFrame) -> list[Finding]:
+    """The paper's results beside those of one data set; none where some of the ten setups are missing."""
+    if len(table) < len(NAMES):
+        return []
+    gap, size, accuracy, reliability = (table[name] for name in ("accuracy_gap", "size", "accuracy", "reliability"))
+    raw, bold = ["RF-cal", "RF-oob"], ["Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VAP-cal"]
+    venn = [name for name, key in table["calibrator"].items() if key.startswith("venn")]
+    rest = [name for name in table.index if name not in venn]
+    ranks = reliability.rank()
+    order = size.dropna().sort_values(kind="stable").index
+    better = sum(accuracy[f"{name}-oob"] > accuracy[f"{name}-cal"] for name in METHODS.values())
+    inside = [name for name in venn if bool(table["valid"][name])]
+    return [
+        Finding(
+            "Raw forests are too pessimistic, by 1.5 points on average",
+            " and ".join(f"{name} {100 * gap[name]:+.1f} points" for name in raw),
+            bool((gap[raw] < 0).all()),
+        ),
+        Finding(
+            "Platt, isotonic and VAP-cal are too optimistic",
+            f"{sum(gap[bold] > 0)} of these {len(bold)} setups promise more hits than there are",
+            bool((gap[bold] > 0).all()),
+        ),
+        Finding(
+            "The four Venn setups are more reliable than the other six",
+            f"mean rank of reliability {ranks[venn].mean():.1f} against {ranks[rest].mean():.1f}",
+            bool(ranks[venn].mean() < ranks[rest].mean()),
+        ),
+        Finding(
+            "Intervals grow in the order VP-oob, VP-cal, VAP-oob, VAP-cal",
+            ", ".join(f"{name} {size[name]:.3f}" for name in order),
+            list(order) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"],
+        ),
+        Finding(
+            "The accuracy lies in the mean interval of the predicted label, or close to it",
+            f"so for {len(inside)} of {len(venn)}" + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
+            len(inside) == len(venn),
+        ),
+        Finding(
+            "Out of bag is more accurate than a held-out share with every method",
+            f"with {better} of {len(METHODS)}",
+            bool(better == len(METHODS)),
+        ),
+    ]
