@@ -20,7 +20,10 @@ class InputError(ValueError):
 
 def _floats(values: Any, name: str) -> Array:
     try:
-        return np.asarray(values, dtype=np.float64)
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":  # texts, dates and complex numbers would be turned into some number
+            raise TypeError(f"they are of type {array.dtype}")
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
 
@@ -47,10 +50,7 @@ def score_vector(scores: Any, name: str = "scores") -> Array:
 
 def score_matrix(scores: Any, name: str = "tree scores") -> Array:
     """Finite scores of every tree as a float64 array of shape (n, n_trees), at least one tree."""
-    try:
-        array = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
+    array = _floats(scores, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{name} must be a table with one column a tree, but have shape {array.shape}.")
     _float_vector(array.ravel(), name)
@@ -121,15 +121,6 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     if (weights < 0).any() or weights.sum() <= 0:
         raise InputError("sample_weight must not be negative and must have a positive sum.")
     return weights
-
-
-def calibration_set(scores: Any, y: Any, *, probability: bool = False) -> tuple[Array, Array]:
-    """Scores and 0/1 labels of the same length, at least one object; what every calibrator's ``fit`` begins with."""
-    checked = (probability_vector if probability else score_vector)(scores, "scores")
-    labels = binary_labels(y)
-    same_length(scores=checked, y=labels)
-    not_empty(checked, "The calibration set")
-    return checked, labels
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:

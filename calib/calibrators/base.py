@@ -13,13 +13,12 @@ from calib.checks import (
     Array,
     InputError,
     binary_labels,
-    choice,
     not_empty,
-    number,
     probability_vector,
     same_length,
     score_matrix,
     score_vector,
+    setting,
     weight_vector,
 )
 from calib.records import Parameter
@@ -89,15 +88,7 @@ class ScoreCalibrator(BaseEstimator):
 
     def _check_options(self) -> None:
         for option in self.parameters:
-            value, name = getattr(self, option.name), f"{self.key}: {option.name}"
-            if option.kind == "choice":
-                choice(value, option.choices, name)
-            elif option.kind == "boolean":
-                choice(value, (True, False), name)
-            else:
-                low = -np.inf if option.low is None else option.low
-                high = np.inf if option.high is None else option.high
-                number(value, name, low, high, integer=option.kind == "integer")
+            setting(getattr(self, option.name), option, f"{self.key}: {option.name}")
 
 
 MERGE = Parameter(

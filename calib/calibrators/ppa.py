@@ -26,12 +26,19 @@ def most_probable(p: Array) -> Array:
     return (np.sign(p - 0.5) + 1) / 2
 
 
+def sigmoid(p: Array, a: int, b: int) -> Array:
+    """r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves."""
+    return 1 / (1 + np.exp(a * p + b))
+
+
 class PPA(ScoreCalibrator):
     """Probability adjustment; the predicted label never changes.
 
-    variant : "constant", one r for all, in closed form, ``r_``;
+    variant : "constant", one r for all, in closed form;
         "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1 and whole numbers a, b from 0 to 50, ``a_`` and
         ``b_``, by search (what produced the published tables of Shaker and Hüllermeier)
+
+    ``r_`` is the share of the mass that moves: the one number, or the mean of r(p) over the calibration objects.
 
     >>> ppa = PPA().fit([0.6, 0.6, 0.6, 0.6, 0.6], [1, 1, 1, 1, 0])    # 0.6 + 0.4 r = 0.8
     >>> round(ppa.r_, 6), ppa.predict([0.6, 0.5, 0.2]).round(6)
@@ -73,7 +80,8 @@ class PPA(ScoreCalibrator):
                 r = 1 / (1 + np.exp(b) * grown)
                 loss[a, b] = r @ (r * mass_at - 2 * pull)
         self.a_, self.b_ = (int(i) for i in np.unravel_index(loss.argmin(), loss.shape))
+        self.r_ = float(sigmoid(scores, self.a_, self.b_).mean())
 
     def _map(self, scores: Array) -> Array:
-        r = self.r_ if self.variant == "constant" else 1 / (1 + np.exp(self.a_ * scores + self.b_))
+        r = self.r_ if self.variant == "constant" else sigmoid(scores, self.a_, self.b_)
         return scores + r * (most_probable(scores) - scores)

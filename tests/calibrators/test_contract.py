@@ -228,6 +228,9 @@ def test_wrong_shapes_are_refused(key):
         CALIBRATORS[key]().fit(scores, y[:, None])
     with pytest.raises(InputError, match="must be numbers"):
         CALIBRATORS[key]().fit(np.full(scores.shape, "high"), y)
+    for kind in (str, complex, "datetime64[s]"):  # which NumPy would turn into numbers
+        with pytest.raises(InputError, match="must be numbers"):
+            CALIBRATORS[key]().fit(np.zeros(scores.shape).astype(kind), y)
     with pytest.raises(InputError, match="shape"):
         CALIBRATORS[key]().fit(scores, y).predict(new[..., None])
 

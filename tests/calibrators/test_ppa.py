@@ -49,5 +49,5 @@ def test_sigmoid_variant_is_the_best_of_the_grid():
     ppa = PPA("sigmoid").fit(p, y)
     assert (ppa.a_, ppa.b_) == min(brier, key=brier.get)
     assert ((ppa.predict(p) - y) ** 2).mean() == pytest.approx(min(brier.values()))
-    assert not hasattr(ppa, "r_")
+    assert ppa.r_ == pytest.approx(np.mean([1 / (1 + np.exp(ppa.a_ * value + ppa.b_)) for value in p]))
     assert ppa.predict([0.5]).tolist() == [0.5]
