@@ -1,19 +1,33 @@
-"""What leaves the house, and what comes back: CSV, HTML, reports, calibrators."""
+"""What leaves the house, and what comes back: CSV, HTML, pictures, reports, Recipes, source, calibrators."""
 
+from calib.export.bundle import bundle
 from calib.export.calibrators import calibrator_json, check_exportable, read_calibrator, write_calibrator
+from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.pages import report_html, standalone_html
+from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
+from calib.export.source import chart_source, python_source
 from calib.export.tables import safe_csv
 
 __all__ = [
     "Applied",
+    "NoBrowser",
     "SavedCalibrator",
+    "bundle",
     "calibrator_json",
+    "can_draw",
+    "chart_source",
     "check_exportable",
+    "draw",
+    "find_chromium",
     "number_columns",
+    "print_pdf",
+    "python_source",
     "read_calibrator",
+    "read_recipes",
     "report_html",
     "safe_csv",
     "standalone_html",
     "write_calibrator",
+    "write_recipes",
 ]

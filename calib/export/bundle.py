@@ -1,0 +1,139 @@
+"""Everything about one or several evaluations as a ZIP: report, charts, numbers, Recipes, source, calibrators."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+from plotly.offline import get_plotlyjs
+
+from calib.checks import InputError
+from calib.evaluate import Evaluation
+from calib.export import chromium
+from calib.export.calibrators import calibrator_json
+from calib.export.charts import Chart, charts
+from calib.export.pages import report_html, standalone_html
+from calib.export.recipes import write_recipes
+from calib.export.source import python_source
+from calib.export.tables import safe_csv
+from calib.figures import LIGHT, Theme
+from calib.progress import Watch
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same evaluations, the same bytes
+PLOTLY = "plotly.min.js"
+READ_ME = """Calibration Explorer
+
+report.html       everything in one file, interactive, opens without a network
+reproduce.py      Python that gives the same numbers with the package calib
+recipes.json      the Recipes by name: the Compare and report page loads them again
+side_by_side.csv  the metrics of all Recipes
+{folders}
+
+In each folder
+recipe.json       the Recipe alone, for the command line: python -m calib evaluate recipe.json DATA
+metrics.csv       every metric of every calibrator
+predictions.csv   a line a test row: its number in the file, label, score and probabilities; no features
+charts/           each chart as interactive HTML (with {plotly} beside it){images} and its numbers as CSV
+calibrators/      the fitted calibrators as JSON lookup tables
+
+Left out
+{left_out}
+"""
+
+
+def bundle(
+    evaluations: Mapping[str, Evaluation],
+    theme: Theme = LIGHT,
+    files: Mapping[str, str] | None = None,
+    images: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> bytes:
+    """The ZIP of evaluations by name.
+
+    images : formats of ``chromium.FORMATS`` to draw every chart in as well, where a Chromium answers
+    files : as for ``python_source``
+    """
+    watch = watch or Watch()
+    left_out: list[str] = []
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def put(path: str, data: str | bytes) -> None:
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+
+        folders = _folders(evaluations)
+        for i, (name, evaluation) in enumerate(evaluations.items()):
+            watch.step(i / (len(evaluations) + 1), name)
+            for path, data in _evaluation(evaluation, theme, images, left_out, name):
+                put(f"{folders[name]}/{path}", data)
+        watch.step(len(evaluations) / (len(evaluations) + 1), "report")
+        recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
+        put("report.html", report_html(evaluations, theme, files))
+        put("reproduce.py", python_source(recipes, files))
+        put("recipes.json", write_recipes(recipes))
+        put("side_by_side.csv", safe_csv(_side_by_side(evaluations)))
+        put(PLOTLY, get_plotlyjs())
+        put(
+            "README.txt",
+            READ_ME.format(
+                folders="\n".join(f"{folder}/    {name}" for name, folder in folders.items()),
+                plotly=PLOTLY,
+                images="".join(f", {image.upper()}" for image in images),
+                left_out="\n".join(dict.fromkeys(left_out)) or "Nothing.",
+            ),
+        )
+    return content.getvalue()
+
+
+def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
+    """Names as folders that any file system takes: numbered, plain letters, short.
+
+    >>> _folders({"../Wald & Wiese": None})
+    {'../Wald & Wiese': '1-Wald-Wiese'}
+    """
+    plain = (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-") for name in evaluations)
+    return {name: f"{i}-{word or 'recipe'}" for i, (name, word) in enumerate(zip(evaluations, plain, strict=True), 1)}
+
+
+def _side_by_side(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """One row a Recipe and calibrator, one column a metric."""
+    tables = {name: evaluation.metrics for name, evaluation in evaluations.items()}
+    return pd.concat(tables, names=["recipe", "calibrator"]).reset_index()
+
+
+def _evaluation(
+    evaluation: Evaluation, theme: Theme, images: Sequence[str], left_out: list[str], name: str
+) -> Iterator[tuple[str, str | bytes]]:
+    """(path, content) of one evaluation's files; what cannot be had is added to ``left_out``."""
+    yield "recipe.json", evaluation.recipe.to_json()
+    yield "metrics.csv", safe_csv(evaluation.metrics.rename_axis("calibrator"), index=True)
+    yield "predictions.csv", safe_csv(evaluation.frame())
+    drawn = list(charts(evaluation))
+    for chart in drawn:
+        figure, alt = chart.draw(theme), chart.record.alt
+        yield f"charts/{chart.key}.html", standalone_html(figure, alt, theme, f"../../{PLOTLY}")
+        yield f"charts/{chart.key}.csv", safe_csv(chart.record.to_frame())
+    yield from _images(drawn, theme, images, left_out)
+    for key in evaluation.recipe.calibrators:
+        try:
+            yield f"calibrators/{key}.json", calibrator_json(evaluation, key)
+        except InputError as error:
+            left_out.append(f"{name}, {key} as JSON: {error}")
+
+
+def _images(
+    drawn: Sequence[Chart], theme: Theme, images: Sequence[str], left_out: list[str]
+) -> Iterator[tuple[str, bytes]]:
+    if not images or not drawn:
+        return
+    try:
+        pictures = chromium.draw([chart.draw(theme) for chart in drawn], images)
+    except chromium.NoBrowser as error:
+        left_out.append(f"Charts as {', '.join(images)}: {error}")
+        return
+    for chart, picture in zip(drawn, pictures, strict=True):
+        for image, data in picture.items():
+            yield f"charts/{chart.key}.{image}", data

@@ -1,0 +1,48 @@
+"""Recipes under names as a file: ``calib.recipes`` version 1, {"format", "version", "recipes": {name: fields}}."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from calib.checks import InputError
+from calib.export.fields import parse
+from calib.recipe import Recipe
+
+FORMAT, VERSION = "calib.recipes", 1
+MOST = 200
+
+
+def write_recipes(recipes: Mapping[str, Recipe]) -> str:
+    """The file of these Recipes.
+
+    >>> read_recipes(write_recipes({"a": Recipe(seed=1)})) == {"a": Recipe(seed=1)}
+    True
+    """
+    fields = {name: json.loads(recipe.to_json()) for name, recipe in recipes.items()}
+    return json.dumps({"format": FORMAT, "version": VERSION, "recipes": fields}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe]:
+    """The Recipes of such a file, or the one of a file that holds a Recipe's fields alone, called ``name``.
+
+    Raises InputError naming the Recipe and the field that is refused.
+    """
+    top = parse(content, "The Recipe file")
+    if "format" not in top.value:
+        return {name: _recipe(top.value, name)}
+    top.choice("format", [FORMAT])
+    top.choice("version", [VERSION])
+    named = top.object("recipes").value
+    if not named or len(named) > MOST:
+        raise top.refuse("recipes", f"must hold 1 to {MOST} Recipes by name")
+    return {name: _recipe(fields, name) for name, fields in named.items()}
+
+
+def _recipe(fields: object, name: str) -> Recipe:
+    try:
+        return Recipe.from_json(json.dumps(fields))
+    except InputError as error:
+        raise InputError(f"The Recipe {name!r} cannot be used: {error}") from None
+    except TypeError as error:
+        raise InputError(f"The Recipe {name!r} cannot be used: {error}.") from None

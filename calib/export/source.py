@@ -1,0 +1,89 @@
+"""Python source that gives the same numbers: of one Recipe, of several, of one chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from calib.decision import Decision
+from calib.evaluate import Evaluation
+from calib.recipe import Recipe
+
+FILE = "YOUR FILE"
+
+
+def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
+    """A script that evaluates the Recipe, or each of several by name, and prints its metrics.
+
+    files : digest → name of the uploaded files; the script reads them where it is run
+
+    >>> print(python_source(Recipe(seed=3)))
+    from calib import Recipe, evaluate
+    from calib.sources import load
+    <BLANKLINE>
+    recipe = Recipe(seed=3)
+    evaluation = evaluate(recipe, load(recipe))
+    print(evaluation.metrics.round(4))
+    <BLANKLINE>
+    """
+    several = [recipes] if isinstance(recipes, Recipe) else list(recipes.values())
+    head, uploads = _imports(several, files or {})
+    if isinstance(recipes, Recipe):
+        body = (
+            f"{recipes.to_python()}\nevaluation = evaluate(recipe, load(recipe{', uploads' if uploads else ''}))\n"
+            "print(evaluation.metrics.round(4))\n"
+        )
+    else:
+        lines = "".join(f"    {name!r}: {_indented(recipe)},\n" for name, recipe in recipes.items())
+        body = (
+            f"recipes = {{\n{lines}}}\nevaluations = {{}}\nfor name, recipe in recipes.items():\n"
+            f"    evaluations[name] = evaluate(recipe, load(recipe{', uploads' if uploads else ''}))\n"
+            "    print(name, evaluations[name].metrics.round(4), sep='\\n')\n"
+        )
+    return f"{head}\n{uploads}{body}"
+
+
+def _indented(recipe: Recipe) -> str:
+    return recipe.to_python().removeprefix("recipe = ").replace("\n", "\n    ")
+
+
+def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]:
+    """(import lines, the lines that read uploaded files)."""
+    digests = [recipe.data.removeprefix("upload:") for recipe in recipes if recipe.data.startswith("upload:")]
+    if not digests:
+        return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
+    names = [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
+    listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
+    return (
+        "from pathlib import Path\n\nfrom calib import Recipe, evaluate\nfrom calib.data import read_table\n"
+        "from calib.sources import digest, load\n",
+        f"uploads = {{}}  # Recipes know a file by the digest of its content\nfor file in ({listed}):\n"
+        "    content = Path(file).read_bytes()\n    uploads[digest(content)] = read_table(content, file)\n\n",
+    )
+
+
+def chart_source(
+    key: str, source: Any, options: Mapping[str, Any], files: Mapping[str, str] | None = None
+) -> str | None:
+    """A script that makes the numbers of one chart and shows it; None where the source is not made of Recipes alone.
+
+    key, source, options : as for FIGURES[key].prepare(source, **options)
+    """
+    imports, given = "from calib.figures import FIGURES\n", "evaluation"
+    if isinstance(source, Decision):
+        imports, given = f"from calib.decision import decide\n{imports}", "decide(evaluation)"
+        source = source.evaluation
+    if isinstance(source, Evaluation):
+        text = python_source(source.recipe, files)
+    elif isinstance(source, Mapping) and source and all(isinstance(item, Evaluation) for item in source.values()):
+        text, given = python_source({name: item.recipe for name, item in source.items()}, files), "evaluations"
+    elif isinstance(source, list | tuple) and source and all(isinstance(item, Evaluation) for item in source):
+        named = {str(i): item.recipe for i, item in enumerate(source, 1)}
+        text, given = python_source(named, files), "list(evaluations.values())"
+    else:
+        return None
+    extra = "".join(f", {name}={value!r}" for name, value in options.items())
+    return (
+        f"{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
+        f"print(record.to_frame())\nFIGURES[{key!r}].draw(record).show()\n"
+    )

@@ -1,0 +1,157 @@
+"""Several Recipes side by side: one metric of every calibrator, a lane a Recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import InputError
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.metrics import best
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.metrics import METRICS
+
+LANE, HEAD, SPREAD = 54, 110, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LONGEST = 28  # letters of a Recipe's name on the axis
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """table : columns recipe, calibrator, value, best; a line a Recipe and calibrator · names : of the Recipes"""
+
+    table: pd.DataFrame
+    names: tuple[str, ...]
+    metric: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a Recipe and calibrator."""
+        return self.table.rename(columns={"value": self.metric})
+
+
+def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Compared:
+    """One metric of several evaluations by name. Raises InputError where none has an answer."""
+    lines = [
+        (name, key, float(value))
+        for name, evaluation in evaluations.items()
+        for key, value in evaluation.measured([metric])[metric].items()
+        if not np.isnan(value)
+    ]
+    if not lines:
+        raise InputError("There is nothing to compare: no calibrator of these Recipes has a value here.")
+    table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value"])
+    what = METRICS[metric]
+    table["best"] = best(what, table["value"])
+    said = "; ".join(f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples())
+    return Compared(
+        table,
+        tuple(evaluations),
+        metric,
+        _finding(table, metric),
+        f"{what.help} A lane a Recipe, a mark a calibrator; the ring marks the best. {_same_rows(evaluations)}",
+        f"{what.label} side by side. {said}.",
+    )
+
+
+def _finding(table: pd.DataFrame, metric: str) -> str:
+    label, first = METRICS[metric].label, table[table["best"]].head(1)
+    if first.empty:
+        return f"{label} from {number(table.value.min())} to {number(table.value.max())}"
+    line = next(first.itertuples())
+    return f"Best {label}: {number(line.value)}, {label_of(line.calibrator)} in {line.recipe}"
+
+
+def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
+    """Whether the numbers may be set against each other."""
+    many = list(evaluations.values())
+    same = all(e.dataset.digest == many[0].dataset.digest and np.array_equal(e.rows, many[0].rows) for e in many)
+    if same:
+        return "All are judged on the same test rows."
+    return "Not all are judged on the same test rows: part of a difference is due to the rows."
+
+
+def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
+    """The first Recipe at the top; infinite values at the right end, as triangles."""
+    count = len(record.names)
+    values = record.table["value"].to_numpy()
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    low = min(low, 0.0) if METRICS[record.metric].higher_is_better is False else low - 0.06 * (high - low or 1.0)
+    high += 0.08 * (high - low or 1.0)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=HEAD + LANE * count,
+            margin={"l": 12, "r": 16, "t": 12, "b": 48},
+            xaxis={"title": {"text": METRICS[record.metric].label}, "range": [low, high], "fixedrange": True},
+            yaxis={
+                "range": [-0.6, count - 0.4],
+                "tickvals": list(range(count)),
+                "ticktext": [_short(name) for name in reversed(record.names)],
+                "ticks": "",
+                "automargin": True,
+                "fixedrange": True,
+            },
+            legend={"y": -0.28 if count < 4 else -0.16},
+        )
+    )
+    keys = list(dict.fromkeys(record.table["calibrator"]))
+    for i, key in enumerate(keys):
+        own = record.table[record.table["calibrator"] == key]
+        shift = SPREAD * (0.5 - (i + 0.5) / len(keys))
+        lanes = [count - 1 - record.names.index(name) + shift for name in own["recipe"]]
+        figure.add_trace(_marks(own, key, lanes, high, theme))
+    chosen = record.table[record.table["best"] & np.isfinite(record.table["value"])]
+    for line in chosen.itertuples():
+        lane = count - 1 - record.names.index(line.recipe)
+        figure.add_trace(
+            _ring(line.value, lane + SPREAD * (0.5 - (keys.index(line.calibrator) + 0.5) / len(keys)), theme)
+        )
+    return figure
+
+
+def _short(name: str) -> str:
+    """A name as an axis shows it: short, and as text."""
+    cut = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return cut.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _marks(own: pd.DataFrame, key: str, lanes: list[float], end: float, theme: Theme) -> go.Scatter:
+    mark, value = MARKS[key], own["value"].to_numpy()
+    finite = np.isfinite(value)
+    return go.Scatter(
+        x=np.where(finite, value, end),
+        y=lanes,
+        mode="markers",
+        name=label_of(key),
+        customdata=[number(v) for v in value],
+        hovertemplate="%{customdata}",
+        cliponaxis=False,
+        marker={
+            "symbol": [mark.symbol if here else "triangle-right" for here in finite],
+            "size": 12,
+            "color": mark.color,
+            "line": {"color": theme.paper, "width": 1},
+        },
+    )
+
+
+def _ring(x: float, y: float, theme: Theme) -> go.Scatter:
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        showlegend=False,
+        hoverinfo="skip",
+        marker={"symbol": "circle-open", "size": 20, "color": theme.ink, "line": {"width": 1.5}},
+    )
+
+
+COMPARED = FigureEntry("compared", "Recipes side by side", prepare, draw)
