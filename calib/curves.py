@@ -299,8 +299,9 @@ def smooth_curve(
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
     At each grid point a line is fitted to the nearest ``span`` of the objects (and at least to all within 0.05), with
-    tricube weights. Predictions are first put into 1000 cells, each represented by its mean, so that a million of them
-    cost one pass.
+    tricube weights; a grid point with no prediction within a step of it is left out, for a line would run off its data
+    there. Predictions are first put into 1000 cells, each represented by its mean, so that a million of them cost one
+    pass.
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · span : from 0.05 to 1 · points : of the grid
 
@@ -317,6 +318,8 @@ def smooth_curve(
     count, x, ones = count[filled], x[filled], ones[filled]
     grid = np.linspace(p.min(), p.max(), points)
     offset = x - grid[:, None]
+    near = np.abs(offset).min(axis=1) <= np.ptp(p) / (points - 1) + 1e-12
+    grid, offset = grid[near], offset[near]
     distance = np.abs(offset)
     width = np.maximum(_reach(distance, count, span * p.size), 0.05) * (1 + 1e-9)
     kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3

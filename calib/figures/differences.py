@@ -196,10 +196,10 @@ def _unknown(row: Any, found: Differences) -> str:
 
 
 def interval_text(row: Any) -> str:
-    """A difference with its interval, in three digits."""
+    """A difference in three digits, and its interval in two."""
     if not np.isfinite(row.value):
         return number(row.value)
-    return f"{number(row.value)} [{number(row.lower)}, {number(row.upper)}]"
+    return f"{number(row.value)} [{number(row.lower, 2)}, {number(row.upper, 2)}]"
 
 
 def formatted_differences(found: Differences) -> pd.DataFrame:

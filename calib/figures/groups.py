@@ -17,17 +17,22 @@ from calib.figures.base import FigureEntry, label_of
 from calib.figures.reliability import FEW
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.groups import Grouping, group_rows, judge_groups
+from calib.selection import selected_rows
 
 LANE, HEAD = 38, 96  # pixels
 
 
 @dataclass(frozen=True, eq=False)
 class GroupLanes:
-    """One line a calibrator and group (see ``judge_groups``), and the words around it."""
+    """One line a calibrator and group (see ``judge_groups``), and the words around it.
+
+    picked : of each group, how many of its rows are selected · label : the name of class 1
+    """
 
     table: pd.DataFrame
     grouping: Grouping
-    column: str
+    picked: np.ndarray
+    label: str
     title: str
     caption: str
     alt: str
@@ -55,7 +60,8 @@ def prepare(
     return GroupLanes(
         table,
         grouping,
-        column,
+        np.bincount(grouping.index[selected_rows(evaluation)], minlength=len(grouping.names)),
+        evaluation.dataset.classes[1],
         _finding(table, column),
         "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
         "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
@@ -97,13 +103,11 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=LANE * len(names) + HEAD + 40,
-            xaxis={**axis, "title": {"text": "Frequency of class 1"}},
+            xaxis={**axis, "title": {"text": f"Frequency of {_short(record.label)}"}},
             yaxis={
                 "range": [len(names) - 0.4, -0.6],
                 "tickvals": list(range(len(names))),
-                "ticktext": [
-                    f"{_short(name)}<br>{n:,} rows" for name, n in zip(names, record.grouping.count, strict=True)
-                ],
+                "ticktext": _names(record),
                 "fixedrange": True,
                 "showgrid": False,
                 "ticks": "",
@@ -121,6 +125,13 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     for i, key in enumerate(keys):
         figure.add_trace(_predicted(record.table[record.table["calibrator"] == key], few, i, len(keys), key, theme))
     return figure
+
+
+def _names(record: GroupLanes) -> list[str]:
+    """Each group's name and rows, and how many of them are picked."""
+    counted = zip(record.grouping.count, record.picked, strict=True)
+    rows = [f"{n:,} row{'s' * (n != 1)}" + (f", {k:,} picked" if k else "") for n, k in counted]
+    return [f"{_short(name)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)]
 
 
 def _short(name: str, most: int = 24) -> str:

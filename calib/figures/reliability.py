@@ -76,13 +76,18 @@ def _numbers(bins: BinnedCurve | None, curve: Curve) -> pd.DataFrame:
     return table
 
 
-def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Reliability:
-    """The curves of these calibrators (all of the evaluation's by default) as the Recipe's view asks for them."""
+def prepare(
+    evaluation: Evaluation, calibrators: Sequence[str] | None = None, picked: np.ndarray | None = None
+) -> Reliability:
+    """The curves of these calibrators (all of the evaluation's by default) as the Recipe's view asks for them.
+
+    picked : rows of the dataset to mark, for a diagram beside the one on which they were selected
+    """
     recipe, y = evaluation.recipe, evaluation.y
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
     bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
-    rows = selected_rows(evaluation)
+    rows = selected_rows(evaluation) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     few = sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in bins.values())
@@ -91,7 +96,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         bins,
         {key: histogram(y, p, bins=recipe.bins) for key, p in said.items()},
         {key: histogram(y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
-        tuple(read_ranges(recipe.selection)),
+        tuple(read_ranges(recipe.selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
@@ -364,7 +369,7 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
             inside |= (shape.low >= low) & (shape.high <= high) & (shape.count > 0)
     if not inside.any():
         return []
-    ring = {"symbol": "circle-open", "size": 19, "color": theme.ink, "line": {"color": theme.ink, "width": 2}}
+    ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"color": theme.ink, "width": 1.8}}
     return [
         go.Scatter(
             x=shape.x[inside],
@@ -374,6 +379,7 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
             showlegend=False,
             hoverinfo="skip",
             marker=ring,
+            cliponaxis=False,
         )
     ]
 

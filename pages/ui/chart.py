@@ -24,13 +24,14 @@ def show(
     on_pick: Callable[[list], None] | None = None,
     heading: str | None = None,
     version: int = 0,
+    height: int | None = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
 
     on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all marks that
     were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked before
-    heading : stands above the chart, small, instead of the finding, for a chart among several
+    heading : stands above the chart, small, instead of the finding, for a chart among several · height : in pixels
     Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is returned.
     """
     key = key or name
@@ -41,6 +42,8 @@ def show(
         st.info(plain(error))
         return None
     figure = entry.draw(record, frame.theme())
+    if height is not None:
+        figure.update_layout(height=height)
     image = st.session_state.get(f"{key}_image", IMAGE_FORMATS[0])
     config = {
         "displaylogo": False,

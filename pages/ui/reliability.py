@@ -33,6 +33,7 @@ def diagram(evaluation: Evaluation) -> None:
         tables.side_by_side(evaluation, **pick)
     else:
         chart.show("reliability", evaluation, **pick)
+    st.caption("Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below.")
 
 
 def pick_rows(marks: list) -> None:
@@ -205,8 +206,10 @@ def models(evaluation: Evaluation) -> None:
         result = work.beside(other, named(key), "", 0.0, kind=f"beside_{key}")
         if result is not None and result.predictions:
             found[named(key)] = result
+            for why in result.refused.values():
+                st.caption(plain(f"{named(key)}: {why}"))
     if len(found) > 1:
-        tables.diagrams(found)
+        tables.diagrams(found, picked=evaluation.rows[selected_rows(evaluation)])
         side = formatted_side_by_side(found, tables.MAIN)
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
@@ -218,6 +221,11 @@ def luck(evaluation: Evaluation) -> None:
     if len(evaluation.predictions) < 2:
         st.info("Choose a second calibrator: there is nothing to set it against.")
         return
+    recipe = evaluation.recipe
+    help = controls.recipes_help("repeats")
+    state.control(
+        st.number_input, "repeats", recipe.repeats, "Splits", min_value=3, max_value=100, help=help, width=160
+    )
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**The same model, other test rows**")
@@ -239,15 +247,6 @@ def _repeats_key(evaluation: Evaluation) -> tuple:
 def _repeats(evaluation: Evaluation) -> Repeats | None:
     """The repeated splits: made unasked where that is quick, else after a press."""
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
-    state.control(
-        st.number_input,
-        "repeats",
-        recipe.repeats,
-        "Splits",
-        min_value=3,
-        max_value=100,
-        help=controls.recipes_help("repeats"),
-    )
     folds = recipe.folds if recipe.evaluation == "folds" else 1
     seconds = evaluation.seconds / folds * recipe.repeats
     if not work.started("repeats", key) and seconds > work.UNASKED:

@@ -17,6 +17,7 @@ from calib.sources import digest
 from pages.ui import chart
 from pages.ui.text import plain
 
+HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "lower", "upper", "width", "tce")
 
@@ -78,12 +79,12 @@ def diagrams(
     calibrators : for each of them the ones shown, all by default · options : of ``chart.show``
     """
     columns = st.columns(min(3, len(evaluations)))
+    height = HEIGHTS.get(len(columns))
     shown = calibrators or [None] * len(evaluations)
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
-            chart.show(
-                "reliability", evaluation, key=f"reliability_{slug(name)}", heading=name, calibrators=keys, **options
-            )
+            key = f"reliability_{slug(name)}"
+            chart.show("reliability", evaluation, key, heading=name, calibrators=keys, height=height, **options)
 
 
 def slug(name: str) -> str:
