@@ -75,6 +75,10 @@ class Job:
         return self.future.done() and not self.cancelled
 
     @property
+    def succeeded(self) -> bool:
+        return self.finished and self.future.exception() is None
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.begin
 
@@ -139,6 +143,33 @@ def evaluations(recipes: Sequence[Recipe]) -> list[Evaluation] | None:
     return [_evaluation(data, recipe, by_key[_fit_key(data, recipe)]).with_view(recipe) for recipe in recipes]
 
 
+def side_by_side(recipes: Mapping[str, Recipe]) -> dict[str, Evaluation | InputError] | None:
+    """By name, the Evaluation of each Recipe on its own data, or why there is none; None, under progress, meanwhile."""
+    results: dict[str, Any] = {}
+    calls, keys = {}, {}
+    for name, recipe in recipes.items():
+        try:
+            data = load(recipe)
+        except InputError as error:
+            results[name] = error
+            continue
+        keys[name] = (_fit_key(data, recipe), data)
+        calls[keys[name][0]] = partial(_fitted_or_why, recipe, data)
+    fitted = {
+        key: job.future.result() for key, job in kept("fits", KEPT_FITS).items() if key in calls and job.succeeded
+    }
+    missing = {key: call for key, call in calls.items() if key not in fitted}
+    if missing:
+        done = run("compared", "Fitting the models", missing)
+        if done is None:
+            return None
+        fitted |= dict(zip(missing, done, strict=True))
+    for name, (key, data) in keys.items():
+        got = fitted[key]
+        results[name] = got if isinstance(got, InputError) else _evaluation(data, recipes[name], got)
+    return {name: results[name] for name in recipes}
+
+
 def beside(recipe: Recipe, what: str, cost: str, seconds: float, kind: str | None = None) -> Evaluation | None:
     """Another Recipe's Evaluation, which the page can do without; None while it is not there, for whatever reason.
 
@@ -149,7 +180,7 @@ def beside(recipe: Recipe, what: str, cost: str, seconds: float, kind: str | Non
     data = dataset(recipe)
     key, kind = _fit_key(data, recipe), kind or f"beside_{recipe.placement}"
     done = kept("fits", KEPT_FITS).get(key)
-    if done is not None and done.finished and done.future.exception() is None:
+    if done is not None and done.succeeded:
         return _evaluation(data, recipe, done.future.result()).with_view(recipe)
     if key not in kept(kind, KEPT_FITS) and seconds > UNASKED:
         with st.container(horizontal=True, vertical_alignment="center"):
