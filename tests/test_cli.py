@@ -1,0 +1,207 @@
+"""``python -m calib evaluate``: the metric table, a report, the predictions; status 0 only when all is there."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.__main__ import main
+from calib.data import prepare, read_table
+from calib.sources import digest
+
+ROOT = Path(__file__).parents[1]
+RECIPE = Recipe(model="naive_bayes", calibrators=("none", "platt", "venn_abers"), seed=3)
+SECRET = "Ulm-on-the-Danube"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A Recipe and a data file in a folder of their own."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2)).round(6)
+    town = np.where(rng.random(300) < 0.5, SECRET, "Bonn")
+    target = np.where(x[:, 0] + rng.normal(size=300) > 0, "yes", "no")
+    pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "town": town, "target": target}).to_csv(
+        tmp_path / "data.csv", index=False
+    )
+    (tmp_path / "recipe.json").write_text(RECIPE.to_json(), encoding="utf-8")
+    return tmp_path
+
+
+def expected(folder, recipe=RECIPE):
+    content = (folder / "data.csv").read_bytes()
+    return evaluate(recipe, prepare(read_table(content, "data.csv"), "target", recipe.positive))
+
+
+def run(folder, *more, recipe=None, data="data.csv"):
+    if recipe is not None:
+        (folder / "recipe.json").write_text(recipe if isinstance(recipe, str) else recipe.to_json(), encoding="utf-8")
+    return main(["evaluate", str(folder / "recipe.json"), str(folder / data), *map(str, more)])
+
+
+def printed_table(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), sep=r"\s+", index_col=0)
+
+
+def test_it_prints_the_metric_table_of_evaluate(files, capsys):
+    assert run(files) == 0
+    table = printed_table(capsys.readouterr().out)
+    pd.testing.assert_frame_equal(table, expected(files).metrics, check_names=False, atol=6e-5, rtol=1e-3)
+
+
+def test_it_runs_as_a_program_of_its_own(files):
+    done = subprocess.run(
+        [sys.executable, "-m", "calib", "evaluate", str(files / "recipe.json"), str(files / "data.csv")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(printed_table(done.stdout).index) == ["none", "platt", "venn_abers"]
+    assert "error" not in done.stderr
+
+
+def test_the_csv_holds_the_predictions_of_evaluate(files):
+    assert run(files, "--csv", files / "out.csv") == 0
+    table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
+    evaluation = expected(files)
+    np.testing.assert_array_equal(table["row"], evaluation.rows)
+    np.testing.assert_array_equal(table["y"], evaluation.y)
+    for key, said in evaluation.predictions.items():
+        np.testing.assert_array_equal(table[key], said.p)
+    np.testing.assert_array_equal(table["venn_abers_lower"], evaluation.predictions["venn_abers"].lower)
+
+
+def test_the_report_stands_alone_holds_the_recipe_and_no_row_of_the_data(files):
+    assert run(files, "--html", files / "out.html") == 0
+    page = (files / "out.html").read_text(encoding="utf-8")
+    own = re.sub(r"<script>.*?</script>", "", page, count=1, flags=re.DOTALL)  # without Plotly's own source
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", own)
+    assert "<link" not in own
+    assert "Plotly.newPlot" in own
+    described = json.loads(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1].replace("&quot;", '"'))
+    content = (files / "data.csv").read_bytes()
+    assert Recipe(**described) == RECIPE.replace(data=f"upload:{digest(content)}", target="target")
+    for value in (SECRET, "Bonn", *read_table(content, "data.csv")["x"].astype(str)[:50]):
+        assert value not in own
+
+
+def test_the_report_shows_the_numbers_of_evaluate(files):
+    assert run(files, "--html", files / "out.html") == 0
+    rows = re.findall(r"<tr.*?</tr>", (files / "out.html").read_text(encoding="utf-8"), re.DOTALL)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+    shown = next(row[1:] for row in cells if row[:1] == ["Brier score"])
+    brier = expected(files).metrics["brier"]
+    np.testing.assert_allclose([float(text.removesuffix(" ★")) for text in shown], brier, rtol=5e-3)
+    assert [text.endswith("★") for text in shown] == list(brier == brier.min())
+
+
+def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):
+    assert run(files, recipe=RECIPE.replace(model="svm", calibrators=("platt", "beta"))) == 1
+    said = capsys.readouterr()
+    assert list(printed_table(said.out).index) == ["platt"]
+    assert "error: beta" in said.err
+    assert "probabilit" in said.err
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ("", "not valid JSON"),
+        ("[1]", "JSON object"),
+        ('{"modle": "svm"}', "modle"),
+        ('{"model": "oracle"}', "model.*random_forest"),
+        ('{"bins": 1}', "bins.*2 to 100"),
+        ('{"calibrators": []}', "calibrators"),
+        ('{"target": "elsewhere"}', "elsewhere"),
+        ('{"positive": "perhaps"}', "perhaps"),
+        ('{"exclude": ["nothing"]}', "nothing"),
+        ('{"exclude": ["x", "z", "town"]}', "No column is left"),
+        ('{"model": "nearest_neighbours", "params": {"n_neighbors": 500}}', "neighbors"),
+        ('{"placement": "oob", "model": "naive_bayes"}', "bag"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_an_error(files, capsys, recipe, words):
+    assert run(files, recipe=recipe) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.search(f"^error: .*{words}", said.err)
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("missing.csv", None, "missing.csv.*No such file"),
+        ("empty.csv", b"", "empty"),
+        ("table.pkl", b"\x80\x04\x95" + bytes(40), "pickle"),
+        ("one.csv", b"x,target\n1,a\n2,a\n3,a\n", "class"),
+        ("few.csv", b"x,target\n1,a\n2,b\n3,a\n", "row"),
+        ("none.csv", b"x,z\n" + b"".join(b"%d.5,%d.25\n" % (i, i * i) for i in range(60)), "target.*x, z"),
+    ],
+)
+def test_data_that_cannot_be_used_are_an_error(files, capsys, name, content, words):
+    if content is not None:
+        (files / name).write_bytes(content)
+    assert run(files, data=name) == 2
+    said = capsys.readouterr()
+    assert re.search(f"^error: .*{words}", said.err)
+    assert said.out == ""
+
+
+def test_a_recipe_that_is_not_there_is_an_error(files, capsys):
+    (files / "recipe.json").unlink()
+    assert run(files) == 2
+    assert re.search("^error: .*recipe.json cannot be read", capsys.readouterr().err)
+
+
+def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys, monkeypatch):
+    monkeypatch.setattr("calib.__main__.evaluate", None)
+    assert run(files, "--html", files / "nowhere" / "out.html") == 2
+    assert "no folder" in capsys.readouterr().err
+
+
+def test_a_folder_in_the_file_s_place_is_an_error(files, capsys):
+    assert run(files, "--csv", files) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["evaluate"], ["evaluate", "a.json"], ["dance"], ["evaluate", "a", "b", "--pdf", "c"]]
+)
+def test_wrong_arguments_end_with_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: python -m calib" in capsys.readouterr().err
+
+
+def test_predictions_made_elsewhere_and_other_formats_are_taken_too(files, capsys):
+    rng = np.random.default_rng(1)
+    p = rng.random(200).round(4)
+    label = np.where(rng.random(200) < p, "yes", "no")
+    pd.DataFrame({"verdict": label, "p_model": p}).to_csv(files / "scores.tsv.gz", sep="\t", index=False)
+    recipe = Recipe(content="predictions", target="verdict", positive="yes", calibrators=("none", "isotonic"))
+    assert run(files, "--csv", files / "out.csv", recipe=recipe, data="scores.tsv.gz") == 0
+    table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
+    np.testing.assert_array_equal(table["none"], p[table["row"]])
+
+
+def test_a_label_that_is_guessed_is_named(files, capsys):
+    table = pd.read_csv(files / "data.csv").rename(columns={"target": "outcome"})
+    table.to_csv(files / "other.csv", index=False)
+    assert run(files, data="other.csv") == 0
+    assert "label is taken to be 'outcome'" in capsys.readouterr().err
+
+
+def test_the_same_command_gives_the_same_files(files):
+    for name in ("one", "two"):
+        assert run(files, "--csv", files / f"{name}.csv") == 0
+    assert (files / "one.csv").read_bytes() == (files / "two.csv").read_bytes()
