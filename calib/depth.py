@@ -9,7 +9,7 @@ equally good splits, in the order in which it grows the nodes, so that what is g
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.metrics import METRICS, loss_decomposition, metric_table
 from calib.models import MODELS
 from calib.progress import Watch
-from calib.recipe import LEAVES, Recipe
+from calib.recipe import DEEPEST, LEAVES, Recipe
 from calib.records import Dataset
 
 DRAWN = (
@@ -191,6 +191,23 @@ def _cost(recipe: Recipe, growth: str, depth: int) -> float:
 def _named(watch: Watch, name: str) -> Watch:
     report = watch.report
     return watch if report is None else Watch(lambda share, what: report(share, name), watch.cancel)
+
+
+def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str) -> list[int]:
+    """The depths that are there, rising."""
+    return sorted(depth for own, kind, depth in list(points) if (own, kind) == (growth, leaf))
+
+
+def at_depth(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str) -> DepthFit | None:
+    """The point at a depth (a number as text, or "max"): the nearest there is, the shallower of two; None without any.
+
+    Beyond the deepest tree that is the fully grown one.
+    """
+    there = grown_depths(points, growth, leaf)
+    if not there:
+        return None
+    wanted = there[-1] if depth == DEEPEST else int(depth)
+    return points[growth, leaf, min(there, key=lambda own: (abs(own - wanted), own))]
 
 
 def judge(recipe: Recipe, point: DepthFit) -> Evaluation:

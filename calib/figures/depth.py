@@ -124,6 +124,24 @@ def _alt(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, cali
     return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {said}."
 
 
+def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
+    """(growth, best value, where: calibrator, leaves, depth) of each growth; the least depth on a tie.
+
+    Empty for a metric of which neither end is best.
+    """
+    table, spec = join(tables), METRICS[metric]
+    if metric not in table or (spec.higher_is_better is None and spec.target is None):
+        return []
+    cells = []
+    for growth in table["growth"].unique():
+        own = table[(table["growth"] == growth) & table[metric].notna()].sort_values("depth", kind="stable")
+        if not own.empty:
+            line = own.loc[best(spec, own[metric]).idxmax()]
+            where = f"{label_of(line.calibrator)}, {LEAF_LABELS[line.leaf]}, depth {line.depth}"
+            cells.append((str(growth), float(line[metric]), where))
+    return cells
+
+
 def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     """A panel a growth (rows) and leaf (columns), a line a calibrator; the same axes everywhere."""
     grown = [growth for growth in GROWTHS if (record.table["growth"] == growth).any()]

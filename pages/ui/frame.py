@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from calib.evaluate import Evaluation
+from calib.export import python_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.learn import shown
@@ -51,7 +52,12 @@ PAGES = {
             "pages/explore_reliability.py", "Reliability", "When the model says 70 %, does it happen 70 % of the time?"
         ),
         Page("pages/explore_venn_abers.py", "Venn–Abers", "How sure can each single probability be?"),
+        Page("pages/explore_trees.py", "Trees", "How deep may a tree grow before its probabilities fail?"),
+        Page(
+            "pages/explore_out_of_bag.py", "Out of bag", "Which rows should calibrate: some held out, or all of them?"
+        ),
         Page("pages/explore_decide.py", "Decide", "Where to draw the line, and what does it cost?"),
+        Page("pages/explore_compare.py", "Compare and report", "Which settings serve best, and what to take along?"),
     ),
     "Learn": (Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),),
     "Study": (),
@@ -100,22 +106,28 @@ def _heading(page: Page) -> None:
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
         with st.popover("Copy link", help="An address that opens this page with all of these settings."):
-            st.code(_link(), language=None, wrap_lines=True)
+            st.code(link(), language=None, wrap_lines=True)
             if state.recipe().data.startswith("upload:"):
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
-            st.code(_python_source(page), language="python")
+            st.code(python(), language="python")
     if state.message():
         st.warning(plain(state.message()))
 
 
-def _python_source(page: Page) -> str:
+def python() -> str:
+    """Python that gives the numbers of the page that is open."""
+    recipe = state.recipe()
+    page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page in PAGES["Learn"]:
-        return shown(dict(state.recipe().learn), page.key).to_python(dict(state.recipe().learn), state.recipe().seed)
-    return controls.python_source(state.recipe())
+        return shown(dict(recipe.learn), page.key).to_python(dict(recipe.learn), recipe.seed)
+    if page.key in controls.PRINTED:
+        return controls.python_source(recipe, page.key)
+    return python_source(recipe, state.files())
 
 
-def _link() -> str:
+def link() -> str:
+    """The address of the page that is open, with all settings."""
     parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(state.recipe().to_query()), ""))
 
