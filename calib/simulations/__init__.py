@@ -3,9 +3,24 @@
 from collections.abc import Callable
 from typing import Any
 
+from calib.simulations.compare import compare, log_loss_runs
+from calib.simulations.constant import set_side_by_side
+from calib.simulations.counterexample import settle
+from calib.simulations.narrowing import narrow
+from calib.simulations.order import count_orderings
+from calib.simulations.regret import regrets
 from calib.simulations.theorem import draw_pairs
 
-SIMULATIONS: dict[str, Callable[..., Any]] = {"theorem": draw_pairs}
+SIMULATIONS: dict[str, Callable[..., Any]] = {
+    "theorem": draw_pairs,
+    "order": count_orderings,
+    "constant": set_side_by_side,
+    "regret": regrets,
+    "compare": compare,
+    "counterexample": settle,
+    "log_loss": log_loss_runs,
+    "narrowing": narrow,
+}
 """Key of an experiment → what computes the numbers of its picture, from all settings but those of the view."""
 
 __all__ = ["SIMULATIONS"]

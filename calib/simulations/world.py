@@ -75,7 +75,7 @@ def pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
     return fit(scores0, 0), fit(scores1, 1)
 
 
-MOST_AT_ONCE = 2**22  # weights held in memory at a time
+MOST_AT_ONCE = 2**16  # weights held in memory at a time: few enough to stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,11 @@ class WindowScorer:
     def training(self) -> Array:
         """Scores of the training objects, (D, l)."""
         return self.ones / self.mass
+
+    def repeated(self, times: int) -> WindowScorer:
+        """Every data set ``times`` times in a row, so that as many new objects can be added to it one by one."""
+        x, y, mass, ones = (np.repeat(a, times, axis=0) for a in (self.x, self.y, self.mass, self.ones))
+        return WindowScorer(x, y, self.window, mass, ones)
 
     def new(self, x: Array) -> Array:
         """Scores of new objects x (D, m) by the scorer as it is; one half where no training object is in sight."""

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.checks import Array
-from calib.figures.theme import Theme, number, rgba
+from calib.figures.theme import MARKS, Mark, Theme, number, rgba
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +75,14 @@ def heading(text: str, yref: str) -> dict:
         "yanchor": "bottom",
         "showarrow": False,
     }
+
+
+METHOD_MARKS = {
+    "none": MARKS["none"],
+    "dir": Mark(MARKS["isotonic"].color, "diamond-open", "dot"),
+    "isotonic": MARKS["isotonic"],
+    "platt": MARKS["platt"],
+    "simplified": Mark(MARKS["venn_abers"].color, "star-open", "dash"),
+    "full": MARKS["venn_abers"],
+}
+"""The marks of calib.learn.validity.METHODS: a calibrator's own; open where it reuses the training scores."""

@@ -1,0 +1,142 @@
+"""Six methods on the same draws: how far from the true probabilities, and whether what they say comes true.
+
+Vovk and Petej (2014), section 5; true calibration error: Shaker and Hüllermeier (2025), eq. 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.theorem import by_level
+from calib.figures.learn.words import METHOD_MARKS, Told, heading
+from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.learn.validity import METHODS
+from calib.simulations.compare import Compared
+
+
+@dataclass(frozen=True, eq=False)
+class Compare(Told):
+    """levels : method → mean p and frequency of class 1 in ten groups"""
+
+    levels: dict[str, pd.DataFrame]
+
+
+def prepare(found: Compared) -> Compare:
+    """True calibration error, Brier score and log loss of every method with standard errors over the draws."""
+    rows = []
+    for key, p in found.p.items():
+        tce, brier, log = (
+            found.mean_and_error(values)
+            for values in ((p - found.posterior) ** 2, (p - found.y) ** 2, found.log_loss(key))
+        )
+        widths = found.mean_and_error(abs(found.pairs[key][1] - found.pairs[key][0])) if key in found.pairs else None
+        rows.append((key, *tce, *brier, *log, widths[0] if widths else float("nan")))
+    columns = ["method", "tce", "tce_se", "brier", "brier_se", "log_loss", "log_loss_se", "width"]
+    table = pd.DataFrame(rows, columns=columns)
+    best = table.loc[table.tce.idxmin()]
+    order = list(METHODS)
+    infinite = [METHODS[key] for key in table.method[table.log_loss == float("inf")]]
+    listed = "; ".join(
+        f"{METHODS[row.method]} TCE {number(row.tce)}, Brier {number(row.brier)}, log loss {number(row.log_loss)}"
+        for row in table.itertuples()
+    )
+    return Compare(
+        title=f"{METHODS[best.method]} comes closest to the true probabilities, with a mean squared distance of "
+        f"{number(best.tce)}",
+        caption="Above: mean squared distance to the true probability (TCE) with two standard errors over the draws; "
+        "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal a "
+        "prediction is what happens. Open marks reuse the training scores. "
+        + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here."),
+        alt=f"{found.y.shape[0]} draws of {found.objects} training objects. {listed}.",
+        table=table,
+        answer=1 + order.index(best.method),
+        levels={key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()},
+    )
+
+
+def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
+    """Distances above, reliability below."""
+    methods = list(record.table.method)
+    count = len(methods)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=860,
+            margin={"l": 12, "r": 16, "t": 30, "b": 52},
+            showlegend=False,
+            xaxis={
+                "title": {"text": "TCE"},
+                "domain": [0, 0.5],
+                "rangemode": "tozero",
+                "fixedrange": True,
+                "nticks": 5,
+            },
+            yaxis={
+                "range": [-0.6, count - 0.4],
+                "domain": [0.64, 1],
+                "tickvals": list(range(count)),
+                "ticktext": [
+                    f"{METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
+                    for key in reversed(methods)
+                ],
+                "automargin": True,
+                "showgrid": False,
+                "fixedrange": True,
+            },
+            xaxis2={
+                "title": {"text": "Predicted"},
+                "range": [-0.02, 1.02],
+                "fixedrange": True,
+                "anchor": "y2",
+            },
+            yaxis2={
+                "title": {"text": "Observed"},
+                "range": [-0.02, 1.02],
+                "domain": [0, 0.52],
+                "fixedrange": True,
+                "anchor": "x2",
+            },
+            annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],
+        )
+    )
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        xaxis="x2",
+        yaxis="y2",
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        hoverinfo="skip",
+    )
+    for i, row in enumerate(record.table.itertuples()):
+        mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
+        marker = {"color": mark.color, "symbol": mark.symbol, "size": 13, "line": {"width": 2, "color": mark.color}}
+        figure.add_scatter(
+            x=[row.tce],
+            y=[count - 1 - i],
+            mode="markers",
+            name=METHODS[row.method],
+            marker=marker,
+            error_x={"array": [2 * row.tce_se], "color": mark.color, "thickness": 1.6, "width": 5},
+            hovertemplate=f"TCE %{{x:.4f}}<br>Brier score {number(row.brier)}, log loss {number(row.log_loss)}",
+        )
+        figure.add_scatter(
+            x=levels.p,
+            y=levels.observed,
+            xaxis="x2",
+            yaxis="y2",
+            mode="lines+markers",
+            name=METHODS[row.method],
+            line={"color": mark.color, "width": 2, "dash": mark.dash},
+            marker={**marker, "size": 8},
+            customdata=levels.draws,
+            hovertemplate="predicted %{x:.3f}, observed %{y:.3f} of %{customdata:,d}",
+        )
+    return figure
+
+
+COMPARE = FigureEntry("compare", "Six methods on the same draws", prepare, draw)

@@ -1,0 +1,106 @@
+"""Two valid predictors over the line: one interval for everybody, and one that follows the true probability.
+
+Vovk and Petej (2014), section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told, band, plus_minus
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.simulations.constant import OneTrainingSet
+from calib.simulations.theorem import running_mean
+
+NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
+
+
+@dataclass(frozen=True, eq=False)
+class Constant(Told):
+    found: OneTrainingSet
+
+
+def prepare(found: OneTrainingSet) -> Constant:
+    """Mean error of P_Y, mean width and Brier score of both over many draws; and their answers over the line."""
+    errors, brier, words = {}, {}, []
+    for key, draws in found.many.items():
+        run = running_mean(draws.y - draws.selected)
+        errors[key] = float(run.mean[-1]), float(run.error[-1])
+        brier[key] = float(((draws.merged - draws.y) ** 2).mean())
+        words.append(
+            f"{NAMES[key]}: mean error of P_Y {plus_minus(*errors[key])}, mean width "
+            f"{number(float(draws.width.mean()))}, Brier score {number(brier[key])}"
+        )
+    valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
+    useless = brier["constant"] > brier["full"]
+    title = "Both are valid" if valid else "By chance beyond three standard errors"
+    worth = "but" if useless else "and even so"
+    return Constant(
+        title=f"{title}, {worth} the constant predictor's Brier score is {number(brier['constant'])}, "
+        f"Venn–Abers' {number(brier['full'])}",
+        caption="One training set: marks at the bottom and the top are its objects of class 0 and 1, the thin line is "
+        "the true probability. Bands run from p0 to p1. Over many training sets, "
+        f"{'; '.join(words)}.",
+        alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",
+        table=pd.DataFrame({"x": found.x, "posterior": found.posterior, "p0": found.p0, "p1": found.p1}).assign(
+            constant_p0=found.constant[0], constant_p1=found.constant[1]
+        ),
+        answer=2 if valid and useless else None,
+        found=found,
+    )
+
+
+def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
+    """Bands over x."""
+    found, color = record.found, MARKS["venn_abers"].color
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=480,
+            xaxis={"title": {"text": "x"}, "range": [found.x[0], found.x[-1]], "fixedrange": True},
+            yaxis={"title": {"text": "Probability of class 1"}, "range": [-0.07, 1.07], "fixedrange": True},
+        )
+    )
+    low, high = np.minimum(found.p0, found.p1), np.maximum(found.p0, found.p1)
+    figure.add_trace(band(found.x, low, high, color))
+    for values, dash, name in ((found.p0, "dash", "p0, Venn–Abers"), (found.p1, "dot", "p1, Venn–Abers")):
+        figure.add_scatter(
+            x=found.x,
+            y=values,
+            mode="lines",
+            name=name,
+            line={"color": color, "width": 2, "dash": dash, "shape": "hvh"},
+        )
+    p0, p1 = found.constant
+    ends = np.array([found.x[0], found.x[-1]])
+    mark = MARKS["venn"]
+    figure.add_trace(band(ends, np.full(2, p0), np.full(2, p1), mark.color))
+    figure.add_scatter(
+        x=ends,
+        y=[(p0 + p1) / 2] * 2,
+        mode="lines",
+        name="constant Venn predictor",
+        line={"color": mark.color, "width": 3},
+    )
+    figure.add_scatter(
+        x=found.x, y=found.posterior, mode="lines", name="true probability", line={"color": theme.ink, "width": 1.6}
+    )
+    for label, at, ink, symbol in ((0, -0.03, theme.negative, "circle"), (1, 1.03, theme.positive, "diamond")):
+        chosen = found.train_x[found.train_y == label]
+        figure.add_scatter(
+            x=chosen,
+            y=np.full(len(chosen), at),
+            mode="markers",
+            name=f"class {label}",
+            marker={"color": ink, "symbol": symbol, "size": 7, "opacity": 0.7},
+            hovertemplate=f"class {label} at x = %{{x:.3f}}<extra></extra>",
+        )
+    return figure
+
+
+CONSTANT = FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw)

@@ -1,0 +1,95 @@
+"""Mean intervals of a new object by the number of training objects. Vovk and Petej (2014), proposition 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import METHOD_MARKS, Told, band, level, plus_minus
+from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.simulations.counterexample import Settling
+
+NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample(Told):
+    found: Settling
+
+
+def prepare(found: Settling) -> Counterexample:
+    """Where both mean intervals have settled with the most training objects."""
+    simplified, full = (found.means[key][-1] for key in ("simplified", "full"))
+    outside = simplified[0] > 0.5 + 3 * found.errors["simplified"][-1, 0]
+    verdict = "beside" if outside else "around"
+    return Counterexample(
+        title=f"The simplified interval settles at [{number(simplified[0])}, {number(simplified[1])}], {verdict} the "
+        "frequency 1/2",
+        caption=f"Mean p0 (dashed) and p1 (dotted) of a new object over {found.draws:,} training sets of each size. "
+        "The line is P(Y = 1) = 1/2, which corollary 1 wants between the two. Simplified Venn–Abers misses it ever "
+        "more clearly; the full one closes in on it, up to the sampling error of so many draws.",
+        alt=f"With {found.sizes[-1]:,} training objects: simplified p0 "
+        f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
+        f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
+        table=pd.concat(
+            [
+                pd.DataFrame(
+                    {
+                        "method": key,
+                        "objects": found.sizes,
+                        "p0": found.means[key][:, 0],
+                        "p1": found.means[key][:, 1],
+                        "p0_se": found.errors[key][:, 0],
+                        "p1_se": found.errors[key][:, 1],
+                    }
+                )
+                for key in found.means
+            ],
+            ignore_index=True,
+        ),
+        answer=3 if outside else None,
+        found=found,
+    )
+
+
+def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
+    """Two bands over the size of the training set."""
+    found = record.found
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=480,
+            shapes=[level(theme, 0.5, line={"color": theme.ink, "width": 1.5})],
+            xaxis={
+                "type": "log",
+                "title": {"text": "Training objects"},
+                "tickvals": found.sizes[::2].tolist(),
+                "tickformat": ",d",
+                "fixedrange": True,
+            },
+            yaxis={"title": {"text": "Mean p0 and p1"}, "range": [0.2, 1.04], "fixedrange": True},
+        )
+    )
+    for key in ("simplified", "full"):
+        mark = METHOD_MARKS[key]
+        color = theme.positive if key == "simplified" else mark.color
+        (p0, p1), (e0, e1) = found.means[key].T, found.errors[key].T
+        figure.add_trace(band(found.sizes, p0, p1, color))
+        for values, errors, dash, name in ((p0, e0, "dash", "p0"), (p1, e1, "dot", "p1")):
+            figure.add_scatter(
+                x=found.sizes,
+                y=values,
+                mode="lines+markers",
+                name=f"{name}, {NAMES[key]}",
+                line={"color": color, "width": 2, "dash": dash},
+                marker={"symbol": mark.symbol, "size": 9, "color": color},
+                error_y={"array": 2 * errors, "color": color, "thickness": 1, "width": 3},
+                hovertemplate="%{y:.4f} with %{x:,d} training objects",
+            )
+    return figure
+
+
+COUNTEREXAMPLE = FigureEntry("counterexample", "Proposition 2", prepare, draw)

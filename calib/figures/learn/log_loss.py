@@ -1,0 +1,133 @@
+"""Log loss as test objects come in: the share of runs that are still finite, and one run followed.
+
+Vovk and Petej (2014), lemma 2 and Table 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import Array
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import METHOD_MARKS, Told, heading
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.learn.validity import METHODS
+from calib.simulations.compare import Compared
+
+
+@dataclass(frozen=True, eq=False)
+class LogLoss(Told):
+    """run : its number, from 1 · traces : method → mean log loss of its first t objects, ∞ from a certain mistake on
+    finite : method → share of the runs without a certain mistake among the first t objects; all (m,)"""
+
+    run: int
+    traces: dict[str, Array]
+    finite: dict[str, Array]
+
+
+def prepare(found: Compared, run: int = 1) -> LogLoss:
+    """The runs' log losses; ``run`` is the draw that is followed."""
+    losses = {key: found.log_loss(key) for key in found.p}
+    t = np.arange(1, found.y.shape[1] + 1)
+    traces = {key: np.cumsum(values[run - 1]) / t for key, values in losses.items()}
+    finite = {key: np.isfinite(np.cumsum(values, axis=1)).mean(axis=0) for key, values in losses.items()}
+    left = finite["dir"][-1]
+    safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
+    pairs = "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
+    return LogLoss(
+        title=f"After {t[-1]} test objects the log loss of DIR is finite in {left:.0%} of {found.y.shape[0]} runs, "
+        f"that of {pairs}",
+        caption=f"Above: the mean log loss of run {run} so far; a line ends at the cross where it becomes infinite. "
+        "Below: the share of all runs that are still finite.",
+        alt="Share of runs with finite log loss: "
+        + "; ".join(f"{METHODS[key]} {share[-1]:.0%}" for key, share in finite.items())
+        + ".",
+        table=pd.concat(
+            [
+                pd.DataFrame({"method": key, "test_objects": t, "log_loss": traces[key], "finite_share": finite[key]})
+                for key in found.p
+            ],
+            ignore_index=True,
+        ),
+        answer=1 if left > 0.75 else 2 if left > 0.25 else 3,
+        run=run,
+        traces=traces,
+        finite=finite,
+    )
+
+
+def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
+    """One run above, all runs below, on one axis of test objects."""
+    m = len(next(iter(record.traces.values())))
+    t = np.arange(1, m + 1)
+    ends = np.concatenate([trace[min(4, m - 1) :] for trace in record.traces.values()])
+    known = ends[np.isfinite(ends)]
+    top = 1.15 * float(known.max()) if known.size and known.max() > 0 else 1.0
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=640,
+            margin={"l": 60, "r": 16, "t": 30, "b": 52},
+            xaxis={"title": {"text": "Test objects so far"}, "range": [0, m + 1], "fixedrange": True, "anchor": "y2"},
+            yaxis={"title": {"text": "Mean log loss"}, "range": [0, top], "domain": [0.56, 1], "fixedrange": True},
+            yaxis2={
+                "title": {"text": "Runs still finite"},
+                "range": [-0.03, 1.05],
+                "domain": [0, 0.44],
+                "tickformat": ".0%",
+                "fixedrange": True,
+            },
+            annotations=[
+                heading(f"Run {record.run}", "y") | {"xref": "x domain"},
+                heading("All runs", "y2") | {"xref": "x domain"},
+            ],
+        )
+    )
+    for key, trace in record.traces.items():
+        mark = METHOD_MARKS[key]
+        line = {"color": mark.color, "width": 2.2, "dash": mark.dash}
+        infinite = np.flatnonzero(~np.isfinite(trace))
+        shown = np.where(np.isfinite(trace), trace, np.nan)
+        figure.add_scatter(
+            x=t,
+            y=shown,
+            mode="lines",
+            name=METHODS[key],
+            legendgroup=key,
+            line=line,
+            hovertemplate="%{y:.3f} after %{x} objects",
+        )
+        if infinite.size:
+            last = trace[infinite[0] - 1] if infinite[0] else 0.0
+            figure.add_scatter(
+                x=[t[infinite[0]]],
+                y=[min(last, 0.97 * top)],
+                mode="markers+text",
+                text=["∞"],
+                textposition="top center",
+                textfont={"size": 15, "color": theme.ink},
+                name=METHODS[key],
+                legendgroup=key,
+                showlegend=False,
+                marker={"symbol": "x", "size": 11, "color": mark.color},
+                hovertemplate="infinite from object %{x} on",
+            )
+        figure.add_scatter(
+            x=t,
+            y=record.finite[key],
+            yaxis="y2",
+            mode="lines",
+            name=METHODS[key],
+            legendgroup=key,
+            showlegend=False,
+            line={**line, "shape": "hv"},
+            hovertemplate="%{y:.0%} finite after %{x} objects",
+        )
+    return figure
+
+
+LOG_LOSS = FigureEntry("log_loss", "Infinite log loss", prepare, draw)

@@ -1,0 +1,98 @@
+"""Widths of intervals by the number of calibration objects, on logarithmic axes: a power law is a straight line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry, label_of
+from calib.figures.learn.words import Told, band
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.simulations.narrowing import Narrowing
+
+POWERS = {"1/n": -1.0, "n to the −2/3": -2 / 3, "1/√n": -0.5}
+
+
+@dataclass(frozen=True, eq=False)
+class Narrow(Told):
+    found: Narrowing
+
+
+def prepare(found: Narrowing) -> Narrow:
+    """The mean width at every size and the power of n that it follows."""
+    names = list(POWERS)
+    nearest = min(names, key=lambda name: abs(POWERS[name] - found.slope))
+    return Narrow(
+        title=f"{label_of(found.method)}: mean width {number(found.mean[0])} with {found.sizes[0]} calibration "
+        f"objects, {number(found.mean[-1])} with {found.sizes[-1]:,}; it falls like n to the {number(found.slope)}",
+        caption=f"Line: mean width of p1 − p0, band: the middle eight tenths of the objects. Both axes are "
+        f"logarithmic, so that a power of n is a straight line; the thin ones are 1/n, n^(−2/3) and 1/√n. Nearest "
+        f"here: {nearest}. Ten times the objects divide the width by {number(10**-found.slope)}.",
+        alt="Mean width by calibration size: "
+        + ", ".join(f"{n:,}: {number(w)}" for n, w in zip(found.sizes, found.mean, strict=True))
+        + ".",
+        table=pd.DataFrame(
+            {
+                "objects": found.sizes,
+                "mean_width": found.mean,
+                "se": found.error,
+                "lower_tenth": found.low,
+                "upper_tenth": found.high,
+            }
+        ),
+        answer=1 + names.index(nearest),
+        found=found,
+    )
+
+
+def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
+    """Width against size on logarithmic axes, with three powers to compare with."""
+    found, color = record.found, MARKS[record.found.method].color
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=480,
+            xaxis={
+                "type": "log",
+                "title": {"text": "Calibration objects"},
+                "tickvals": [10, 100, 1000, 10000],
+                "tickformat": ",d",
+                "fixedrange": True,
+            },
+            yaxis={
+                "type": "log",
+                "title": {"text": "Width of the interval"},
+                "range": [-4, 0.05],
+                "tickvals": [1, 0.1, 0.01, 0.001],
+                "fixedrange": True,
+            },
+        )
+    )
+    sizes, middle = found.sizes, len(found.sizes) // 2
+    for (name, power), dash in zip(POWERS.items(), ("dot", "dash", "dashdot"), strict=True):
+        figure.add_scatter(
+            x=sizes,
+            y=found.mean[middle] * (sizes / sizes[middle]) ** power,
+            mode="lines",
+            name=name,
+            hoverinfo="skip",
+            line={"color": theme.diagonal, "width": 1.4, "dash": dash},
+        )
+    figure.add_trace(band(sizes, np.maximum(found.low, 1e-5), found.high, color))
+    figure.add_scatter(
+        x=sizes,
+        y=found.mean,
+        mode="lines+markers",
+        name=f"mean width, {label_of(found.method)}",
+        line={"color": color, "width": 2.6},
+        marker={"symbol": MARKS[found.method].symbol, "size": 10, "color": color},
+        error_y={"array": 2 * found.error, "color": color, "thickness": 1.2, "width": 4},
+        hovertemplate="%{y:.4f} with %{x:,d} calibration objects",
+    )
+    return figure
+
+
+NARROWING = FigureEntry("narrowing", "How intervals narrow", prepare, draw)

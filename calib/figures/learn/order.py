@@ -1,0 +1,108 @@
+"""Four forms of orderings, and the share of class 1 among those that get the same probability.
+
+Vovk and Petej (2014), the remark after theorem 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told
+from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.simulations.order import Orderings
+
+
+@dataclass(frozen=True, eq=False)
+class Order(Told):
+    orderings: Orderings
+
+
+def prepare(orderings: Orderings) -> Order:
+    """The counts of the four forms, and whether the selected probability is the frequency in both columns."""
+    said = {form.first: form.selected for form in orderings.forms}
+    found = {first: orderings.frequency(first) for first in (0, 1)}
+    perfect = all(found[first] in (said[first], None) for first in (0, 1))
+    equals = ", ".join(
+        f"after a first {first} it says {_fraction(orderings, said[first])}, and class 1 comes in "
+        f"{_count(orderings, first)}"
+        for first in (0, 1)
+        if found[first] is not None
+    )
+    size = orderings.objects + 1
+    return Order(
+        title=("Perfectly calibrated: " if perfect else "Not calibrated: ") + equals,
+        caption=f"All orderings of {size} labels of which {orderings.ones} are 1, by the first label. The height of a "
+        "part is the number of orderings that end with that label of the test object. Within a column the predictor "
+        "selects the same probability, and class 1 fills exactly that share of it.",
+        alt=f"Orderings of {size} labels with {orderings.ones} ones. {equals}.",
+        table=pd.DataFrame(
+            [
+                {
+                    "first_label": form.first,
+                    "test_label": form.last,
+                    "orderings": form.orderings,
+                    "selected": float(form.selected),
+                    "selected_fraction": _fraction(orderings, form.selected),
+                }
+                for form in orderings.forms
+            ]
+        ),
+        answer=1 if perfect else 3,
+        orderings=orderings,
+    )
+
+
+def _count(orderings: Orderings, first: int) -> str:
+    counts = {form.last: form.orderings for form in orderings.forms if form.first == first}
+    return f"{counts[1]:,} of {sum(counts.values()):,} orderings"
+
+
+def _fraction(orderings: Orderings, value: Fraction) -> str:
+    """k/l, not shortened."""
+    return f"{value * orderings.objects}/{orderings.objects}"
+
+
+def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
+    """Two stacked columns, one for each first label."""
+    forms = record.orderings.forms
+    names = []
+    for first in (0, 1):
+        selected = next(form.selected for form in forms if form.first == first)
+        names.append(f"First label {first}<br>it selects {_fraction(record.orderings, selected)}")
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            barmode="stack",
+            bargap=0.4,
+            xaxis={"fixedrange": True, "tickfont": {"color": theme.ink, "size": 14}},
+            yaxis={"title": {"text": "Orderings"}, "fixedrange": True, "rangemode": "tozero"},
+            legend={"y": -0.2},
+        )
+    )
+    for last, color, pattern in ((1, theme.positive, "/"), (0, theme.negative, "")):
+        chosen = [form for form in forms if form.last == last]
+        totals = [sum(form.orderings for form in forms if form.first == one.first) for one in chosen]
+        figure.add_bar(
+            x=names,
+            y=[form.orderings for form in chosen],
+            name=f"test label {last}",
+            marker={
+                "color": color,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.4)},
+            },
+            text=[f"{form.orderings:,} of {total:,}" for form, total in zip(chosen, totals, strict=True)],
+            textposition="inside",
+            insidetextanchor="middle",
+            textfont={"color": "#FFFFFF" if theme is LIGHT else theme.paper, "size": 15},
+            hovertemplate=f"%{{y:,d}} orderings end with {last}<extra></extra>",
+        )
+    return figure
+
+
+ORDER = FigureEntry("order", "Orderings of the labels", prepare, draw)

@@ -1,0 +1,97 @@
+"""Two regrets that cross: the minimax probability for a pair. Vovk and Petej (2014), section 4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told, level
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.simulations.regret import Regrets
+
+LOSSES = {"log": "log loss", "square": "square loss"}
+
+
+@dataclass(frozen=True, eq=False)
+class Regret(Told):
+    found: Regrets
+    loss: str
+
+
+def prepare(found: Regrets, loss: str = "log") -> Regret:
+    """The regrets of one loss, and what its rule saves against the midpoint."""
+    best, midpoint = found.rules[loss], found.rules["midpoint"]
+    worst, worst_mid = found.worst(loss, best), found.worst(loss, midpoint)
+    moved = abs(best - 0.5) - abs(midpoint - 0.5)
+    near = abs(best - midpoint) < 1e-9
+    return Regret(
+        title=f"p = {number(best)} keeps the worse regret at {number(worst)}; the midpoint {number(midpoint)} risks "
+        f"{number(worst_mid)}",
+        caption=f"Regret in {LOSSES[loss]} of using p instead of p0 = {number(found.p0)} if the label is 0 (rising), "
+        f"and instead of p1 = {number(found.p1)} if it is 1 (falling). The thick line is the worse of the two; the "
+        "star marks its lowest point, the open circle the midpoint.",
+        alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
+        table=pd.DataFrame(
+            {"p": found.p, "regret_label_0": found.against_p0[loss], "regret_label_1": found.against_p1[loss]}
+        ),
+        answer=1 if near else 2 if moved < 0 else 3,
+        found=found,
+        loss=loss,
+    )
+
+
+def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
+    """Both regrets, the worse of them, and the two rules."""
+    found, loss = record.found, record.loss
+    zero, one = found.against_p0[loss], found.against_p1[loss]
+    best, midpoint = found.rules[loss], found.rules["midpoint"]
+    worst = found.worst(loss, midpoint)
+    top = 2.2 * (worst if np.isfinite(worst) and worst > 0 else max(found.worst(loss, best), 0.05))
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            shapes=[level(theme)],
+            xaxis={"title": {"text": "p"}, "range": [-0.01, 1.01], "fixedrange": True},
+            yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top], "fixedrange": True},
+        )
+    )
+    worse = np.maximum(zero, one)
+    figure.add_scatter(
+        x=found.p,
+        y=np.where(np.isfinite(worse), worse, np.nan),
+        mode="lines",
+        name="the worse of the two",
+        line={"color": theme.diagonal, "width": 7},
+        hoverinfo="skip",
+    )
+    for values, name, color, dash in (
+        (zero, "if the label is 0, against p0", theme.negative, "dash"),
+        (one, "if the label is 1, against p1", theme.positive, "dot"),
+    ):
+        figure.add_scatter(
+            x=found.p,
+            y=np.where(np.isfinite(values), values, np.nan),
+            mode="lines",
+            name=name,
+            line={"color": color, "width": 2.4, "dash": dash},
+            hovertemplate="regret %{y:.4f} at p = %{x:.3f}",
+        )
+    mark = MARKS["venn_abers"]
+    for p, name, symbol, size in ((best, "minimax", mark.symbol, 17), (midpoint, "midpoint", "circle-open", 13)):
+        figure.add_scatter(
+            x=[p],
+            y=[found.worst(loss, p)],
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": size, "color": theme.ink, "line": {"width": 2, "color": theme.ink}},
+            hovertemplate=f"{name}: p = %{{x:.4f}}, worse regret %{{y:.4f}}<extra></extra>",
+        )
+    return figure
+
+
+REGRET = FigureEntry("regret", "Regret of one probability for two", prepare, draw)

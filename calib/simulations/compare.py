@@ -1,0 +1,119 @@
+"""Six ways to a probability on the same draws: the score itself, three calibrators, simplified and full Venn–Abers.
+
+Vovk and Petej (2014), algorithms 1 and 2, and direct isotonic regression (DIR) of section 3. The scorer is the window
+scorer of ``world``; all but the held-out third train and calibrate on the same objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.calibrators import Isotonic, Platt, merge_pair
+from calib.checks import Array, InputError
+from calib.learn import EXPERIMENTS
+from calib.learn.validity import METHODS
+from calib.metrics.scoring import log_losses
+from calib.progress import Watch
+from calib.simulations.world import WindowScorer, World, pairs
+
+STREAM = 3
+AT_ONCE = 20  # draws between two looks at Cancel
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """D draws of training objects, each judged on m test objects. Arrays (D, m).
+
+    p : method → probability of class 1 (log-loss rule for pairs) · pairs : method → (p0, p1)
+    """
+
+    objects: int
+    y: Array
+    posterior: Array
+    p: dict[str, Array]
+    pairs: dict[str, tuple[Array, Array]]
+
+    def log_loss(self, method: str) -> Array:
+        """(D, m), ∞ where a certain prediction is wrong."""
+        return log_losses(self.y, self.p[method])
+
+    def mean_and_error(self, values: Array) -> tuple[float, float]:
+        """Mean of (D, m) values and its standard error: draws are independent, the objects of one draw are not."""
+        means = values.mean(axis=1)
+        if not np.isfinite(means).all():
+            return float("inf"), float("nan")
+        return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means)))
+
+
+def compare(*, random_state: int, watch: Watch | None = None, **settings) -> Compared:
+    """All methods of METHODS on the same training and test objects.
+
+    settings : of EXPERIMENTS["compare"]: objects (l), window, gap, tests (m), draws (D)
+    """
+    return _compare(EXPERIMENTS["compare"].check(settings), random_state, watch or Watch())
+
+
+def log_loss_runs(*, random_state: int, watch: Watch | None = None, **settings) -> Compared:
+    """The same with the settings of EXPERIMENTS["log_loss"]: one run a draw, its test objects one after the other."""
+    return _compare(EXPERIMENTS["log_loss"].check(settings), random_state, watch or Watch())
+
+
+def _compare(values: dict, random_state: int, watch: Watch) -> Compared:
+    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
+    draws, size, m, window = (values[name] for name in ("draws", "objects", "tests", "window"))
+    x, y = world.draw((draws, size + m), rng)
+    found: dict[str, list[Array]] = {method: [] for method in METHODS}
+    both: dict[str, list[tuple[Array, Array]]] = {method: [] for method in ("simplified", "full")}
+    for start in watch.loop(range(0, draws, AT_ONCE), "draws"):
+        some = slice(start, start + AT_ONCE)
+        train, labels, test = x[some, :size], y[some, :size], x[some, size:]
+        scorer = WindowScorer.fit(train, labels, window)
+        scores = scorer.new(test)
+        found["none"].append(scores)
+        found["dir"].append(_calibrated(Isotonic(between="nearest"), scorer.training, labels, scores))
+        found["platt"].append(_calibrated(Platt(), scorer.training, labels, scores))
+        found["isotonic"].append(_held_out(train, labels, test, window))
+        both["simplified"].append(_simplified(scorer, scores))
+        both["full"].append(_full(scorer, test))
+    pairs_of = {
+        method: (np.concatenate([p0 for p0, _ in parts]), np.concatenate([p1 for _, p1 in parts]))
+        for method, parts in both.items()
+    }
+    p = {method: np.concatenate(parts) for method, parts in found.items() if parts}
+    p |= {method: merge_pair(p0, p1) for method, (p0, p1) in pairs_of.items()}
+    return Compared(
+        size, y[:, size:], world.posterior(x[:, size:]), {method: p[method] for method in METHODS}, pairs_of
+    )
+
+
+def _calibrated(calibrator: Isotonic | Platt, scores: Array, y: Array, new: Array) -> Array:
+    """One calibrator a draw; where it needs both classes and has one, the frequency of class 1."""
+    p = np.empty_like(new)
+    for row in range(len(new)):
+        try:
+            p[row] = calibrator.fit(scores[row], y[row]).predict(new[row])
+        except InputError:
+            p[row] = y[row].mean()
+    return p
+
+
+def _held_out(x: Array, y: Array, test: Array, window: float) -> Array:
+    """The scorer trained on two thirds, isotonic regression on the rest."""
+    kept = 2 * x.shape[1] // 3
+    scorer = WindowScorer.fit(x[:, :kept], y[:, :kept], window)
+    return _calibrated(Isotonic(), scorer.new(x[:, kept:]), y[:, kept:], scorer.new(test))
+
+
+def _simplified(scorer: WindowScorer, scores: Array) -> tuple[Array, Array]:
+    m = scores.shape[1]
+    extended = np.column_stack([np.repeat(scorer.training, m, axis=0), scores.ravel()])
+    p0, p1 = pairs(extended, extended, np.repeat(scorer.y, m, axis=0))
+    return p0.reshape(scores.shape), p1.reshape(scores.shape)
+
+
+def _full(scorer: WindowScorer, test: Array) -> tuple[Array, Array]:
+    many = scorer.repeated(test.shape[1])
+    p0, p1 = pairs(many.with_object(test.ravel(), 0), many.with_object(test.ravel(), 1), many.y)
+    return p0.reshape(test.shape), p1.reshape(test.shape)

@@ -1,0 +1,57 @@
+"""The constant Venn predictor beside Venn–Abers: as valid, and worth no more than the frequency of class 1.
+
+Vovk and Petej (2014), section 2: {k/(l + 1), (k + 1)/(l + 1)}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.checks import Array
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+from calib.simulations.theorem import Draws, draw_pairs
+from calib.simulations.world import WindowScorer, World, pairs
+
+STREAM = 2
+GRID = 161
+
+
+@dataclass(frozen=True, eq=False)
+class OneTrainingSet:
+    """What both predictors say over the line, from the same training objects; and how they do over many draws.
+
+    x, posterior, p0, p1 : (g,), the full Venn–Abers pair · constant : (p0, p1) of the constant predictor
+    train_x, train_y : (l,) · many : predictor → draws
+    """
+
+    x: Array
+    posterior: Array
+    p0: Array
+    p1: Array
+    constant: tuple[float, float]
+    train_x: Array
+    train_y: Array
+    many: dict[str, Draws]
+
+
+def set_side_by_side(*, random_state: int, watch: Watch | None = None, **settings) -> OneTrainingSet:
+    """One training set and its answers over the line, and ``draws`` training sets with one answer each.
+
+    settings : of EXPERIMENTS["constant"]: objects (l), window, gap, draws
+    """
+    values = EXPERIMENTS["constant"].check(settings)
+    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
+    train_x, train_y = world.draw((values["objects"],), rng)
+    x = np.linspace(-2.5, values["gap"] + 2.5, GRID)
+    scorer = WindowScorer.fit(train_x[None], train_y[None], values["window"]).repeated(GRID)
+    p0, p1 = pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
+    k, size = int(train_y.sum()), len(train_y) + 1
+    watch = watch or Watch()
+    many = {
+        key: draw_pairs(random_state=random_state, watch=watch.part(i / 2, (i + 1) / 2), predictor=key, **values)
+        for i, key in enumerate(("constant", "full"))
+    }
+    return OneTrainingSet(x, world.posterior(x), p0, p1, (k / size, (k + 1) / size), train_x, train_y, many)

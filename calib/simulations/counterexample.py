@@ -1,0 +1,61 @@
+"""Proposition 2 as training objects accumulate: the simplified interval settles down beside the frequency of class 1.
+
+Vovk and Petej (2014), proposition 2, with the distribution and the memorising score of ``calib.synthetic``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.checks import Array
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+from calib.simulations.world import pairs
+from calib.synthetic import SignExample
+
+STREAM = 4
+SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+UNSEEN = 2.0  # the score of an object that is not among the training objects
+
+
+@dataclass(frozen=True, eq=False)
+class Settling:
+    """Mean pairs of a new object by the number of training objects.
+
+    sizes : (k,) · means, errors : method → (k, 2), mean p0 and p1 and their standard errors · draws : at each size
+    """
+
+    sizes: Array
+    means: dict[str, Array]
+    errors: dict[str, Array]
+    draws: int
+
+
+def settle(*, random_state: int, watch: Watch | None = None, **settings) -> Settling:
+    """Simplified and full Venn–Abers with the memorising score, ``draws`` training sets of every size.
+
+    settings : of EXPERIMENTS["counterexample"]: draws
+    """
+    draws = EXPERIMENTS["counterexample"].check(settings)["draws"]
+    rng = np.random.default_rng([random_state, STREAM])
+    means: dict[str, list[Array]] = {"simplified": [], "full": []}
+    errors: dict[str, list[Array]] = {"simplified": [], "full": []}
+    for size in (watch or Watch()).loop(SIZES, "training sets"):
+        x = rng.standard_normal((draws, size + 1))
+        y = (rng.random((draws, size)) < SignExample().posterior(x[:, :-1].reshape(-1, 1)).reshape(draws, size)).astype(
+            int
+        )
+        seen = (x > 0).astype(float)
+        unseen = np.column_stack([seen[:, :-1], np.full(draws, UNSEEN)])
+        for method, scores in (("simplified", unseen), ("full", seen)):
+            pair = np.column_stack(pairs(scores, scores, y))
+            means[method].append(pair.mean(axis=0))
+            errors[method].append(pair.std(axis=0, ddof=1) / np.sqrt(draws))
+    return Settling(
+        np.array(SIZES),
+        {method: np.array(values) for method, values in means.items()},
+        {method: np.array(values) for method, values in errors.items()},
+        draws,
+    )

@@ -1,0 +1,59 @@
+"""How the interval of an inductive Venn or Venn–Abers predictor narrows with the number of calibration objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.calibrators import CALIBRATORS
+from calib.checks import Array
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+from calib.simulations.world import World
+
+STREAM = 5
+SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+TESTS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Narrowing:
+    """Widths p1 − p0 by the number of calibration objects, arrays (k,).
+
+    mean, error : over objects and draws, with its standard error · low, high : the middle eight tenths of the objects
+    slope : of ln mean width on ln n, over sizes from 100 on
+    """
+
+    method: str
+    sizes: Array
+    mean: Array
+    error: Array
+    low: Array
+    high: Array
+    slope: float
+
+
+def narrow(*, random_state: int, watch: Watch | None = None, **settings) -> Narrowing:
+    """``draws`` calibration sets of every size, each judged on TESTS new objects; the score is x itself.
+
+    settings : of EXPERIMENTS["narrowing"]: method, gap, draws
+    """
+    values = EXPERIMENTS["narrowing"].check(settings)
+    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
+    rows = []
+    for size in (watch or Watch()).loop(SIZES, "calibration sets"):
+        widths = np.array([_widths(values["method"], world, size, rng) for _ in range(values["draws"])])
+        means = widths.mean(axis=1)
+        rows.append((means.mean(), means.std(ddof=1) / np.sqrt(len(means)), *np.quantile(widths, (0.1, 0.9))))
+    sizes, (mean, error, low, high) = np.array(SIZES), np.array(rows).T
+    large = sizes >= 100
+    slope = float(np.polyfit(np.log(sizes[large]), np.log(mean[large]), 1)[0])
+    return Narrowing(values["method"], sizes, mean, error, low, high, slope)
+
+
+def _widths(method: str, world: World, size: int, rng: np.random.Generator) -> Array:
+    (x, y), (new, _) = world.draw((size,), rng), world.draw((TESTS,), rng)
+    options = {"threshold": world.gap / 2} if method == "venn" else {}
+    p0, p1 = CALIBRATORS[method](**options).fit(x, y).predict_interval(new).T
+    return p1 - p0

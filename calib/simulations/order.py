@@ -1,0 +1,66 @@
+"""A perfectly calibrated predictor that depends on the order of its training labels, counted out exactly.
+
+Vovk and Petej (2014), the remark after theorem 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from calib.checks import InputError
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+
+
+@dataclass(frozen=True)
+class Form:
+    """The orderings that begin with label ``first`` and end with the test object's label ``last``.
+
+    orderings : their number · selected : P_Y, what the predictor says for the label that comes
+    """
+
+    first: int
+    last: int
+    orderings: int
+    selected: Fraction
+
+
+@dataclass(frozen=True)
+class Orderings:
+    """All orderings of l + 1 labels of which m are 1, in four forms."""
+
+    objects: int
+    ones: int
+    forms: tuple[Form, ...]
+
+    def frequency(self, first: int) -> Fraction | None:
+        """The share of class 1 in the last place among the orderings that begin with ``first``; None without any."""
+        counts = {form.last: form.orderings for form in self.forms if form.first == first}
+        return Fraction(counts[1], sum(counts.values())) if sum(counts.values()) else None
+
+
+def count_orderings(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Orderings:
+    """The four forms 0…0, 0…1, 1…0, 1…1 with their number and the selected probability; nothing is drawn.
+
+    settings : of EXPERIMENTS["order"]: objects (l) and ones (m). Raises InputError for m above l.
+
+    >>> orderings = count_orderings(objects=3, ones=2)
+    >>> [(form.orderings, str(form.selected)) for form in orderings.forms]
+    [(1, '2/3'), (2, '2/3'), (2, '1/3'), (1, '1/3')]
+    >>> str(orderings.frequency(0)), str(orderings.frequency(1))
+    ('2/3', '1/3')
+    """
+    values = EXPERIMENTS["order"].check(settings)
+    length, m = values["objects"], values["ones"]
+    if m > length:
+        raise InputError(f"ones must be at most objects, {length}, but is {m}: lower the ones or raise the objects.")
+    forms = []
+    for first in (0, 1):
+        for last in (0, 1):
+            rest = m - first - last
+            k = m - last  # ones among the training labels
+            pair = (Fraction(k - first, length), Fraction(k - first + 1, length))
+            forms.append(Form(first, last, comb(length - 1, rest) if rest >= 0 else 0, pair[last]))
+    return Orderings(length, m, tuple(forms))

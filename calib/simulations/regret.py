@@ -1,0 +1,66 @@
+"""The regret of one probability for two: where the rising and the falling regret meet lies the minimax rule.
+
+Vovk and Petej (2014), section 4, eq. 10 (log loss) and 11 (square loss).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.calibrators import MERGE_RULES, merge_pair
+from calib.checks import Array
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+
+GRID = 401
+
+
+@dataclass(frozen=True, eq=False)
+class Regrets:
+    """For both losses the regret of using p where the label is 0 (against p0) and where it is 1 (against p1), (g,).
+
+    rules : merge rule → the p it takes
+    """
+
+    p0: float
+    p1: float
+    p: Array
+    against_p0: dict[str, Array]
+    against_p1: dict[str, Array]
+    rules: dict[str, float]
+
+    def worst(self, loss: str, p: float) -> float:
+        """The larger of the two regrets at p."""
+        return float(max(_loss(loss, p, 0) - _loss(loss, self.p0, 0), _loss(loss, p, 1) - _loss(loss, self.p1, 1)))
+
+
+def _loss(loss: str, p: Array | float, y: int) -> Array:
+    p = np.asarray(p, dtype=float)
+    with np.errstate(divide="ignore"):
+        return (p - y) ** 2 if loss == "square" else -np.log(p if y else 1 - p)
+
+
+def regrets(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Regrets:
+    """Regret curves over p in [0, 1] and the p of every merge rule; nothing is drawn.
+
+    settings : of EXPERIMENTS["regret"]: p0 (below 1) and p1 (above 0)
+
+    >>> found = regrets(p0=0.0, p1=0.5)
+    >>> {rule: round(p, 4) for rule, p in found.rules.items()}
+    {'log': 0.3333, 'square': 0.375, 'midpoint': 0.25}
+    >>> round(found.worst("log", 1 / 3), 4), round(found.worst("log", 0.25), 4)    # ln 1.5 and ln 2
+    (0.4055, 0.6931)
+    """
+    values = EXPERIMENTS["regret"].check(settings)
+    p0, p1 = values["p0"], values["p1"]
+    p = np.linspace(0, 1, GRID)
+    return Regrets(
+        p0,
+        p1,
+        p,
+        {loss: _loss(loss, p, 0) - _loss(loss, p0, 0) for loss in ("log", "square")},
+        {loss: _loss(loss, p, 1) - _loss(loss, p1, 1) for loss in ("log", "square")},
+        {rule: float(merge_pair(p0, p1, rule)) for rule in MERGE_RULES},
+    )
