@@ -7,7 +7,7 @@ from calib.export.pages import report_html, standalone_html
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, python_source
-from calib.export.tables import safe_csv
+from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
     "Applied",
@@ -27,6 +27,7 @@ __all__ = [
     "read_recipes",
     "report_html",
     "safe_csv",
+    "side_by_side_table",
     "standalone_html",
     "write_calibrator",
     "write_recipes",

@@ -7,7 +7,6 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 
-import pandas as pd
 from plotly.offline import get_plotlyjs
 
 from calib.checks import InputError
@@ -18,7 +17,7 @@ from calib.export.charts import Chart, charts
 from calib.export.pages import report_html, standalone_html
 from calib.export.recipes import write_recipes
 from calib.export.source import python_source
-from calib.export.tables import safe_csv
+from calib.export.tables import safe_csv, side_by_side_table
 from calib.figures import LIGHT, Theme
 from calib.progress import Watch
 
@@ -74,7 +73,7 @@ def bundle(
         put("report.html", report_html(evaluations, theme, files))
         put("reproduce.py", python_source(recipes, files))
         put("recipes.json", write_recipes(recipes))
-        put("side_by_side.csv", safe_csv(_side_by_side(evaluations)))
+        put("side_by_side.csv", safe_csv(side_by_side_table(evaluations)))
         put(PLOTLY, get_plotlyjs())
         put(
             "README.txt",
@@ -96,12 +95,6 @@ def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
     """
     plain = (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-") for name in evaluations)
     return {name: f"{i}-{word or 'recipe'}" for i, (name, word) in enumerate(zip(evaluations, plain, strict=True), 1)}
-
-
-def _side_by_side(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """One row a Recipe and calibrator, one column a metric."""
-    tables = {name: evaluation.metrics for name, evaluation in evaluations.items()}
-    return pd.concat(tables, names=["recipe", "calibrator"]).reset_index()
 
 
 def _evaluation(

@@ -65,10 +65,12 @@ def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]
 def chart_source(
     key: str, source: Any, options: Mapping[str, Any], files: Mapping[str, str] | None = None
 ) -> str | None:
-    """A script that makes the numbers of one chart and shows it; None where the source is not made of Recipes alone.
+    """A script that makes the numbers of one chart and shows it; None where it is not made of Recipes and words alone.
 
     key, source, options : as for FIGURES[key].prepare(source, **options)
     """
+    if not all(_is_literal(value) for value in options.values()):
+        return None
     imports, given = "from calib.figures import FIGURES\n", "evaluation"
     if isinstance(source, Decision):
         imports, given = f"from calib.decision import decide\n{imports}", "decide(evaluation)"
@@ -87,3 +89,10 @@ def chart_source(
         f"{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
         f"print(record.to_frame())\nFIGURES[{key!r}].draw(record).show()\n"
     )
+
+
+def _is_literal(value: Any) -> bool:
+    """Whether ``repr`` gives source that makes the value again."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_literal, value))
+    return value is None or type(value) in (str, int, float, bool)

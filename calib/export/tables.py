@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+
+from calib.evaluate import Evaluation
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -26,3 +29,9 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     safe = table.assign(**{name: table[name].astype(object).map(_defused) for name in text})
     safe.columns = [_defused(str(name)) for name in table.columns]
     return safe.to_csv(index=False, lineterminator="\n").encode("utf-8-sig")
+
+
+def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """Every everyday metric of several evaluations by name: one row a Recipe and calibrator."""
+    tables = {name: evaluation.metrics for name, evaluation in evaluations.items()}
+    return pd.concat(tables, names=["recipe", "calibrator"]).reset_index()

@@ -8,12 +8,9 @@ from typing import Any
 import streamlit as st
 
 from calib.checks import InputError
-from calib.export import safe_csv, standalone_html
 from calib.figures import FIGURES
-from pages.ui import frame
+from pages.ui import frame, takeaway
 from pages.ui.text import plain
-
-IMAGE_FORMATS = ("svg", "png")
 
 
 def show(
@@ -44,7 +41,7 @@ def show(
     figure = entry.draw(record, frame.theme())
     if height is not None:
         figure.update_layout(height=height)
-    image = st.session_state.get(f"{key}_image", IMAGE_FORMATS[0])
+    image = st.session_state.get(f"{key}_image", takeaway.CAMERA[0])
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["lasso2d", "autoScale2d", *([] if on_pick else ["select2d"])],
@@ -63,31 +60,7 @@ def show(
     st.plotly_chart(figure, theme=None, key=widget, config=config, alt=record.alt, **selection)
     if heading is None:
         st.caption(plain(record.caption))
-    with st.popover("Download", key=f"{key}_downloads"):
-        st.segmented_control(
-            "The camera on the chart saves",
-            IMAGE_FORMATS,
-            default=IMAGE_FORMATS[0],
-            key=f"{key}_image",
-            format_func=str.upper,
-            required=True,
-        )
-        st.download_button(
-            "Numbers (CSV)",
-            lambda: safe_csv(record.to_frame()),
-            f"{key}.csv",
-            "text/csv",
-            on_click="ignore",
-            key=f"{key}_csv",
-        )
-        st.download_button(
-            "Interactive chart (HTML)",
-            lambda: standalone_html(entry.draw(record, frame.theme()), record.alt),
-            f"{key}.html",
-            "text/html",
-            on_click="ignore",
-            key=f"{key}_html",
-        )
+    takeaway.chart(name, record, source, options, key)
     return record
 
 

@@ -32,6 +32,11 @@ def uploads() -> dict[str, Upload]:
     return st.session_state.setdefault("uploads", {})
 
 
+def files() -> dict[str, str]:
+    """Digest → name of the files brought in this session."""
+    return {digest: upload.name for digest, upload in uploads().items()}
+
+
 def frames() -> dict[str, pd.DataFrame]:
     """Digest → table, as ``calib.sources`` takes them."""
     return {digest: upload.frame for digest, upload in uploads().items()}
@@ -54,6 +59,13 @@ def update(**changes: Any) -> None:
         say(None)
     except InputError as error:
         say(str(error))
+
+
+def replace(recipe: Recipe) -> None:
+    """Go on with another Recipe."""
+    st.session_state["changed"] = True
+    st.session_state["recipe"] = recipe
+    say(None)
 
 
 def follow_address(script: str) -> None:
