@@ -18,7 +18,7 @@ with pairs:
 with table:
     intervals.rows(evaluation, row)
 
-st.header("One prediction explained", anchor=False)
+st.header("One Venn–Abers prediction explained", anchor=False)
 intervals.explanation(evaluation, row)
 
 st.header("What was learned from the calibration rows", anchor=False)

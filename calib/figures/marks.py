@@ -15,7 +15,7 @@ from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
 GRID = 60  # cells along each axis
-LARGEST, SMALLEST = 30, 7  # diameters in pixels
+ONE_ROW, LARGEST, SMALLEST = 8, 30, 6  # diameters in pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def mark_traces(
     )
     by_label = color == "label"
     scale: list[Any] = [theme.negative, theme.muted, theme.positive] if by_label else list(theme.scale)
-    largest = float(marks.count.max()) if marks.count.size else 1.0
+    unit = min(ONE_ROW, LARGEST / float(np.sqrt(marks.count.max())))
     traces: list[go.Scatter] = []
     for name, symbol, chosen in kinds:
         if not chosen.any():
@@ -107,7 +107,7 @@ def mark_traces(
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,
-                    "size": np.maximum(LARGEST * np.sqrt(marks.count[chosen] / largest), SMALLEST),
+                    "size": np.maximum(unit * np.sqrt(marks.count[chosen]), SMALLEST),
                     "color": (marks.share if by_label else marks.value)[chosen],
                     "colorscale": scale,
                     "cmin": 0 if by_label else limits[0],

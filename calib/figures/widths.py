@@ -123,7 +123,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=90 + 84 * count,
+            height=90 + 92 * count,
             showlegend=False,
             margin={"l": 16, "r": 16, "t": 12, "b": 48},
             xaxis={
@@ -133,7 +133,13 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
                 "dtick": 1,
                 "fixedrange": True,
             },
-            yaxis={"range": [-0.3, count], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True},
+            yaxis={
+                "range": [-0.3, count - 0.05],
+                "showticklabels": False,
+                "ticks": "",
+                "showgrid": False,
+                "fixedrange": True,
+            },
         )
     )
     for i, series in enumerate(record.series):
@@ -142,7 +148,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
         figure.add_annotation(
             x=0,
             xref="paper",
-            y=base + 0.84,
+            y=base + 0.76,
             xanchor="left",
             showarrow=False,
             text=f"<b>{series.name}</b>: median {number(record.quantiles[i, 1])}",
@@ -152,7 +158,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
 
 def _shape(record: Widths, i: int, base: float) -> list[go.Scatter]:
     color, rows = MARKS[record.series[i].calibrator].color, record.counts[i]
-    heights = base + 0.7 * rows / max(1, rows.max())
+    heights = base + 0.6 * rows / max(1, rows.max())
     floor = go.Scatter(
         x=record.edges[[0, -1]], y=[base, base], mode="lines", line={"color": color, "width": 0.5}, hoverinfo="skip"
     )
@@ -174,11 +180,11 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
     mark = MARKS[record.series[i].calibrator]
     low, median, high = record.quantiles[i]
     bar = go.Scatter(
-        x=[low, high], y=[base - 0.12] * 2, mode="lines", line={"color": mark.color, "width": 5}, hoverinfo="skip"
+        x=[low, high], y=[base - 0.1] * 2, mode="lines", line={"color": mark.color, "width": 5}, hoverinfo="skip"
     )
     point = go.Scatter(
         x=[median],
-        y=[base - 0.12],
+        y=[base - 0.1],
         mode="markers",
         name=record.series[i].name,
         marker={"symbol": mark.symbol, "size": 13, "color": mark.color, "line": {"color": theme.ink, "width": 1}},

@@ -131,7 +131,11 @@ def rows(result: Evaluation, row: int) -> None:
         height=420,
         width="stretch",
         column_config={
-            name: st.column_config.NumberColumn(format="%.3f") for name in ("score", "p0", "p1", "p", "width")
+            "row": st.column_config.NumberColumn(format="%d", width=58),
+            "label": st.column_config.TextColumn(width=64),
+        }
+        | {
+            name: st.column_config.NumberColumn(format="%.3g", width=58) for name in ("score", "p0", "p1", "p", "width")
         },
         alt="Test rows with score, p0, p1, p and width",
     )
