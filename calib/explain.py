@@ -14,6 +14,7 @@ import pandas as pd
 from calib.calibrators.venn_abers import Explanation
 from calib.checks import InputError
 from calib.evaluate import Evaluation, Fitted
+from calib.recipe import Recipe
 
 METHOD = "venn_abers"
 
@@ -22,16 +23,16 @@ METHOD = "venn_abers"
 class Explained:
     """One test row, its answer, and the fits behind it.
 
+    recipe : that of the evaluation, with placement and merge rule
     row : its number in the file · position : among the test rows · label : its class, 0 or 1, called ``name``
     fits : one Explanation a calibration set, several only for cross-calibration · p0, p1, p : the answer
     """
 
+    recipe: Recipe
     row: int
     position: int
     label: int
     name: str
-    placement: str
-    merge: str
     fits: tuple[Explanation, ...]
     p0: float
     p1: float
@@ -98,12 +99,11 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     label = int(evaluation.y[position])
     p0, p1 = map(float, said.pairs[position])
     return Explained(
+        evaluation.recipe,
         row,
         position,
         label,
         evaluation.dataset.classes[label],
-        evaluation.recipe.placement,
-        evaluation.recipe.merge,
         part.placed.explain(calibrator, part.tests, position - int(ends[number]) + len(part.test)),
         p0,
         p1,

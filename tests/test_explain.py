@@ -62,7 +62,7 @@ def test_the_fits_give_the_prediction_of_every_tenth_row(changes):
 @pytest.mark.parametrize("rule", ["log", "square", "midpoint"])
 def test_the_merge_rule_is_the_recipes(rule):
     one = explain(evaluation(merge=rule), fitted(merge=rule), widest_row(evaluation(merge=rule)))
-    assert one.merge == rule
+    assert one.recipe.merge == rule
     assert one.p == pytest.approx(float(merge_pair(one.p0, one.p1, rule)))
 
 
@@ -115,3 +115,22 @@ def test_rows_that_are_no_test_rows_are_refused_with_the_remedy():
 def test_without_calibration_scores_the_reason_is_the_calibrators():
     with pytest.raises(InputError, match="needs calibration scores"):
         explain(evaluation(placement="none"), fitted(placement="none"), 1)
+
+
+def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
+    import plotly.graph_objects as go
+
+    from calib import Recipe
+    from calib.evaluate import calibrate, fit
+    from calib.export import chart_source
+    from calib.sources import load
+
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",))
+    made = fit(recipe, load(recipe))
+    said = calibrate(recipe, made)
+    one = explain(said, made, widest_row(said))
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    names = {}
+    exec(chart_source("explained", one, {"calibration_set": 2}), names)
+    assert names["record"].to_frame().equals(one.to_frame())
+    assert names["record"].fits[0].score == one.fits[1].score

@@ -7,6 +7,7 @@ from typing import Any
 
 from calib.decision import Decision
 from calib.evaluate import Evaluation
+from calib.explain import Explained
 from calib.recipe import Recipe
 
 FILE = "YOUR FILE"
@@ -75,7 +76,11 @@ def chart_source(
     if isinstance(source, Decision):
         imports, given = f"from calib.decision import decide\n{imports}", "decide(evaluation)"
         source = source.evaluation
-    if isinstance(source, Evaluation):
+    if isinstance(source, Explained):
+        imports = f"from calib.evaluate import fit\nfrom calib.explain import explain\n{imports}"
+        text = python_source(source.recipe, files)
+        given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
+    elif isinstance(source, Evaluation):
         text = python_source(source.recipe, files)
     elif isinstance(source, Mapping) and source and all(isinstance(item, Evaluation) for item in source.values()):
         text, given = python_source({name: item.recipe for name, item in source.items()}, files), "evaluations"

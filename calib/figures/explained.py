@@ -79,7 +79,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
 def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tuple[str, ...]:
     """Where the score, p0, p1 and p come from, one sentence each, with the numbers."""
     zero, one, sets = one_set.zero, one_set.one, len(explained.fits)
-    template = MODEL_SCORE.get(explained.placement, "The model gives the score {score}.")
+    template = MODEL_SCORE.get(explained.recipe.placement, "The model gives the score {score}.")
     origin = template.format(
         score=_score(one_set.score),
         zero=_score(zero.score),
@@ -93,7 +93,7 @@ def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tu
         f"{origin} {objects:,} calibration rows.",
         f"With label 0 added, {_pool(zero)}: {_fraction(zero)}.",
         f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
-        f"Merged: {merged[explained.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
+        f"Merged: {merged[explained.recipe.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
         f"p = {number(explained.p)}.",
     )
 

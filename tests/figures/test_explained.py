@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from calib import Recipe
 from calib.calibrators import VennAbers
 from calib.explain import Explained, explain, widest_row
 from calib.figures import DARK, LIGHT
@@ -19,7 +20,7 @@ def explained(**changes):
 
 def by_hand(scores, y, score, merge="log"):
     one = VennAbers(merge).fit(scores, y).explain(score)
-    return Explained(1, 0, 1, "yes", "split", merge, (one,), one.zero.value, one.one.value, one.p)
+    return Explained(Recipe(merge=merge), 1, 0, 1, "yes", (one,), one.zero.value, one.one.value, one.p)
 
 
 def test_the_words_of_an_example_done_by_hand():
