@@ -16,7 +16,7 @@ from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
 from calib.metrics import METRICS
 
-LANE, HEAD, SPREAD = 54, 110, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANE, HEAD, SPREAD = 54, 120, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
 LONGEST = 28  # letters of a Recipe's name on the axis
 
 
@@ -65,7 +65,8 @@ def _finding(table: pd.DataFrame, metric: str) -> str:
     if first.empty:
         return f"{label} from {number(table.value.min())} to {number(table.value.max())}"
     line = next(first.itertuples())
-    return f"Best {label}: {number(line.value)}, {label_of(line.calibrator)} in {line.recipe}"
+    where = f" in {line.recipe}" if table["recipe"].nunique() > 1 else ""
+    return f"Best {label}: {number(line.value)}, {label_of(line.calibrator)}{where}"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
@@ -89,7 +90,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=HEAD + LANE * count,
-            margin={"l": 12, "r": 16, "t": 12, "b": 48},
+            margin={"l": 12, "r": 16, "t": 56, "b": 48},
             xaxis={"title": {"text": METRICS[record.metric].label}, "range": [low, high], "fixedrange": True},
             yaxis={
                 "range": [-0.6, count - 0.4],
@@ -99,7 +100,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
                 "automargin": True,
                 "fixedrange": True,
             },
-            legend={"y": -0.28 if count < 4 else -0.16},
+            legend={"y": 1, "yanchor": "bottom"},
         )
     )
     keys = list(dict.fromkeys(record.table["calibrator"]))

@@ -139,8 +139,10 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost"), ("difference", "Difference")):
         stars = [BEST if name == "realised" and star else "" for star in lowest]
         shown[label] = [
-            f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
-            for (_, row), star in zip(table.iterrows(), stars, strict=True)
+            "–"
+            if name == "difference" and key == decision.reference
+            else f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
+            for (key, row), star in zip(table.iterrows(), stars, strict=True)
         ]
     return shown
 

@@ -19,6 +19,7 @@ from calib.figures.base import FigureEntry, label_of
 from calib.figures.costs import NOTHING
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
 
+MARKED = 11  # thresholds with a marker on each curve
 LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm
 
 
@@ -106,8 +107,9 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             line={"color": mark.color, "width": 2, "dash": mark.dash},
             marker={
                 "symbol": mark.symbol,
-                "size": [9 if i % 10 == 9 else 0 for i in range(len(curve))],
+                "size": 9,
                 "color": mark.color,
+                "maxdisplayed": MARKED,
                 "line": {"width": 0},
             },
             hovertemplate="threshold %{x:.2f}: %{y:.4f}",

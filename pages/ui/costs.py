@@ -41,10 +41,10 @@ def headline(decision: Decision) -> None:
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     line = decision.table.loc[best]
     against = f"{line.difference:+.2g} against {label_of(decision.reference).lower()}"
+    false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
-        f"Act as on **{plain(classes[1])}** where its probability lies above "
-        f"{plain(number(decision.cost_false_alarm))} / ({plain(number(decision.cost_false_alarm))} + "
-        f"{plain(number(decision.cost_miss))}) = **{plain(number(decision.threshold))}**."
+        f"Act as on **{plain(classes[1])}** where its probability lies above {plain(false_alarm)} / "
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(number(decision.threshold))}**."
     )
     with st.container(horizontal=True, key="headline"):
         st.metric("Threshold", number(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
