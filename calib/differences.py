@@ -40,6 +40,12 @@ class Differences:
     basis: str
     runs: pd.DataFrame | None = None
 
+    def joined(self, other: Differences) -> Differences:
+        """The bootstrap differences of both in one table, metrics in the order of COMPARED."""
+        table = pd.concat([self.table, other.table])
+        table = table.sort_values("metric", key=lambda names: names.map(COMPARED.index), kind="stable")
+        return Differences(table.reset_index(drop=True), self.reference, self.basis)
+
 
 def reference_of(calibrators: Iterable[str]) -> str:
     """The uncalibrated model, or where that is not there the first calibrator.

@@ -130,7 +130,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
 def _names(record: GroupLanes) -> list[str]:
     """Each group's name and rows, and how many of them are picked."""
     counted = zip(record.grouping.count, record.picked, strict=True)
-    rows = [f"{n:,} row{'s' * (n != 1)}" + (f", {k:,} picked" if k else "") for n, k in counted]
+    rows = [f"{n:,} {'row' if n == 1 else 'rows'}" + (f", {k:,} picked" if k else "") for n, k in counted]
     return [f"{_short(name)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)]
 
 

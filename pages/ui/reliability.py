@@ -10,12 +10,13 @@ import streamlit as st
 from calib import recipe as recipes
 from calib.advice import Advice, advise, advise_repeated, too_few
 from calib.data.typed import typed_frame
-from calib.differences import Differences, Repeats, differences, repeat_splits
+from calib.differences import COMPARED, Differences, Repeats, differences, repeat_splits
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_differences, formatted_side_by_side
 from calib.figures.base import label_of
 from calib.groups import group_rows, subset
+from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.selection import read_ranges, selected_frame, selected_rows, write_ranges
@@ -96,11 +97,17 @@ def metrics(evaluation: Evaluation) -> None:
 
 
 def _differences(evaluation: Evaluation) -> Differences | None:
+    """Bootstrap differences; other bins draw again for the binned metrics alone."""
     recipe = evaluation.recipe
-    key = (evaluation.dataset.digest, recipe.digest("calibrate"), recipe.bins, recipe.binning)
-    call = {key: lambda watch: differences(evaluation, watch=watch)}
-    found = work.run("differences", "Intervals of the differences", call)
-    return found and found[0]
+    key = (evaluation.dataset.digest, recipe.digest("calibrate"))
+    binned = [metric for metric in COMPARED if METRICS[metric].binned]
+    others = [metric for metric in COMPARED if metric not in binned]
+    calls = {
+        key: lambda watch: differences(evaluation, others, watch=watch),
+        (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),
+    }
+    found = work.run("differences", "Intervals of the differences", calls)
+    return found and found[0].joined(found[1])
 
 
 def rows(evaluation: Evaluation) -> None:
