@@ -39,9 +39,7 @@ soak: $(STAMP)
 
 bench: $(STAMP)
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
-	@set -e; for file in benchmarks/[a-z]*.py; do \
-	  echo; echo "$$(basename $$file .py)"; $(PY) -m benchmarks.$$(basename $$file .py) $(ARGS); \
-	done
+	$(PY) -m benchmarks
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info

@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.datasets import make_classification
 
+from benchmarks._ratios import verdict
 from calib.calibrators import VennAbers
 from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
@@ -36,8 +37,8 @@ def main(rows: int = 10_000, trees: int = 300, repeats: int = 3) -> None:
             f"forest's fit {fit:.2f} s · out-of-bag scores {scoring:.3f} s · scores of new rows {testing:.3f} s · "
             f"Venn–Abers pairs {calibrating:.3f} s"
         )
-    print(f"out-of-bag scores / fit: {median(scores_ratio):.3f} (at most 0.05)")
-    print(f"out-of-bag Venn–Abers predictor without the fit / fit: {median(predictor_ratio):.3f} (at most 1)")
+    print(f"out-of-bag scores / fit: {verdict(median(scores_ratio), 0.05)}")
+    print(f"out-of-bag Venn–Abers predictor without the fit / fit: {verdict(median(predictor_ratio), 1)}")
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:

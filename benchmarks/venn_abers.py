@@ -15,6 +15,7 @@ import numpy as np
 import venn_abers as package
 from sklearn.isotonic import IsotonicRegression
 
+from benchmarks._ratios import verdict
 from calib.calibrators import VennAbers
 
 ISOTONIC_BOUNDS = {1_000: 2.0, 10_000: 2.0, 100_000: 1.1, 1_000_000: 0.8}
@@ -54,13 +55,6 @@ def turns(works: list[Callable[[], object]], rounds: int) -> np.ndarray:
             work()
             seconds[i, j] = time.perf_counter() - begin
     return seconds
-
-
-def verdict(ratio: float, bound: float | None, *, at_least: bool = False) -> str:
-    if bound is None:
-        return f"{ratio:9.2f}"
-    kept = ratio >= bound if at_least else ratio <= bound
-    return f"{ratio:9.2f} ({'≥' if at_least else '≤'} {bound:g}{'' if kept else ' BROKEN'})"
 
 
 def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> None:
