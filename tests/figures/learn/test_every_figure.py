@@ -1,0 +1,45 @@
+"""What holds for every Learn picture, with the default settings, in both themes."""
+
+import pytest
+
+from calib.figures import DARK, FIGURES, LIGHT
+from calib.learn import EXPERIMENTS
+from calib.simulations import SIMULATIONS
+
+
+@pytest.fixture(scope="module", params=EXPERIMENTS)
+def drawn(request):
+    """An experiment and its pictures' records."""
+    experiment = EXPERIMENTS[request.param]
+    numbers, view = experiment.split(experiment.values({}))
+    result = SIMULATIONS[experiment.key](random_state=0, **numbers)
+    return experiment, {key: FIGURES[key].prepare(result, **view) for key in experiment.figures}
+
+
+def test_a_record_says_what_was_found_and_what_to_look_for(drawn):
+    _, records = drawn
+    for record in records.values():
+        assert any(sign.isdigit() for sign in record.title)
+        assert len(record.title) < 160
+        assert record.caption.endswith(".")
+        assert record.alt.endswith(".")
+        assert len(record.to_frame())
+
+
+def test_one_of_the_answers_came_true_with_the_default_settings(drawn):
+    experiment, records = drawn
+    answers = [record.answer for record in records.values() if record.answer is not None]
+    assert len(answers) == 1
+    assert 1 <= answers[0] <= len(experiment.answers)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_it_is_drawn_in_the_themes_own_inks_and_is_light(drawn, theme):
+    _, records = drawn
+    for key, record in records.items():
+        figure = FIGURES[key].draw(record, theme)
+        text = figure.to_json()
+        assert len(text) < 2_000_000
+        assert "#0000" not in text
+        assert theme.paper in text
+        assert (DARK if theme is LIGHT else LIGHT).ink not in text

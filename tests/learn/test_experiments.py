@@ -1,0 +1,67 @@
+"""Every experiment is whole: words, settings that a link holds, numbers, pictures, Python that runs."""
+
+import pytest
+
+from calib.checks import InputError
+from calib.figures import FIGURES
+from calib.learn import EXPERIMENTS, SETTINGS, shown
+from calib.recipe import Recipe
+from calib.simulations import SIMULATIONS
+
+ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+
+
+def test_every_experiment_has_its_numbers_and_its_pictures():
+    assert list(SIMULATIONS) == list(EXPERIMENTS)
+    assert [key for e in EXPERIMENTS.values() for key in e.figures if key not in FIGURES] == []
+
+
+@ALL
+def test_an_experiment_is_whole(experiment):
+    assert experiment.question.endswith("?")
+    assert 2 <= len(experiment.answers) <= 6
+    assert experiment.notice
+    assert experiment.formulas
+    assert experiment.source.endswith(".")
+    assert all(p.label and p.help.endswith((".", ";", "?")) for p in experiment.parameters)
+    assert experiment.check({}) == experiment.values({})
+
+
+@ALL
+def test_every_setting_of_a_link_comes_back_and_is_refused_by_name(experiment):
+    for parameter in (*experiment.parameters, experiment.guess):
+        name = f"{experiment.key}.{parameter.name}"
+        values = parameter.choices or (
+            [parameter.low, parameter.high] if parameter.low is not None else [parameter.default]
+        )
+        for value in values:
+            recipe = Recipe(learn={name: value})
+            assert Recipe.from_query(recipe.to_query()) == recipe
+            assert Recipe.from_json(recipe.to_json()) == recipe
+        with pytest.raises(InputError, match=rf"learn\.{name}"):
+            Recipe(learn={name: -3})
+
+
+def test_a_setting_that_is_none_is_refused():
+    with pytest.raises(InputError, match="learn: 'theorem.colour' is unknown here"):
+        Recipe(learn={"theorem.colour": 1})
+
+
+def test_settings_of_learn_change_no_fit():
+    assert Recipe(learn={"theorem.objects": 5}).digest("calibrate") == Recipe().digest("calibrate")
+
+
+def test_a_page_shows_its_first_experiment_until_another_is_chosen():
+    assert shown({}, "validity").key == "theorem"
+    assert shown({"validity.part": "regret"}, "validity").key == "regret"
+    assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.part"].choices)
+
+
+@ALL
+def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, capsys):
+    few = {f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")}
+    exec(experiment.to_python(few, 3), {})
+    numbers, view = experiment.split(experiment.values(few))
+    result = SIMULATIONS[experiment.key](random_state=3, **numbers)
+    printed = capsys.readouterr().out
+    assert printed == "".join(f"{FIGURES[key].prepare(result, **view).to_frame()}\n" for key in experiment.figures)
