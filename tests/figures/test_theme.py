@@ -1,0 +1,150 @@
+"""Every ink can be seen on its paper, and calibrators are told apart by readers with any colour vision."""
+
+import itertools
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calib.calibrators import CALIBRATORS
+from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, layout, number, rgba
+
+# What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009, severity 1)
+VISION = {
+    "usual": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+XYZ = np.array(  # sRGB's primaries and white (IEC 61966-2-1)
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+
+
+def linear(color: str) -> np.ndarray:
+    c = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: str, two: str) -> float:
+    """WCAG 2.2's contrast ratio, from 1 to 21."""
+    light, dark = sorted((float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (one, two)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def lab(color: str, vision: np.ndarray) -> np.ndarray:
+    xyz = XYZ @ np.clip(vision @ linear(color), 0, 1) / XYZ.sum(axis=1)
+    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def difference(one: str, two: str, vision: np.ndarray) -> float:
+    """CIE 1976 colour difference: about 2.3 can just be noticed side by side."""
+    return float(np.linalg.norm(lab(one, vision) - lab(two, vision)))
+
+
+def test_the_yardsticks_measure_what_is_known():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)  # the well-known grey just below 4.5
+    np.testing.assert_allclose(lab("#FFFFFF", np.eye(3)), [100, 0, 0], atol=0.01)
+    np.testing.assert_allclose(lab("#FF0000", np.eye(3)), [53.24, 80.09, 67.20], atol=0.02)
+    for name, vision in VISION.items():  # white and grey look alike to everyone
+        np.testing.assert_allclose(vision.sum(axis=1), 1, atol=1e-5, err_msg=name)
+    assert difference("#FF0000", "#6E6A00", VISION["protanopia"]) < difference("#FF0000", "#6E6A00", np.eye(3)) / 5
+
+
+def test_every_calibrator_has_a_mark_of_its_own():
+    assert set(CALIBRATORS) <= set(MARKS)
+    assert len({mark.color for mark in MARKS.values()}) == len({mark.symbol for mark in MARKS.values()}) == len(MARKS)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+@pytest.mark.parametrize("key", MARKS)
+def test_marks_stand_out_from_the_paper(key, theme):
+    assert contrast(MARKS[key].color, theme.paper) >= 3
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_words_lines_and_classes_stand_out_from_the_paper(theme):
+    assert contrast(theme.ink, theme.paper) >= 7
+    assert contrast(theme.muted, theme.paper) >= 4.5
+    for color in (theme.diagonal, theme.positive, theme.negative):
+        assert contrast(color, theme.paper) >= 3
+    assert contrast(theme.grid, theme.paper) < 2  # the grid stays behind
+
+
+@pytest.mark.parametrize(
+    ("vision", "least"), [("usual", 20), ("protanopia", 14), ("deuteranopia", 14), ("tritanopia", 12)]
+)
+def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_vision(vision, least):
+    for (a, one), (b, two) in itertools.combinations(MARKS.items(), 2):
+        assert difference(one.color, two.color, VISION[vision]) >= least, (a, b)
+    for theme in THEMES.values():
+        assert difference(theme.positive, theme.negative, VISION[vision]) >= 3 * least
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+@pytest.mark.parametrize("vision", VISION)
+def test_the_scale_grows_steadily_away_from_the_paper(theme, vision):
+    lightness = [lab(color, VISION[vision])[0] for color in theme.scale]
+    steps = np.diff(lightness) * (-1 if theme is LIGHT else 1)
+    assert (steps > 8).all()
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_a_figure_takes_no_colour_from_the_default_template(theme):
+    import plotly.io as pio
+    import streamlit  # noqa: F401 – its import sets placeholders (#000001 …) as Plotly's default
+
+    assert pio.templates.default == "streamlit"
+    figure = go.Figure(go.Scatter(x=[0, 1], y=[0, 1]), layout=layout(theme))
+    written = figure.to_json().lower()
+    assert "#0000" not in written
+    for ink in (theme.paper, theme.ink, theme.muted, theme.grid, theme.diagonal):
+        assert ink.lower() in written
+
+
+def test_the_two_themes_are_designed_apart():
+    assert contrast(LIGHT.paper, DARK.paper) > 12
+    assert LIGHT.paper != DARK.ink
+
+
+@given(st.floats(0.01, 1e5))
+def test_numbers_keep_three_significant_digits(value):
+    text = number(value)
+    assert float(text) == pytest.approx(value, rel=5.1e-3)
+    assert len(text.replace(".", "").lstrip("0")) == max(3, len(str(round(value))))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (math.nan, "–"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (0, "0"),
+        (-0.5, "−0.500"),
+        (0.999, "0.999"),
+        (0.9996, "1.00"),
+        (1e-9, "1.00e−9"),
+        (2e-6, "0.000002"),
+        (99.96, "100"),
+        (-0.9996, "−1.00"),
+    ],
+)
+def test_numbers_for_people(value, text):
+    assert number(value) == text
+
+
+def test_translucent_colours():
+    assert rgba("#0a0B0c", 0.25) == "rgba(10, 11, 12, 0.25)"
