@@ -38,7 +38,6 @@ soak: $(STAMP)
 	$(PY) -m pytest -m soak $(ARGS)
 
 bench: $(STAMP)
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	$(PY) -m benchmarks
 
 clean:

@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import venn_abers as package
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
@@ -118,6 +119,19 @@ def test_one_class_has_a_closed_form(n, label, seed):
         assert (p1 == 1).all()
         counts = [(scores <= s).sum() for s in new]
         assert p0.tolist() == [count / (1 + count) for count in counts]
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN slice")
+@pytest.mark.parametrize("decimals", [1, 2, 15])
+@pytest.mark.parametrize("kind", ["mixed", "zeros", "ones", "separable"])
+def test_the_package_venn_abers_agrees(decimals, kind):
+    rng = np.random.default_rng(11)
+    scores, new = rng.random(300).round(decimals), rng.random(200).round(decimals)
+    mixed = rng.random(300) < scores
+    y = {"mixed": mixed, "zeros": 0 * mixed, "ones": mixed | True, "separable": scores > 0.5}[kind].astype(int)
+    peer = package.VennAbers().fit(np.column_stack([1 - scores, scores]), y)
+    p0, p1 = peer.predict_proba(np.column_stack([1 - new, new]))[1].T
+    np.testing.assert_allclose(VennAbers().fit(scores, y).predict_interval(new), np.column_stack([p0, p1]), atol=1e-12)
 
 
 def test_beyond_the_calibration_scores():
