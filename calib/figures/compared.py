@@ -65,7 +65,7 @@ def _finding(table: pd.DataFrame, metric: str) -> str:
     if first.empty:
         return f"{label} from {number(table.value.min())} to {number(table.value.max())}"
     line = next(first.itertuples())
-    where = f" in {line.recipe}" if table["recipe"].nunique() > 1 else ""
+    where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
     return f"Best {label}: {number(line.value)}, {label_of(line.calibrator)}{where}"
 
 

@@ -21,7 +21,7 @@ LONGEST = 60  # letters of a name
 
 
 def kept() -> dict[str, Recipe]:
-    return st.session_state.setdefault("recipes", {})
+    return st.session_state.setdefault("kept_recipes", {})
 
 
 def keep(recipe: Recipe) -> None:
@@ -38,7 +38,7 @@ def keep(recipe: Recipe) -> None:
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
             button(
-                "All kept (JSON)", partial(write_recipes, dict(kept())), "recipes.json", "application/json", "recipes"
+                "All kept (JSON)", partial(write_recipes, dict(kept())), "recipes.json", "application/json", "all_kept"
             )
     for i, (name, one) in enumerate(kept().items()):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):

@@ -65,19 +65,19 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
             format_func=str.upper,
             required=True,
         )
-        button("Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv")
-        button(
-            "Interactive chart (HTML)",
-            lambda: standalone_html(entry.draw(record, theme), record.alt, theme),
-            f"{key}.html",
-            "text/html",
-            f"{key}_html",
-        )
-        if draws():
-            for form, (label, mime) in PICTURES.items():
+        with st.container(horizontal=True):
+            button("Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv")
+            button(
+                "Interactive chart (HTML)",
+                lambda: standalone_html(entry.draw(record, theme), record.alt, theme),
+                f"{key}.html",
+                "text/html",
+                f"{key}_html",
+            )
+            for form, (label, mime) in PICTURES.items() if draws() else ():
                 make = partial(lambda form: draw([entry.draw(record, theme)], [form])[0][form], form)
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
-        else:
+        if not draws():
             st.caption(NO_CHROMIUM)
         evaluation = getattr(source, "evaluation", source)
         if isinstance(evaluation, Evaluation):
