@@ -19,16 +19,17 @@ def _defused(cell: Any) -> Any:
 def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     """UTF-8 CSV with a byte-order mark; text that a spreadsheet would run as a formula gets a leading apostrophe.
 
-    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection").
+    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines end as
+    RFC 4180 has it, so that a cell with either sign of a line's end is quoted and begins no line of its own.
 
     >>> safe_csv(pd.DataFrame({"name": ["=1+1", "fine"], "p": [-0.5, 0.25]})).decode("utf-8-sig")
-    "name,p\\n'=1+1,-0.5\\nfine,0.25\\n"
+    "name,p\\r\\n'=1+1,-0.5\\r\\nfine,0.25\\r\\n"
     """
     table = frame.reset_index() if index else frame
     text = [name for name in table.columns if not pd.api.types.is_numeric_dtype(table[name])]
     safe = table.assign(**{name: table[name].astype(object).map(_defused) for name in text})
     safe.columns = [_defused(str(name)) for name in table.columns]
-    return safe.to_csv(index=False, lineterminator="\n").encode("utf-8-sig")
+    return safe.to_csv(index=False, lineterminator="\r\n").encode("utf-8-sig")
 
 
 def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
