@@ -11,6 +11,7 @@ from calib.export import read_recipes, write_recipes
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
+from calib.sources import digest
 from pages.ui import state
 from pages.ui.takeaway import button
 from pages.ui.text import plain
@@ -84,15 +85,14 @@ def _load() -> None:
 def compared(recipe: Recipe) -> dict[str, Recipe]:
     """The Recipes laid side by side, by name: the ones chosen of those kept, and these settings where they are new."""
     fresh = {} if recipe in kept().values() else {THESE: recipe}
-    names = [*fresh, *kept()]
+    names = [*fresh, *reversed(kept())]  # the newest first
     if len(names) > 1:
         names = st.multiselect(
             "Side by side",
             names,
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
-            format_func=str,
-            key=f"side_by_side_{len(names)}",
+            key=f"side_by_side_{digest(repr(names).encode())}",
             help="Each is fitted once; what another page has fitted is there at once.",
         )
     return {name: (fresh | kept())[name] for name in names}
