@@ -155,42 +155,48 @@ def grow(
 def sweep(
     recipe: Recipe, dataset: Dataset, watch: Watch | None = None, have: Collection[DepthFit] = ()
 ) -> Iterator[DepthFit]:
-    """Every growth at every depth, as soon as it is there: the fully grown first, then the tree, then the forests.
+    """Every growth at every depth, as soon as it is there: first the tree, then the forests, coarse before fine.
 
     have : what an earlier sweep of the same ``sweep_key`` gave, which is not grown again
     Raises InputError where the data do not allow a fit; Cancelled when ``watch`` was called off.
     """
     watch = watch or Watch()
+    yield from _sweep(recipe, dataset, ["tree"], watch.part(0.0, 0.1), have)
+    yield from _sweep(recipe, dataset, [key for key in GROWTHS if key != "tree"], watch.part(0.1, 1.0), have)
+
+
+def _sweep(
+    recipe: Recipe, dataset: Dataset, growths: list[str], watch: Watch, have: Collection[DepthFit]
+) -> Iterator[DepthFit]:
+    """Some growths: fully grown, which tells the deepest, then at the depths below."""
     deepest = {point.growth: point.depth for point in have if point.deepest}
-    for i, growth in enumerate(GROWTHS):
+    for i, growth in enumerate(growths):
         if growth not in deepest:
-            part = watch.part(0.1 * i / len(GROWTHS), 0.1 * (i + 1) / len(GROWTHS))
-            points = grow(recipe, dataset, growth, None, part)
+            name = f"{GROWTHS[growth].label}, fully grown"
+            points = grow(recipe, dataset, growth, None, _named(watch, 0.1 * i, 0.1 * (i + 1), name))
             deepest[growth] = points[0].depth
             yield from points
     grown = {(point.growth, point.depth) for point in have}
     plan = [
         (growth, depth)
-        for growth, limit in deepest.items()
-        for depth in depths_below(limit, GROWTHS[growth].forest)
+        for growth in growths
+        for depth in depths_below(deepest[growth], GROWTHS[growth].forest)
         if (growth, depth) not in grown
     ]
-    plan.sort(key=lambda cell: (GROWTHS[cell[0]].forest, -(cell[1] & -cell[1])))
-    costs = [_cost(recipe, *cell) for cell in plan]
-    ends = 0.1 + 0.9 * np.cumsum([0.0, *costs]) / (sum(costs) or 1.0)
+    plan.sort(key=lambda cell: -(cell[1] & -cell[1]))
+    costs = np.cumsum([0.0, *(min(depth, 10) for _, depth in plan)])
+    begin = 0.1 * len(growths)
+    ends = begin + (1 - begin) * costs / (costs[-1] or 1.0)
     for (growth, depth), start, stop in zip(plan, ends, ends[1:], strict=False):
-        part = _named(watch.part(float(start), float(stop)), f"{GROWTHS[growth].label}, depth {depth}")
-        yield from grow(recipe, dataset, growth, depth, part)
+        name = f"{GROWTHS[growth].label}, depth {depth}"
+        yield from grow(recipe, dataset, growth, depth, _named(watch, float(start), float(stop), name))
 
 
-def _cost(recipe: Recipe, growth: str, depth: int) -> float:
-    trees = dict(depth_recipe(recipe, growth).params).get("n_estimators", 1)
-    return trees * min(depth, 10)
-
-
-def _named(watch: Watch, name: str) -> Watch:
-    report = watch.report
-    return watch if report is None else Watch(lambda share, what: report(share, name), watch.cancel)
+def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
+    """The share [start, stop] of a watch, which says ``name`` whatever is done in it."""
+    part = watch.part(start, stop)
+    report = part.report
+    return part if report is None else Watch(lambda share, what: report(share, name), part.cancel)
 
 
 def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str) -> list[int]:

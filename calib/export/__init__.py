@@ -6,7 +6,7 @@ from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, prin
 from calib.export.pages import report_html, standalone_html
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
-from calib.export.source import chart_source, python_source
+from calib.export.source import chart_source, page_source, python_source
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "draw",
     "find_chromium",
     "number_columns",
+    "page_source",
     "print_pdf",
     "python_source",
     "read_calibrator",

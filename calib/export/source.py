@@ -44,6 +44,45 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     return f"{head}\n{uploads}{body}"
 
 
+PAGE_IMPORTS = {
+    "trees": "from calib.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
+    "from calib.grown_tree import grown_tree\n",
+    "out_of_bag": "from calib.figures import FIGURES\nfrom calib.setups import setup_recipes, setup_table\n",
+}
+PAGE_BODIES = {
+    "trees": """points = {point.key: point for point in sweep(recipe, data)}
+scores = [depth_scores(recipe, point) for point in points.values()]
+record = FIGURES["depth"].prepare(scores, metric=recipe.metric)
+print(record.to_frame().round(4))
+
+tree = grown_tree(recipe, at_depth(points, "tree", recipe.leaves, str(recipe.depth)))
+print(tree.table())
+""",
+    "out_of_bag": """evaluations = {key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}
+table = setup_table(evaluations)
+print(table.round(4))
+FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
+""",
+}
+
+
+def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
+    """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation."""
+    if page not in PAGE_BODIES:
+        return python_source(recipe, files)
+    head, uploads = _imports([recipe], files or {})
+    lines = [*head.splitlines(), *PAGE_IMPORTS[page].splitlines()]
+    ours = sorted((line for line in lines if line.startswith("from calib")), key=lambda line: line.split()[1])
+    before = "".join(f"{line}\n" for line in lines if line and line not in ours)
+    if page == "trees":
+        ours[0] = "from calib import Recipe"
+    imports = "\n".join([*([before] if before else []), *ours])
+    return (
+        f"{imports}\n\n{uploads}{recipe.to_python()}\n"
+        f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page]}"
+    )
+
+
 def _indented(recipe: Recipe) -> str:
     return recipe.to_python().removeprefix("recipe = ").replace("\n", "\n    ")
 

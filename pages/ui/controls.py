@@ -294,32 +294,3 @@ def choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str, **m
         required=True,
         **more,
     )
-
-
-IMPORTS = {
-    "trees": "from calib.depth import depth_scores, sweep\n",
-    "out_of_bag": "from calib.setups import setup_recipes, setup_table\n",
-}
-PRINTED = {
-    "trees": "for point in sweep(recipe, {data}):\n    print(depth_scores(recipe, point).round(4))\n",
-    "out_of_bag": "data = {data}\n"
-    "evaluations = {{key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}}\n"
-    "print(setup_table(evaluations).round(4))\n",
-}
-EVALUATED = "evaluation = evaluate(recipe, {data})\nprint(evaluation.metrics.round(4))\n"
-
-
-def python_source(recipe: Recipe, page: str = "") -> str:
-    """Python that computes what the page with this key shows."""
-    kind, _, key = recipe.data.partition(":")
-    load = f'uploads = {{"{key}": read_table("YOUR FILE", "YOUR FILE")}}\n' if kind == "upload" else ""
-    return (
-        ("from calib import Recipe\n" if page == "trees" else "from calib import Recipe, evaluate\n")
-        + ("from calib.data import read_table\n" if load else "")
-        + IMPORTS.get(page, "")
-        + "from calib.sources import load\n\n"
-        + recipe.to_python()
-        + "\n"
-        + load
-        + PRINTED.get(page, EVALUATED).format(data=f"load(recipe{', uploads' if load else ''})")
-    )

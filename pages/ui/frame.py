@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from calib.evaluate import Evaluation
-from calib.export import python_source
+from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.learn import shown
@@ -121,9 +121,7 @@ def python() -> str:
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page in PAGES["Learn"]:
         return shown(dict(recipe.learn), page.key).to_python(dict(recipe.learn), recipe.seed)
-    if page.key in controls.PRINTED:
-        return controls.python_source(recipe, page.key)
-    return python_source(recipe, state.files())
+    return page_source(page.key, recipe, state.files())
 
 
 def link() -> str:

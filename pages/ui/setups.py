@@ -96,8 +96,8 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     )
     st.caption(
         f"{len(first.y):,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
-        "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the best of "
-        "a column; a small difference may be luck."
+        "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
+        "best of a column; a small difference may be luck."
     )
     tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
 

@@ -40,6 +40,11 @@ class Growing:
     def tables(self) -> list[pd.DataFrame]:
         return list(self.scores.values())
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether the tree is there at every depth: the forests are grown after it."""
+        return any(GROWTHS[growth].forest for growth, _, _ in list(self.points))
+
 
 def needs_features(recipe: Recipe) -> None:
     """For predictions made elsewhere the page ends here, with what cannot be shown and why."""
@@ -93,6 +98,8 @@ def curves(recipe: Recipe, growing: Growing) -> None:
     """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
 
     def draw() -> None:
+        if growing.has_tree and not had_tree:
+            st.rerun()  # what stands below on the page needs the tree only
         if growing.scores:
             chart.show("depth", growing.tables(), metric=recipe.metric)
 
@@ -104,6 +111,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
             growing.points[point.key] = point
             growing.scores[point.key] = depth_scores(recipe, point)
 
+    had_tree = growing.has_tree
     if work.run("depths", "Growing trees", {growing.key: grow}, meanwhile=draw) is not None:
         _headline(growing, recipe.metric)
         draw()
