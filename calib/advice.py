@@ -27,7 +27,7 @@ from calib.records import Problem
 
 SIMPLE_FIRST = ("none", "temperature", "ppa", "platt", "beta", "isotonic", "venn", "venn_abers", "rank")
 LEVEL = 0.95
-DRAWS = 20_000
+DRAWS = 10_000
 
 FEWEST_TO_FIT = 20  # rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_JUDGE = 100  # rows of the rarer class (Collins, Ogundimu & Altman 2016)
@@ -61,6 +61,8 @@ def advise(evaluation: Evaluation) -> Advice:
     >>> advise(evaluation).answer
     'Use Isotonic.'
     """
+    if not evaluation.predictions:
+        raise ValueError("there is no calibrator to advise on")
     losses = np.column_stack([squared_errors(evaluation.y, said.p) for said in evaluation.predictions.values()])
     n = len(losses)
     covariance = np.atleast_2d(np.cov(losses, rowvar=False, ddof=1)) / n if n > 1 else np.zeros(2 * losses.shape[1:])
@@ -96,9 +98,10 @@ def chance_of_being_best(
 ) -> np.ndarray:
     """For each of k methods with mean scores (k,), lower is better, a p-value (k,) of "none is better than this one".
 
-    The statistic is the largest t over the rivals, (score − rival's score)/standard error of the difference; its
-    distribution under equality is drawn from a multivariate t with the covariance (k, k) of the scores and ``freedom``.
-    The set of methods with a p-value above 0.05 holds the truly best one with probability 0.95 or more.
+    The statistic is the largest t over the rivals, (score − rival's score)/standard error of the difference, and 0 for
+    the one with the lowest score; its distribution under equality is drawn from a multivariate t with the covariance
+    (k, k) of the scores and ``freedom``. The set of methods with a p-value above 0.05 holds the truly best one with
+    probability 0.95 or more.
 
     >>> chance_of_being_best(np.array([0.1, 0.1, 0.9]), np.diag([1e-4, 1e-4, 1e-4]), 99) > 0.05
     array([ True,  True, False])
@@ -127,8 +130,6 @@ def _largest_t(gaps: np.ndarray, spread: np.ndarray) -> np.ndarray:
 def _advise(
     keys: list[str], scores: np.ndarray, covariance: np.ndarray, freedom: int, wrong: Sequence[str], basis: str
 ) -> Advice:
-    if not keys:
-        raise ValueError("there is no calibrator to advise on")
     best = int(scores.argmin())
     half = student.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(np.maximum(_of_differences(covariance), 0.0))
     gaps = scores - scores[best]
