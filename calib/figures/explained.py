@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.calibrators.venn_abers import AddedFit, Explanation
 from calib.explain import METHOD, Explained
 from calib.figures.base import FigureEntry
-from calib.figures.marks import gather
+from calib.figures.marks import diameters, gather
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
@@ -192,7 +192,7 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
                 mode="markers",
                 marker={
                     "symbol": symbol,
-                    "size": np.maximum(7, 22 * np.sqrt(rows / rows.max())) if rows.max() > 1 else 7,
+                    "size": diameters(rows),
                     "color": rgba(color, 0.5),
                     "line": {"width": 1, "color": color},
                 },

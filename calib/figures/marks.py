@@ -76,6 +76,16 @@ def _cell(values: np.ndarray) -> np.ndarray:
     return np.minimum(GRID - 1, np.floor((values - low) / (high - low or 1.0) * GRID))
 
 
+def diameters(count: np.ndarray) -> np.ndarray:
+    """Pixels across for marks of so many rows: their area grows with the rows, the largest stays of a size to see by.
+
+    >>> diameters(np.array([1, 4, 9]))
+    array([ 8., 16., 24.])
+    """
+    unit = min(ONE_ROW, LARGEST / np.sqrt(count.max()))
+    return np.maximum(unit * np.sqrt(count), SMALLEST)
+
+
 def mark_traces(
     marks: Marks, theme: Theme, classes: tuple[str, str], color: str, hover: str, limits: tuple[float, float]
 ) -> list[go.Scatter]:
@@ -90,7 +100,7 @@ def mark_traces(
     )
     by_label = color == "label"
     scale: list[Any] = [theme.negative, theme.muted, theme.positive] if by_label else list(theme.scale)
-    unit = min(ONE_ROW, LARGEST / float(np.sqrt(marks.count.max())))
+    sizes = diameters(marks.count)
     traces: list[go.Scatter] = []
     for name, symbol, chosen in kinds:
         if not chosen.any():
@@ -107,7 +117,7 @@ def mark_traces(
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,
-                    "size": np.maximum(unit * np.sqrt(marks.count[chosen]), SMALLEST),
+                    "size": sizes[chosen],
                     "color": (marks.share if by_label else marks.value)[chosen],
                     "colorscale": scale,
                     "cmin": 0 if by_label else limits[0],

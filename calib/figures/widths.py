@@ -131,6 +131,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
                 "type": "log",
                 "range": [math.log10(record.edges[0]), 0.02],
                 "dtick": 1,
+                "exponentformat": "none",
                 "fixedrange": True,
             },
             yaxis={

@@ -125,6 +125,7 @@ def rows(result: Evaluation, row: int) -> None:
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
         key=key,
+        column_order=("row", "label", "score", "p0", "p1", "width", "p"),
         on_select=picked,
         selection_mode="single-row",
         hide_index=True,
