@@ -1,0 +1,137 @@
+"""Costs, decision curve, and Recipes side by side: titles that are computed, fixed axes, all that a reader needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.checks import InputError
+from calib.decision import decide, net_benefit
+from calib.figures import DARK, FIGURES, LIGHT, formatted_costs, number
+from calib.figures.base import label_of
+from calib.sources import load
+
+MOST_BYTES = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    recipes = {
+        "one": Recipe(data="sample:rare_faults", model="naive_bayes"),
+        "another": Recipe(data="sample:rare_faults", model="decision_tree", calibrators=("none", "isotonic")),
+    }
+    return {name: evaluate(recipe, load(recipe)) for name, recipe in recipes.items()}
+
+
+@pytest.fixture(scope="module")
+def decision(evaluations):
+    return decide(evaluations["one"])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+@pytest.mark.parametrize("key", ["costs", "net_benefit", "compared"])
+def test_every_picture_says_what_it_shows_in_the_inks_of_its_theme(key, theme, decision, evaluations):
+    record = FIGURES[key].prepare(evaluations if key == "compared" else decision)
+    text = FIGURES[key].draw(record, theme).to_json()
+    assert theme.paper in text
+    assert "#0000" not in text
+    assert len(text) < MOST_BYTES
+    for key in ("none", "venn_abers"):
+        assert label_of(key) in record.alt
+    assert record.caption
+
+
+def test_the_costs_title_names_the_cheapest_and_says_where_it_may_be_luck(decision):
+    record = FIGURES["costs"].prepare(decision)
+    line = decision.table.loc[decision.cheapest]
+    assert record.title.startswith(label_of(decision.cheapest))
+    assert number(line.realised) in record.title
+    assert ("luck" in record.title) == (line.difference_upper >= 0)
+    table = record.to_frame().set_index("calibrator")
+    assert table.loc["never act", "realised"] == decision.never
+    assert table.loc["venn_abers", "expected"] == decision.table.loc["venn_abers", "expected"]
+
+
+def test_nothing_cheaper_than_the_uncalibrated_model_is_said():
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",))
+    record = FIGURES["costs"].prepare(decide(evaluate(recipe, load(recipe))))
+    assert "nothing here is cheaper" in record.title
+
+
+def test_the_cost_table_marks_the_lowest_and_has_no_difference_to_itself(decision):
+    table = formatted_costs(decision)
+    starred = [label for label, text in table["Realised cost"].items() if "★" in text]
+    lowest = decision.table["realised"] == decision.table["realised"].min()
+    assert starred == [label_of(key) for key in decision.table.index[lowest]]
+    assert table.loc["Uncalibrated", "Difference"] == "–"
+
+
+def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_threshold(decision):
+    record = FIGURES["net_benefit"].prepare(decision)
+    y, t = decision.evaluation.y, decision.threshold
+    here = {k: net_benefit(y, said.p, np.array([t]))[0] for k, said in decision.evaluation.predictions.items()}
+    best = max(here, key=here.get)
+    simple = max(0.0, y.mean() - (1 - y.mean()) * t / (1 - t))
+    if here[best] > simple:
+        assert label_of(best) in record.title
+        assert number(1000 * (here[best] - simple)) in record.title
+    else:
+        assert "no calibrator beats" in record.title
+    table = record.to_frame()
+    np.testing.assert_array_equal(table["none"], net_benefit(y, decision.evaluation.predictions["none"].p))
+    assert (table["act on none"] == 0).all()
+
+
+def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
+    moved = decide(evaluations["one"].with_view(Recipe(cost_miss=50)))
+    axes = [
+        FIGURES["net_benefit"].draw(FIGURES["net_benefit"].prepare(d)).layout.yaxis.range for d in (decision, moved)
+    ]
+    assert axes[0] == axes[1]
+
+
+def test_recipes_side_by_side_hold_every_value_and_ring_the_best(evaluations):
+    record = FIGURES["compared"].prepare(evaluations, metric="brier")
+    table = record.to_frame().set_index(["recipe", "calibrator"])
+    for name, evaluation in evaluations.items():
+        for key in evaluation.predictions:
+            assert table.loc[(name, key), "brier"] == evaluation.metrics.loc[key, "brier"]
+    best = table["brier"].idxmin()
+    assert table.index[table["best"]].tolist() == [best]
+    assert best[0] in record.title
+    assert "same test rows" in record.caption
+    assert "Not all" not in record.caption
+
+
+def test_different_rows_are_said(evaluations):
+    recipe = Recipe(data="sample:rare_faults", model="naive_bayes", seed=1)
+    record = FIGURES["compared"].prepare({**evaluations, "other seed": evaluate(recipe, load(recipe))})
+    assert "Not all are judged on the same test rows" in record.caption
+
+
+def test_an_infinite_value_stands_at_the_right_end_with_its_own_sign():
+    recipe = Recipe(data="sample:digits", model="naive_bayes", calibrators=("none", "platt"))
+    evaluation = evaluate(recipe, load(recipe))
+    assert np.isinf(evaluation.metrics.loc["none", "log_loss"])
+    record = FIGURES["compared"].prepare({"a": evaluation}, metric="log_loss")
+    figure = FIGURES["compared"].draw(record)
+    (trace,) = [trace for trace in figure.data if trace.name == label_of("none")]
+    assert trace.customdata == ("∞",)
+    assert trace.marker.symbol == ("triangle-right",)
+    assert trace.x[0] == figure.layout.xaxis.range[1]
+
+
+def test_names_are_text_on_the_axis(evaluations):
+    record = FIGURES["compared"].prepare({"<b>bold</b> & a very very long name": evaluations["one"]})
+    (label,) = FIGURES["compared"].draw(record).layout.yaxis.ticktext
+    assert label.startswith("&lt;b>bold")
+    assert label.endswith("…")
+
+
+def test_nothing_to_show_is_refused_with_words(decision):
+    empty = pd.DataFrame(columns=decision.table.columns, dtype=float)
+    bare = type(decision)(decision.evaluation, 1, 5, 1 / 6, empty, "none", 0.5, 0.5, {})
+    with pytest.raises(InputError, match="no probability to decide by"):
+        FIGURES["costs"].prepare(bare)
+    with pytest.raises(InputError, match="nothing to compare"):
+        FIGURES["compared"].prepare({}, metric="brier")
