@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
 from calib.calibrators import CALIBRATORS
@@ -148,3 +149,18 @@ def test_the_frame_holds_what_the_predictions_hold(data):
     frame = evaluation.frame()
     assert list(frame["row"]) == list(data.X.index[evaluation.rows])
     np.testing.assert_array_equal(frame["venn_abers_upper"], evaluation.predictions["venn_abers"].upper)
+
+
+@pytest.mark.parametrize("changes", [{}, {"evaluation": "folds", "folds": 3}], ids=str)
+def test_the_expected_cost_counts_the_fits_that_a_placement_makes(changes, data, monkeypatch):
+    fits, whole = [], GaussianNB.fit
+    monkeypatch.setattr(GaussianNB, "fit", lambda self, *args, **more: fits.append(1) or whole(self, *args, **more))
+    small = Dataset("small", data.X[:60], data.y[:60])
+    recipe = Recipe(model="naive_bayes", calibrators=("none",), cv=3, **changes)
+    evaluation = evaluate(recipe, small)
+    for placement in ("none", "split", "cv", "train", "full"):
+        fits.clear()
+        evaluate(recipe.replace(placement=placement), small)
+        expected, seconds = chain.expected_cost(evaluation, placement)
+        assert len(fits) == expected
+        assert seconds == pytest.approx(evaluation.seconds * expected / chain.expected_cost(evaluation, "split")[0])

@@ -251,3 +251,15 @@ def test_a_hundred_thousand_predictions_redraw_within_a_second():
     assert min(seconds) < 1
     assert any("100,200 test rows" in caption.value for caption in at.caption)
     assert all(len(chart.proto.spec) < 2e6 for chart in at.get("plotly_chart"))
+
+
+def test_full_can_be_called_off_and_started_again():
+    at = page(STEM, **QUICK | {"model": "random_forest", "beside": "full"})
+    at.button(key="start_beside_full").click().run()
+    at.button(key="cancel_beside_full").click().run()
+    assert faults(at) == []
+    assert any(text.startswith("Cancelled.") for text in messages(at))
+    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+    at.button(key="fit_again_beside_full").click().run()
+    assert not any(text.startswith("Cancelled.") for text in messages(at))
+    assert at.button(key="start_beside_full").label == "Start"  # with its price beside it, as before
