@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FLOOR = {
-    **dict.fromkeys(["calib.records", "calib.checks", "calib.progress", "calib.pav", "calib.binning"], 0),
+    **dict.fromkeys(
+        ["calib.records", "calib.checks", "calib.progress", "calib.pav", "calib.binning", "calib.likelihood"], 0
+    ),
     "calib.version": 0,
     **dict.fromkeys(["calib.data", "calib.synthetic", "calib.models", "calib.calibrators"], 1),
     **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),

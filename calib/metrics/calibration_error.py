@@ -16,6 +16,7 @@ from scipy.special import expit, logit, ndtr
 
 from calib import checks
 from calib.binning import binned, group_sums
+from calib.likelihood import fit_logistic
 from calib.metrics.scoring import brier_score
 
 Array = np.ndarray
@@ -135,7 +136,7 @@ def _shift(x: Array, y: Array) -> float:
     low, high = middle - x.max(), middle - x.min()
     if low == high:
         return float(low)
-    return float(brentq(lambda a: (expit(x + a) - y).sum(), low - 1e-9, high + 1e-9, xtol=1e-13))
+    return float(brentq(lambda a: (expit(x + a) - y).sum(), low - 1e-9, high + 1e-9, xtol=1e-13, maxiter=1000))
 
 
 def _logistic_line(x: Array, y: Array) -> tuple[float, float]:
@@ -146,29 +147,8 @@ def _logistic_line(x: Array, y: Array) -> tuple[float, float]:
         return math.inf, math.nan
     if ones.max() <= zeros.min():
         return -math.inf, math.nan
-    center, scale = x.mean(), x.std()
-    design = np.column_stack([np.ones(x.size), (x - center) / scale])
-
-    def loss(beta: Array) -> float:
-        eta = design @ beta
-        return float((np.logaddexp(0, eta) - y * eta).mean())
-
-    beta = np.array([logit(y.mean()), 0.0])
-    lowest = loss(beta)
-    while True:  # Newton with halving: the loss is convex and strictly falls until it is flat to rounding
-        mean = expit(design @ beta)
-        gradient = design.T @ (mean - y) / y.size
-        curvature = (design.T * (mean * (1 - mean))) @ design / y.size
-        step = np.linalg.solve(curvature, gradient)
-        reached = loss(beta - step)
-        while reached > lowest and np.abs(step).max() > 1e-12:
-            step /= 2
-            reached = loss(beta - step)
-        beta = beta - step
-        if lowest - reached <= 1e-15:
-            slope = beta[1] / scale
-            return float(slope), float(beta[0] - slope * center)
-        lowest = reached
+    fit = fit_logistic(x[:, None], y, np.ones(y.size))
+    return float(fit.slopes[0]), fit.intercept
 
 
 @dataclass(frozen=True)

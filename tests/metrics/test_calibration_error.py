@@ -199,6 +199,12 @@ def test_line_of_nearly_separated_data_is_still_the_maximum():
     assert np.abs([residual.mean(), (residual * logit(said)).mean()]).max() < 1e-9
 
 
+def test_in_the_large_of_predictions_hundreds_of_logits_apart():
+    y, p = np.array([1, 1, 0, 0]), np.array([1e-12, 1 - 1e-12, 0.3, 1e-300])
+    said = expit(calibration_line(y, p).in_the_large + logit(p))
+    assert said.sum() == pytest.approx(2, abs=1e-9)
+
+
 def test_spiegelhalter_p_values_are_uniform_under_calibration():
     rng = np.random.default_rng(7)
     p = rng.beta(2, 3, size=400)

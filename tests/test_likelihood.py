@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from calib.calibrators.likelihood import fit_logistic, log_loss_sum
+from calib.likelihood import fit_logistic, log_loss_sum
 
 
 def sample(seed, n=300, d=2):
