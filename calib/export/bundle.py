@@ -63,14 +63,15 @@ def bundle(
         def put(path: str, data: str | bytes) -> None:
             archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
 
-        folders = _folders(evaluations)
+        folders, drawn = _folders(evaluations), {}
         for i, (name, evaluation) in enumerate(evaluations.items()):
             watch.step(i / (len(evaluations) + 1), name)
-            for path, data in _evaluation(evaluation, theme, images, left_out, name):
+            drawn[name] = charts(evaluation)
+            for path, data in _evaluation(name, evaluation, drawn[name], theme, images, left_out):
                 put(f"{folders[name]}/{path}", data)
         watch.step(len(evaluations) / (len(evaluations) + 1), "report")
         recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
-        put("report.html", report_html(evaluations, theme, files))
+        put("report.html", report_html(evaluations, theme, files, drawn))
         put("reproduce.py", python_source(recipes, files))
         put("recipes.json", write_recipes(recipes))
         put("side_by_side.csv", safe_csv(side_by_side_table(evaluations)))
@@ -98,13 +99,17 @@ def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
 
 
 def _evaluation(
-    evaluation: Evaluation, theme: Theme, images: Sequence[str], left_out: list[str], name: str
+    name: str,
+    evaluation: Evaluation,
+    drawn: Sequence[Chart],
+    theme: Theme,
+    images: Sequence[str],
+    left_out: list[str],
 ) -> Iterator[tuple[str, str | bytes]]:
     """(path, content) of one evaluation's files; what cannot be had is added to ``left_out``."""
     yield "recipe.json", evaluation.recipe.to_json()
     yield "metrics.csv", safe_csv(evaluation.metrics.rename_axis("calibrator"), index=True)
     yield "predictions.csv", safe_csv(evaluation.frame())
-    drawn = list(charts(evaluation))
     for chart in drawn:
         figure, alt = chart.draw(theme), chart.record.alt
         yield f"charts/{chart.key}.html", standalone_html(figure, alt, theme, f"../../{PLOTLY}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import plotly.graph_objects as go
@@ -17,13 +18,16 @@ from calib.figures.base import Record
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A prepared figure under its key."""
+    """A prepared figure under its key, drawn once for each theme."""
 
     key: str
     record: Record
+    drawn: dict[str, go.Figure] = field(default_factory=dict, repr=False)
 
     def draw(self, theme: Theme = LIGHT) -> go.Figure:
-        return FIGURES[self.key].draw(self.record, theme)
+        if theme.name not in self.drawn:
+            self.drawn[theme.name] = FIGURES[self.key].draw(self.record, theme)
+        return self.drawn[theme.name]
 
 
 def interval_method(evaluation: Evaluation) -> str:
@@ -60,13 +64,11 @@ REPORTED: dict[str, Callable[[Evaluation], tuple[Any, dict[str, Any]]]] = {
 }
 
 
-def charts(evaluation: Evaluation) -> Iterator[Chart]:
+def charts(evaluation: Evaluation) -> list[Chart]:
     """Every chart that this evaluation has; one that it cannot have is left out."""
-    if not evaluation.predictions:
-        return
-    for key, arguments in REPORTED.items():
-        try:
+    found = []
+    for key, arguments in REPORTED.items() if evaluation.predictions else ():
+        with suppress(InputError):
             source, options = arguments(evaluation)
-            yield Chart(key, FIGURES[key].prepare(source, **options))
-        except InputError:
-            continue
+            found.append(Chart(key, FIGURES[key].prepare(source, **options)))
+    return found

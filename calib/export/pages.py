@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import version
 
@@ -64,10 +64,12 @@ def report_html(
     evaluations: Evaluation | Mapping[str, Evaluation],
     theme: Theme = LIGHT,
     files: Mapping[str, str] | None = None,
+    drawn: Mapping[str, Sequence[Chart]] | None = None,
 ) -> bytes:
     """Charts, tables, Recipes, source, versions and the data's digest – not the data.
 
     evaluations : one, or several by name, which are then set side by side first · files : as for ``python_source``
+    drawn : the charts of each, where they are there already
     """
     named = {evaluations.dataset.name: evaluations} if isinstance(evaluations, Evaluation) else dict(evaluations)
     title = " · ".join(named) if len(named) < 4 else f"{len(named)} Recipes side by side"
@@ -77,7 +79,7 @@ def report_html(
         parts += [f"<nav>{links}</nav>", *_side_by_side(named, theme)]
     for i, (name, evaluation) in enumerate(named.items()):
         parts += [f'<section id="recipe-{i}">', f"<h1>{escape(name)}</h1>" if len(named) > 1 else ""]
-        parts += [*_evaluation(evaluation, theme), "</section>"]
+        parts += [*_evaluation(evaluation, (drawn or {}).get(name) or charts(evaluation), theme), "</section>"]
     recipes = {name: evaluation.recipe for name, evaluation in named.items()}
     source = python_source(next(iter(recipes.values())) if len(recipes) == 1 else recipes, files)
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
@@ -106,13 +108,13 @@ def _chart(chart: Chart, theme: Theme) -> list[str]:
     return [f"<h3>{escape(record.title)}</h3>", _figure(chart.draw(theme), record.alt, record.caption)]
 
 
-def _evaluation(evaluation: Evaluation, theme: Theme) -> list[str]:
+def _evaluation(evaluation: Evaluation, drawn: Sequence[Chart], theme: Theme) -> list[str]:
     """Everything about one evaluation."""
     recipe, data = evaluation.recipe, evaluation.dataset
     tables = {"Metrics on the test rows": formatted_metrics(evaluation).T}
     if evaluation.predictions:
         tables["Costs on the test rows"] = formatted_costs(decide(evaluation))
-    parts = [part for chart in charts(evaluation) for part in _chart(chart, theme)]
+    parts = [part for chart in drawn for part in _chart(chart, theme)]
     for title, table in tables.items():
         parts += [f"<h3>{title}</h3>", f'<div class="wide">{table.rename_axis(None, axis=1).to_html(border=0)}</div>']
     parts += [f"<p>{CALIBRATORS[key].label}: {escape(why)}</p>" for key, why in evaluation.refused.items()]

@@ -1,0 +1,210 @@
+"""The report and the ZIP: everything is in them, nothing is loaded from elsewhere, and the data are not there."""
+
+import csv
+import html
+import inspect
+import io
+import json
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
+from calib.export import chromium as chromium_module
+from calib.export.bundle import _folders
+from calib.export.charts import REPORTED, charts
+from calib.figures import FIGURES, formatted_metrics
+from calib.progress import Watch
+from calib.sources import load
+
+PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
+
+
+@pytest.fixture(scope="module")
+def report(evaluations):
+    return report_html(evaluations).decode()
+
+
+def own(report: str) -> str:
+    """The report without Plotly's own script."""
+    text, replaced = PLOTLY.subn("", report, count=1)
+    assert replaced == 1
+    return text
+
+
+def test_the_report_loads_nothing_from_anywhere(report):
+    text = own(report)
+    assert not re.search(r"""(src|href)\s*=\s*["']?(?!#)""", text.replace('href="#', "#"))
+    assert not re.search(r"url\(|@import|<link|<iframe|https?://(?!www\.w3\.org)", text)
+
+
+def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evaluations, drawn):
+    text = own(report)
+    count = sum(map(len, drawn.values()))
+    assert text.count('role="img"') == count + 2  # and two metrics side by side
+    assert count >= 2 * 9
+    for name, evaluation in evaluations.items():
+        assert evaluation.dataset.digest in text
+        assert name.replace("<", "&lt;").replace(">", "&gt;") in text
+        for label, value in formatted_metrics(evaluation).T["Platt"].items():
+            assert re.search(rf"<th>{re.escape(label)}</th>(\s*<td>[^<]*</td>)*\s*<td>{re.escape(value)}</td>", text)
+    assert "<i>cross</i>" not in text
+    for package in ("calib 0", "numpy", "scikit-learn", "plotly", "Python 3"):
+        assert package in text
+    assert "&quot;model&quot;: &quot;naive_bayes&quot;" in text
+
+
+def test_every_chart_of_a_report_says_what_it_shows(report, drawn):
+    text = html.unescape(own(report))
+    for chart in drawn["Naive Bayes"] + drawn["Tree, <i>cross</i>"]:
+        assert all(words in text for words in (chart.record.title, chart.record.caption, chart.record.alt))
+
+
+def test_the_data_are_not_in_the_report_nor_in_the_zip():
+    """Every feature value of a table made to be recognised is looked for."""
+    rng = np.random.default_rng(0)
+    marks = [f"secret{i:04d}" for i in range(8)]
+    frame = pd.DataFrame(
+        {
+            "number": (rng.random(400) * 1e6).round(3) + 7_000_000,
+            "word": rng.choice(marks, 400),
+            "label": rng.integers(0, 2, 400),
+        }
+    )
+    recipe = Recipe(data="upload:00ff", target="label", model="decision_tree", params={"max_depth": 3})
+    evaluation = evaluate(recipe, load(recipe, {"00ff": frame}))
+    report = report_html(evaluation).decode()
+    archive = zipfile.ZipFile(io.BytesIO(bundle({"mine": evaluation})))
+    texts = {"report": report} | {
+        name: archive.read(name).decode() for name in archive.namelist() if not name.endswith("plotly.min.js")
+    }
+    for name, text in texts.items():
+        assert not [mark for mark in marks if mark in text], name
+        assert not [value for value in frame["number"].astype(str) if value in text], name
+    assert evaluation.dataset.digest in report
+
+
+def test_one_evaluation_needs_no_names(evaluations):
+    evaluation = evaluations["Naive Bayes"]
+    text = own(report_html(evaluation).decode())
+    assert "Side by side" not in text
+    assert f"<h1>{evaluation.dataset.name}</h1>" in text
+    assert "recipe = Recipe(" in text
+
+
+def test_where_nothing_answers_the_report_says_why():
+    recipe = Recipe(data="sample:breast_cancer", model="svm", calibrators=("beta",))
+    text = own(report_html(evaluate(recipe, load(recipe))).decode())
+    assert "needs probabilities" in text
+    assert 'role="img"' not in text
+
+
+def test_every_figure_made_of_an_evaluation_alone_is_in_the_report():
+    """A new figure that takes an Evaluation belongs into REPORTED."""
+    missing = [
+        key
+        for key, entry in FIGURES.items()
+        if "Evaluation" in str(next(iter(inspect.signature(entry.prepare).parameters.values())).annotation)
+        and key not in REPORTED
+    ]
+    assert missing == ["compared"]  # that one stands at the head of several
+
+
+@pytest.fixture(scope="module")
+def archive(evaluations):
+    seen = []
+    content = bundle(evaluations, watch=Watch(lambda share, what: seen.append((round(share, 2), what))))
+    assert seen == [(0.0, "Naive Bayes"), (0.33, "Tree, <i>cross</i>"), (0.67, "report")]
+    return zipfile.ZipFile(io.BytesIO(content))
+
+
+@pytest.fixture(scope="module")
+def drawn(evaluations):
+    return {name: charts(evaluation) for name, evaluation in evaluations.items()}
+
+
+def table(archive, path) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(archive.read(path)), encoding="utf-8-sig")
+
+
+def test_the_zip_holds_charts_numbers_recipes_source_and_calibrators(archive, evaluations, drawn):
+    names = set(archive.namelist())
+    assert {"report.html", "reproduce.py", "recipes.json", "side_by_side.csv", "README.txt", "plotly.min.js"} <= names
+    for folder, (name, evaluation) in zip(("1-Naive-Bayes", "2-Tree-i-cross-i"), evaluations.items(), strict=True):
+        metrics = table(archive, f"{folder}/metrics.csv").set_index("calibrator")
+        pd.testing.assert_frame_equal(metrics, evaluation.metrics, check_names=False)
+        frame = table(archive, f"{folder}/predictions.csv")
+        pd.testing.assert_frame_equal(frame, evaluation.frame(), check_dtype=False)
+        assert Recipe.from_json(archive.read(f"{folder}/recipe.json")) == evaluation.recipe
+        for chart in drawn[name]:
+            assert f"{folder}/charts/{chart.key}.html" in names
+            rows = list(csv.reader(io.StringIO(archive.read(f"{folder}/charts/{chart.key}.csv").decode("utf-8-sig"))))
+            assert len(rows) == len(chart.record.to_frame()) + 1
+        for key in evaluation.predictions:
+            saved = read_calibrator(archive.read(f"{folder}/calibrators/{key}.json"))
+            assert saved.method == key
+    assert read_recipes(archive.read("recipes.json")) == {k: e.recipe for k, e in evaluations.items()}
+    side = table(archive, "side_by_side.csv").set_index(["recipe", "calibrator"])
+    assert side.loc[("Naive Bayes", "platt"), "brier"] == evaluations["Naive Bayes"].metrics.loc["platt", "brier"]
+
+
+def test_the_charts_in_the_zip_take_their_script_from_beside_them(archive):
+    text = archive.read("1-Naive-Bayes/charts/reliability.html").decode()
+    assert re.findall(r'src="([^"]*)"', text) == ["../../plotly.min.js"]
+    assert len(text) < 2_000_000
+
+
+def test_the_source_in_the_zip_gives_the_numbers_in_the_zip(archive):
+    names = {"print": lambda *args, **kwargs: None}
+    exec(archive.read("reproduce.py").decode(), names)
+    side = table(archive, "side_by_side.csv").set_index(["recipe", "calibrator"])
+    for name, evaluation in names["evaluations"].items():
+        np.testing.assert_allclose(evaluation.metrics["brier"], side.loc[name]["brier"], rtol=0, atol=0)
+
+
+def test_the_same_evaluation_gives_the_same_files(evaluations):
+    one, other = (zipfile.ZipFile(io.BytesIO(bundle({"a": evaluations["Naive Bayes"]}))) for _ in range(2))
+    boxes = re.compile(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Plotly names them at random
+    assert one.namelist() == other.namelist()
+    for name in one.namelist():
+        assert boxes.sub(b"", one.read(name)) == boxes.sub(b"", other.read(name)), name
+
+
+def test_names_cannot_leave_the_folder():
+    names = ["../../etc/passwd", "C:\\x", "…", "a" * 90, "a/b", "a b"]
+    folders = _folders(dict.fromkeys(names))
+    assert list(folders.values()) == ["1-etc-passwd", "2-C-x", "3-recipe", "4-" + "a" * 40, "5-a-b", "6-a-b"]
+
+
+def test_what_is_left_out_is_said(evaluations, monkeypatch):
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", evaluation="folds", folds=2)
+    monkeypatch.setattr(chromium_module, "find_chromium", lambda: None)
+    content = bundle({"folds": evaluate(recipe, load(recipe))}, images=("svg",))
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    text = archive.read("README.txt").decode()
+    assert "platt as JSON" in text
+    assert "one a fold" in text
+    assert "No Chromium was found" in text
+    assert not [name for name in archive.namelist() if "/calibrators/" in name or name.endswith(".svg")]
+
+
+def test_csv_is_safe_to_open_and_keeps_every_digit():
+    cells = ["=1+1", "+1", "-1", "@x", "\tx", "plain", "＝1"]
+    frame = pd.DataFrame({"=cmd": cells, "p": [0.1 + 0.2, 1e-17, -3, 0, 1, 2, 3]})
+    rows = list(csv.reader(io.StringIO(safe_csv(frame).decode("utf-8-sig"))))
+    assert rows[0] == ["'=cmd", "p"]
+    assert [row[0] for row in rows[1:]] == ["'" + cell if cell != "plain" else cell for cell in cells]
+    assert [float(row[1]) for row in rows[1:]] == frame["p"].tolist()
+    indexed = safe_csv(pd.DataFrame({"p": [1.0]}, index=["=2"]), index=True).decode("utf-8-sig")
+    assert "'=2" in indexed
+
+
+def test_json_of_recipes_in_the_report_is_the_recipe(report, evaluations):
+    found = [Recipe.from_json(html.unescape(text)) for text in re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)]
+    assert found == [evaluation.recipe for evaluation in evaluations.values()]
+    assert html.escape(python_source({n: e.recipe for n, e in evaluations.items()})) in report
+    assert json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"] == "naive_bayes"

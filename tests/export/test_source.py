@@ -1,0 +1,104 @@
+"""Python source is run, and gives the numbers it says it gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.data import read_table
+from calib.decision import decide
+from calib.export import chart_source, python_source
+from calib.figures import FIGURES
+from calib.sources import digest, load
+
+
+def run(source: str) -> dict:
+    """The names a script leaves, its printing and showing left out."""
+    names = {"print": lambda *args, **kwargs: None}
+    exec(source.replace(".show()", ""), names)
+    return names
+
+
+RECIPES = [
+    Recipe(data="sample:loans", model="naive_bayes", calibrators=("none", "beta", "venn"), merge="square", bins=7),
+    Recipe(
+        data="sample:loans",
+        exclude=("income", "branch"),
+        model="decision_tree",
+        params={"max_depth": 3, "leaf": "laplace"},
+        options={"isotonic.between": "step"},
+        placement="cv",
+        cv=3,
+        seed=4,
+        test_size=0.4,
+    ),
+    Recipe(data="synthetic:gaussian", model="logistic_regression", seed=2),
+    Recipe(data="sample:predictions", content="predictions"),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.data)
+def test_the_source_of_a_recipe_gives_its_numbers(recipe):
+    evaluation = evaluate(recipe, load(recipe))
+    names = run(python_source(recipe))
+    assert names["recipe"] == recipe
+    pd.testing.assert_frame_equal(names["evaluation"].metrics, evaluation.metrics)
+    pd.testing.assert_frame_equal(names["evaluation"].frame(), evaluation.frame())
+
+
+def test_the_source_of_several_recipes_gives_the_numbers_of_each(evaluations):
+    names = run(python_source({name: evaluation.recipe for name, evaluation in evaluations.items()}))
+    assert list(names["evaluations"]) == list(evaluations)
+    for name, evaluation in evaluations.items():
+        pd.testing.assert_frame_equal(names["evaluations"][name].metrics, evaluation.metrics)
+
+
+def test_an_uploaded_file_is_read_where_the_script_is_run(tmp_path, monkeypatch):
+    name = 'it\'s "mine".csv'
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "label": rng.integers(0, 2, 200)})
+    content = frame.to_csv(index=False).encode()
+    (tmp_path / name).write_bytes(content)
+    key = digest(content)
+    recipe = Recipe(data=f"upload:{key}", target="label", model="naive_bayes")
+    evaluation = evaluate(recipe, load(recipe, {key: read_table(content, name)}))
+    monkeypatch.chdir(tmp_path)
+    for source in (python_source(recipe, {key: name}), python_source({"a": recipe}, {key: name})):
+        names = run(source)
+        found = names["evaluation"] if "evaluations" not in names else names["evaluations"]["a"]
+        pd.testing.assert_frame_equal(found.metrics, evaluation.metrics)
+    assert "YOUR FILE" in python_source(recipe)
+
+
+def test_a_name_cannot_break_out_of_its_quotes():
+    trap = "'); raise SystemExit('broken out') #"
+    recipe = Recipe(data="upload:00ff", target=trap)
+    compile(python_source({trap: recipe}, {"00ff": trap + '"\n'}), "<source>", "exec")
+    assert "\n    raise" not in python_source({trap: recipe}, {"00ff": trap})
+
+
+@pytest.mark.parametrize(
+    ("key", "options"),
+    [("reliability", {"calibrators": ("none", "platt")}), ("pairs", {"color": "width"}), ("interval_means", {})],
+)
+def test_the_source_of_a_chart_gives_its_numbers(key, options, evaluations):
+    source = evaluations["Naive Bayes"]
+    names = run(chart_source(key, source, options))
+    pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES[key].prepare(source, **options).to_frame())
+
+
+def test_so_does_that_of_a_decision_and_of_several_evaluations(evaluations):
+    decision = decide(evaluations["Naive Bayes"])
+    names = run(chart_source("costs", decision, {}))
+    pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES["costs"].prepare(decision).to_frame())
+    names = run(chart_source("compared", evaluations, {"metric": "ece"}))
+    expected = FIGURES["compared"].prepare(evaluations, metric="ece").to_frame()
+    pd.testing.assert_frame_equal(names["record"].to_frame(), expected)
+    many = list(evaluations.values())
+    names = run(chart_source("widths", many, {}))
+    pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES["widths"].prepare(many).to_frame())
+
+
+def test_what_is_not_made_of_recipes_has_no_source_of_its_own(evaluations):
+    assert chart_source("explained", object(), {}) is None
+    assert chart_source("groups", evaluations["Naive Bayes"], {"values": pd.Series([1])}) is None
