@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import arff
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -55,6 +54,8 @@ def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
 # ----------------------------------------------------------------------------------------------------------- Excel
 def read_excel(content: bytes, name: str) -> pd.DataFrame:
     """The first sheet that holds a table; formulas count as the values they were saved with."""
+    import openpyxl  # only here: it takes longer to load than all of calib, and few files are Excel's
+
     remedy = "Save it again as .xlsx, or as CSV."
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
