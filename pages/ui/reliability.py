@@ -262,4 +262,7 @@ def _repeats(evaluation: Evaluation) -> Repeats | None:
             return None
     call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
     found = work.run("repeats", "Repeating the split", call)
+    if found is not None and st.session_state.get("splits_advised") != key:
+        st.session_state["splits_advised"] = key
+        st.rerun()  # the advice stands above and was written without them
     return found and found[0]

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from calib.curves import binned_curve, corp_curve, smooth_curve
+from calib.curves import binned_curve, corp_curve, histogram, smooth_curve
 from calib.figures import DARK, FIGURES, LIGHT, MARKS, number
-from calib.figures.reliability import FEW
+from calib.figures.reliability import BAND_REPEATS, FEW
+from calib.selection import selected_rows
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]
@@ -152,3 +153,152 @@ def test_no_calibrator_gives_an_empty_diagram_with_its_axes():
     assert record.title == "No calibrator can answer here"
     assert record.to_frame().empty
     assert ENTRY.draw(record).layout.xaxis.range == (-0.02, 1.02)
+
+
+# --- bands, and rows picked -----------------------------------------------------------------------------------------
+
+
+def viewed(**view):
+    e = evaluation(calibrators=METHODS)
+    return e.with_view(e.recipe.replace(**view))
+
+
+def lines_of(figure, key):
+    return [t for t in traces(figure, key) if t.mode == "lines" and t.yaxis is None]
+
+
+def drawn(e, **options):
+    record = ENTRY.prepare(e, **options)
+    return record, ENTRY.draw(record)
+
+
+def test_the_strong_line_stops_at_bins_with_few_rows_and_these_are_numbered_where_there_is_room():
+    e = viewed(curve="binned", bins=40)
+    record, figure = drawn(e, calibrators=("none", "platt"))
+    curves = [binned_curve(e.y, e.predictions[key].p, bins=40) for key in ("none", "platt")]
+    few = [(c.count > 0) & (c.count < FEW) for c in curves]
+    assert f"{sum(map(np.sum, few))} bin(s) with fewer than {FEW} rows" in record.caption
+    for key, curve, thin in zip(("none", "platt"), curves, few, strict=True):
+        faint = next(t for t in figure.data if t.legendgroup == key and t.mode == "markers+text")
+        assert list(faint.text) == [str(n) for n in curve.count[thin]]
+        assert faint.marker.opacity < 0.5
+        (line,) = [t for t in lines_of(figure, key) if t.line.width > 2 and np.isnan(t.y).any()]
+        np.testing.assert_array_equal(np.isnan(line.y), curve.count < FEW)  # the strong line stops there
+
+
+def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
+    e = viewed(curve="smoothed")
+    record, figure = drawn(e)
+    for key, said in e.predictions.items():
+        curve = smooth_curve(e.y, said.p)
+        (line,) = [t for t in lines_of(figure, key) if t.customdata is not None]
+        np.testing.assert_allclose(line.x, curve.p)
+        np.testing.assert_allclose(line.y, curve.smoothed)
+        lines = record.to_frame().query("calibrator == @key")
+        bins = binned_curve(e.y, said.p, bins=10)
+        filled = bins.count > 0
+        np.testing.assert_array_equal(lines["count"], bins.count)
+        expected = np.interp(bins.mean_p[filled], curve.p, curve.smoothed)
+        np.testing.assert_allclose(lines["smoothed"][filled], expected)
+
+
+@pytest.mark.parametrize("band", ["none", "consistency", "confidence"])
+def test_steps_are_the_isotonic_fit_with_its_band(band):
+    e = viewed(curve="corp", band=band)
+    record, figure = drawn(e)
+    for key, said in e.predictions.items():
+        curve = corp_curve(e.y, said.p, band=band, repeats=BAND_REPEATS, random_state=e.recipe.seed)
+        lines = record.to_frame().query("calibrator == @key")
+        for name in ("p", "recalibrated", "count", "lower", "upper"):
+            np.testing.assert_allclose(lines[name], getattr(curve, name))
+        shapes = [t for t in figure.data if t.legendgroup == key and t.fill == "toself"]
+        assert len(shapes) == (band != "none")
+        if shapes:
+            np.testing.assert_allclose(shapes[0].y, np.r_[curve.upper, curve.lower[::-1]])
+
+
+@pytest.mark.parametrize("curve", ["binned", "smoothed"])
+@pytest.mark.parametrize("band", ["consistency", "confidence"])
+def test_bands_are_the_numbers_of_the_curves_and_translucent(curve, band):
+    e = viewed(curve=curve, band=band)
+    record, figure = drawn(e)
+    for key, known in record.curves.items():
+        (shape,) = [t for t in figure.data if t.legendgroup == key and t.fill == "toself"]
+        names = ("band_upper", "band_lower") if band == "consistency" else ("upper", "lower")
+        rows = known.count >= FEW if curve == "binned" else np.ones(len(known.count), bool)
+        upper, lower = (getattr(known, name)[rows] for name in names)
+        np.testing.assert_allclose(shape.y, np.r_[upper, lower[::-1]])
+        assert 0 < float(re.fullmatch(r"rgba\(.*, ([\d.]+)\)", shape.fillcolor).group(1)) < 0.3
+
+
+def test_the_histogram_counts_every_row_and_the_rows_picked():
+    e = viewed(selection=("platt:0.2:0.6",))
+    _, figure = drawn(e)
+    rows = selected_rows(e)
+    assert rows.size
+    for key, said in e.predictions.items():
+        whole, picked = (t for t in figure.data if t.legendgroup == key and t.yaxis == "y2")
+        np.testing.assert_array_equal(whole.y[:-1], histogram(e.y, said.p, bins=10).count)
+        np.testing.assert_array_equal(picked.y[:-1], histogram(e.y[rows], said.p[rows], bins=10).count)
+
+
+def rings(figure):
+    return {t.legendgroup: list(t.x) for t in figure.data if t.marker.symbol == "circle-open"}
+
+
+def test_the_marks_whose_rows_are_picked_have_a_ring():
+    e = viewed(selection=("platt:0.2:0.4", "none:0.6:0.8"))
+    _, figure = drawn(e)
+    expected = {}
+    for key, low, high in (("platt", 0.2, 0.4), ("none", 0.6, 0.8)):
+        curve = binned_curve(e.y, e.predictions[key].p, bins=10)
+        inside = (curve.edges[:-1] >= low - 1e-9) & (curve.edges[1:] <= high + 1e-9) & (curve.count > 0)
+        expected[key] = list(curve.mean_p[inside])
+    assert rings(figure) == expected
+    assert rings(drawn(viewed())[1]) == {}
+
+
+def test_a_diagram_beside_marks_the_same_rows_and_rings_nothing():
+    e = viewed(selection=("platt:0.2:0.6",))
+    picked = e.rows[selected_rows(e)]
+    _, figure = drawn(e, picked=picked)
+    assert rings(figure) == {}
+    for key in METHODS:
+        assert sum(t.y[:-1].sum() for t in figure.data if t.legendgroup == key and t.yaxis == "y2") == len(e.y) + len(
+            picked
+        )
+
+
+def test_every_click_knows_its_calibrator_and_range():
+    for curve in ("binned", "smoothed", "corp"):
+        _, figure = drawn(viewed(curve=curve))
+        for trace in figure.data:
+            for x, known in zip(trace.x, trace.customdata if trace.customdata is not None else (), strict=False):
+                key, low, high, count = known[:4]
+                assert key == trace.legendgroup
+                assert 0 <= low <= x <= high <= 1
+                assert count > 0
+
+
+def test_the_title_tells_the_finding_and_its_curves_are_strong():
+    e = viewed()
+    record, figure = drawn(e)
+    table = e.metrics
+    best = table["brier"].drop("none").idxmin()
+    assert record.leading == ("none", best)
+    widths = {key: max(t.line.width for t in lines_of(figure, key)) for key in METHODS}
+    assert min(widths["none"], widths[best]) > max(widths[key] for key in METHODS if key not in ("none", best))
+    if table.brier[best] < table.brier["none"]:
+        assert "lowers the Brier score" in record.title
+
+
+def test_a_curve_is_worked_out_once_for_all_views(monkeypatch):
+    import calib.figures.reliability as module
+
+    e = viewed(bins=13)
+    ENTRY.prepare(e)
+    monkeypatch.setattr(module, "smooth_curve", None)
+    monkeypatch.setattr(module, "binned_curve", None)
+    ENTRY.prepare(e.with_view(e.recipe.replace(band="confidence", selection=("none:0:0.5",), layout="side")))
+    with pytest.raises(TypeError):
+        ENTRY.prepare(e.with_view(e.recipe.replace(bins=14)))

@@ -1,0 +1,109 @@
+"""Rows picked on the diagram: by a click and by a box, listed with their features, marked, downloaded, shared."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.curves import binned_curve
+from calib.selection import selected_frame
+from calib.sources import load
+
+QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt", "bins": "10"}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    recipe = Recipe.from_query(QUERY)
+    return evaluate(recipe, load(recipe))
+
+
+def chart(tab):
+    return tab.page.locator('[class*="st-key-chart_reliability"] .js-plotly-plot').first
+
+
+def place(tab, x, y):
+    """The pixel of a point of the diagram, scrolled into view."""
+    chart(tab).evaluate("plot => plot.scrollIntoView({block: 'center'})")
+    return chart(tab).evaluate(
+        """(plot, [x, y]) => {
+            const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect()
+            return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)]
+        }""",
+        [x, y],
+    )
+
+
+def click(tab, x, y):
+    left, top = place(tab, x, y)
+    tab.page.mouse.move(left + 3, top + 2)
+    tab.page.wait_for_timeout(150)
+    tab.page.mouse.move(left, top)
+    tab.page.wait_for_timeout(150)
+    tab.page.mouse.click(left, top)
+    tab.page.wait_for_timeout(300)
+    return tab.settle()
+
+
+def draw_box(tab, x0, y0, x1, y1):
+    chart(tab).hover()
+    chart(tab).locator('.modebar-btn[data-title="Box Select"]').click()
+    tab.page.mouse.move(*place(tab, x0, y0))
+    tab.page.mouse.down()
+    tab.page.mouse.move(*place(tab, (x0 + x1) / 2, (y0 + y1) / 2), steps=4)
+    tab.page.mouse.move(*place(tab, x1, y1), steps=4)
+    tab.page.mouse.up()
+    tab.page.wait_for_timeout(300)
+    return tab.settle()
+
+
+def downloaded(tab) -> pd.DataFrame:
+    button = tab.page.get_by_role("button", name="Rows (CSV)")
+    return pd.read_csv(io.BytesIO(tab.download(button.click)), encoding="utf-8-sig")
+
+
+def expected(evaluation, selection):
+    return selected_frame(evaluation.with_view(evaluation.recipe.replace(selection=selection)))
+
+
+def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
+    curve = binned_curve(evaluation.y, evaluation.predictions["platt"].p, bins=10)
+    b = int(np.argmax(np.where(np.abs(curve.observed - curve.mean_p) > 0.02, curve.count, 0)))  # not under another mark
+    tab.open("explore_reliability", **QUERY)
+    click(tab, curve.mean_p[b], curve.observed[b])
+    selection = (f"platt:{b / 10!r}:{(b + 1) / 10!r}",)
+    assert tab.recipe_query()["selection"] == selection[0]
+    assert f"{curve.count[b]} rows" in tab.page.get_by_test_id("stMain").inner_text()
+    table = downloaded(tab)
+    pd.testing.assert_frame_equal(table, expected(evaluation, selection).reset_index(drop=True), check_dtype=False)
+    rings = chart(tab).evaluate(
+        "plot => plot._fullData.filter(t => t.marker?.symbol === 'circle-open').flatMap(t => [...t.x])"
+    )
+    assert rings == pytest.approx([curve.mean_p[b]])
+
+    tab.press("Clear")
+    assert "selection" not in tab.recipe_query()
+    click(tab, curve.mean_p[b], curve.observed[b])  # the same mark once more
+    assert tab.recipe_query()["selection"] == selection[0]
+
+
+def test_a_box_picks_the_bins_inside_it_and_a_link_shows_them_to_others(tab, new_tab, evaluation):
+    tab.open("explore_reliability", **QUERY)
+    draw_box(tab, 0.42, -0.01, 0.95, 1.01)
+    parts = []
+    for key in ("none", "platt"):
+        curve = binned_curve(evaluation.y, evaluation.predictions[key].p, bins=10)
+        inside = np.flatnonzero((curve.mean_p > 0.42) & (curve.mean_p < 0.95))
+        parts.append((curve, inside))
+    table = downloaded(tab)
+    picked = np.zeros(len(evaluation.y), bool)
+    for key, (_, inside) in zip(("none", "platt"), parts, strict=True):
+        picked |= np.isin(np.minimum(np.floor(evaluation.predictions[key].p * 10 + 1e-9), 9), inside)
+    assert sorted(table["row"]) == sorted(evaluation.dataset.X.index[evaluation.rows[picked]])
+
+    other = new_tab()
+    other.page.goto(tab.link())
+    other.settle()
+    assert sorted(downloaded(other)["row"]) == sorted(table["row"])

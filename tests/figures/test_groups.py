@@ -1,0 +1,79 @@
+"""Lanes of groups: what was observed beside what was predicted, faint where rows are few, ringed where it is off."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.curves import group_curve
+from calib.figures import FIGURES, THEMES
+from calib.groups import group_rows
+from calib.selection import selected_rows
+from tests.figures.evaluations import evaluation
+from tests.test_advice import judged
+
+FIGURE = FIGURES["groups"]
+
+
+def test_observed_and_predicted_are_those_of_the_group_curve():
+    e = evaluation(calibrators=("none", "platt"))
+    values = e.dataset.X["b"].iloc[e.rows]
+    record = FIGURE.prepare(e, values)
+    figure = FIGURE.draw(record, THEMES["dark"])
+    index = group_rows(values).index
+    observed, *said = figure.data
+    for key, trace in zip(("none", "platt"), said, strict=True):
+        curve = group_curve(e.y, e.predictions[key].p, index).to_frame().sort_values("group")
+        np.testing.assert_allclose(observed.x, curve["observed"])
+        np.testing.assert_allclose(trace.x, curve["mean_p"])
+        np.testing.assert_allclose(observed.x + observed.error_x.array, curve["upper"])
+        np.testing.assert_allclose(observed.x - observed.error_x.arrayminus, curve["lower"])
+    assert "#0000" not in figure.to_json()
+    assert len(record.to_frame()) == 2 * len(record.grouping.names)
+
+
+def test_by_default_the_recipes_group_and_else_the_first_column():
+    e = evaluation()
+    assert FIGURE.prepare(e).title.startswith("By a,")
+    assert FIGURE.prepare(e.with_view(e.recipe.replace(group="b"))).title.startswith("By b,")
+
+
+def test_small_groups_are_faint_and_said():
+    y = np.tile([0, 1], 30)
+    values = pd.Series(["large"] * 56 + ["small"] * 4, name="size")
+    record = FIGURE.prepare(judged(y, {"none": np.full(60, 0.5)}), values)
+    assert "1 group(s) with fewer than 10 rows" in record.caption
+    for trace in FIGURE.draw(record).data:
+        assert trace.marker.opacity[1] < 0.5 < trace.marker.opacity[0]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        ({"none": [0.3, 0.7]}, "no group’s predictions are off"),
+        ({"none": [0.5, 0.5]}, "2 of 2 groups are off"),
+        (
+            {"none": [0.5, 0.5], "platt": [0.3, 0.7]},
+            "Uncalibrated is off by more than chance in 2 of 2 groups, Platt in none",
+        ),
+    ],
+)
+def test_the_title_counts_the_groups_that_are_off(predicted, words):
+    group = np.repeat([0, 1], 500)
+    y = np.r_[np.tile([0] * 7 + [1] * 3, 50), np.tile([1] * 7 + [0] * 3, 50)]
+    said = {key: np.array(p)[group] for key, p in predicted.items()}
+    record = FIGURE.prepare(judged(y, said), pd.Series(group, name="g"))
+    assert words in record.title
+    ringed = [np.array(t.marker.line.width) == 2 for t in FIGURE.draw(record).data[1:]]
+    assert [bool(r.all()) for r in ringed] == [p == [0.5, 0.5] for p in predicted.values()]
+
+
+def test_picked_rows_are_counted_in_their_groups_and_names_are_shown_as_text():
+    e = evaluation()
+    e = e.with_view(e.recipe.replace(selection=("none:0.3:0.7",)))
+    values = pd.Series(np.where(e.y == 1, "<b>yes</b>", "no"), name="label")
+    figure = FIGURE.draw(FIGURE.prepare(e, values))
+    rows = selected_rows(e)
+    for text in figure.layout.yaxis.ticktext:
+        label = 1 if "yes" in text else 0
+        assert f"{(e.y == label).sum()} rows, {(e.y[rows] == label).sum()} picked" in text
+        assert "<b>" not in text

@@ -1,0 +1,230 @@
+"""The Reliability page: what stands there is what the functions say, whatever is looked at."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.advice import advise, advise_repeated
+from calib.data import sample_frame
+from calib.differences import differences, repeat_splits
+from calib.figures import formatted_differences, number
+from calib.selection import selected_frame
+from calib.sources import load
+from tests.pages.app import bring, faults, go, messages, page, settled, titles
+
+QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+
+
+def evaluated(**query):
+    recipe = Recipe.from_query(query)
+    return evaluate(recipe, load(recipe))
+
+
+def table(at, column):
+    """The last table on the page that has this column."""
+    return [element.value for element in at.dataframe if column in element.value.columns][-1]
+
+
+def words(at):
+    return " ".join(element.value.replace("\\", "") for element in at.markdown)
+
+
+def done(at):
+    """The page once work beside its own is there too."""
+    for _ in range(200):
+        if not any(button.key and button.key.startswith("cancel") for button in at.button):
+            return at
+        at.run()
+    raise AssertionError("work beside the page did not end")
+
+
+def test_the_advice_is_that_of_the_test_rows():
+    at = page(**QUICK)
+    advice = advise(evaluated(**QUICK))
+    assert "Which calibrator should I use here?" in titles(at)
+    assert all(text in words(at) for text in (advice.answer, *advice.reasons))
+
+
+def test_few_rows_are_said_to_be_few():
+    at = page(**QUICK, calibration_size="0.05")
+    assert any("too few to tell them apart" in text for text in messages(at))
+    assert any("of the rarer class" in caption.value for caption in page(**QUICK).caption)
+
+
+def test_differences_stand_in_the_metric_section():
+    at = done(page(**QUICK))
+    expected = formatted_differences(differences(evaluated(**QUICK)))
+    pd.testing.assert_frame_equal(table(at, "Brier score"), expected, check_dtype=False)
+
+
+def test_every_curve_is_drawn_in_every_layout():
+    at = page(**QUICK, band="consistency")
+    for layout, charts in (("overlaid", 1), ("side", 3)):
+        at.segmented_control(key="layout").set_value(layout).run()
+        for curve in ("binned", "corp", "smoothed"):
+            at.segmented_control(key="curve").set_value(curve).run()
+            assert faults(at) == []
+            assert len(at.get("plotly_chart")) == charts
+
+
+def test_a_selection_in_the_link_lists_its_rows():
+    query = QUICK | {"selection": "platt:0.2:0.9", "details": "rows"}
+    at = page(**query)
+    expected = selected_frame(evaluated(**query))
+    shown = table(at, "class")
+    np.testing.assert_array_equal(shown["row"], expected["row"])
+    ones = (expected["class"] == "malignant").sum()
+    assert f"Platt from 0.2 to 0.9: {len(expected)} rows, {ones} of them malignant" in words(at)
+
+
+def test_a_range_is_chosen_without_a_pointer_and_cleared_again():
+    at = page(**QUICK, details="rows")
+    assert any("Click a mark" in text for text in messages(at))
+    at.slider(key="picked_range").set_value((0.0, 0.5)).run()
+    assert at.session_state["recipe"].selection == ("none:0.0:0.5",)
+    at.selectbox(key="picked_key").set_value("platt").run()
+    assert at.session_state["recipe"].selection == ("platt:0.0:0.5",)
+    assert at.query_params["selection"] == "platt:0.0:0.5"
+    at.button(key="clear_rows").click().run()
+    assert at.session_state["recipe"].selection == ()
+    assert faults(at) == []
+
+
+def test_groups_can_be_made_by_columns_the_model_does_not_see():
+    at = page(data="sample:loans", model="naive_bayes", exclude="income", details="groups", group="income")
+    assert faults(at) == []
+    options = at.selectbox(key="group").options
+    assert {"income", "loan_id", "purpose"} <= set(options)
+    assert sample_frame("loans")[1] not in options
+    assert any(title.startswith("By income,") for title in titles(at))
+    at.selectbox(key="group").set_value("purpose").run()
+    assert any(title.startswith("By purpose,") for title in titles(at))
+    at.toggle(key="group_diagrams").set_value(True).run()
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) > 3
+
+
+def test_other_models_stand_beside_with_their_own_numbers():
+    query = QUICK | {"details": "models", "others": "logistic_regression,decision_tree"}
+    at = done(page(**query))
+    assert faults(at) == []
+    shown = table(at, "")
+    for model, label in (("naive_bayes", "Naive Bayes"), ("decision_tree", "Decision tree")):
+        metrics = evaluated(**QUICK | {"model": model}).metrics
+        rows = shown[shown[""] == label].set_index("Calibrator")
+        assert rows.loc["Platt", "Brier score"].removesuffix(" ★") == number(metrics.loc["platt", "brier"])
+    assert sum("★" in cell for cell in shown["Brier score"]) >= 1
+    assert len(at.get("plotly_chart")) == 4
+
+
+def test_a_model_with_margins_says_beside_which_calibrators_need_probabilities():
+    at = done(page(**QUICK, details="models", others="svm"))
+    assert faults(at) == []
+    assert any("needs probabilities" in caption.value for caption in at.caption)
+
+
+def test_a_model_that_is_not_there_is_left_out():
+    at = page(**QUICK, details="models", others="oracle,naive_bayes")
+    assert faults(at) == []
+    assert at.multiselect(key="others").value == []
+
+
+def test_score_columns_stand_beside_each_other():
+    query = {"data": "sample:predictions", "content": "predictions", "details": "models"}
+    at = page(**query)
+    options = at.multiselect(key="others").options
+    at.multiselect(key="others").set_value(options[:1]).run()
+    done(at)
+    assert faults(at) == []
+    assert table(at, "")[""].nunique() == 2
+
+
+def test_repeated_splits_are_made_shown_and_take_over_the_advice():
+    query = QUICK | {"details": "luck", "repeats": "4"}
+    at = done(page(**query))
+    assert faults(at) == []
+    recipe = Recipe.from_query(query)
+    advice = advise_repeated(repeat_splits(recipe, load(recipe)))
+    assert all(text in words(at) for text in (advice.answer, *advice.reasons))
+    assert "over 4 random splits" in words(at)
+    assert len(at.get("plotly_chart")) == 3
+
+
+def test_long_repeats_wait_for_a_press(monkeypatch):
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "UNASKED", -1.0)
+    at = done(page(**QUICK, details="luck", repeats="3"))
+    assert len(at.get("plotly_chart")) == 2
+    at.button(key="start_repeats").click().run()
+    done(at)
+    assert len(at.get("plotly_chart")) == 3
+
+
+def test_folds_judge_every_row():
+    at = page(**QUICK)
+    at.segmented_control(key="evaluation").set_value("folds").run()
+    at.number_input(key="folds").set_value(4).run()
+    settled(at)
+    assert faults(at) == []
+    assert at.session_state["recipe"].folds == 4
+    assert any(caption.value.startswith("569 test rows") for caption in at.caption)
+    assert not any(slider.key == "test_size" for slider in at.slider)
+
+
+def test_looking_at_details_never_fits_the_model_again(monkeypatch):
+    from pages.ui import work
+
+    calls = []
+    for name in ("fit", "calibrate"):
+        real = getattr(work, name)
+        monkeypatch.setattr(work, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
+    at = page(**QUICK)
+    for details in ("rows", "groups", "models", "metrics"):
+        at.segmented_control(key="details").set_value(details).run()
+    at.segmented_control(key="curve").set_value("corp").run()
+    assert calls == ["fit", "calibrate"]
+
+
+def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with_the_data():
+    at = page(**QUICK, details="rows", selection="none:0.0:0.5", group="mean_radius", others="svm")
+    go(at, "explore_data")
+    go(at, "explore_reliability")
+    recipe = at.session_state["recipe"]
+    assert (recipe.details, recipe.selection) == ("rows", ("none:0.0:0.5",))
+    at.selectbox(key="data").set_value("sample:digits").run()
+    recipe = settled(at).session_state["recipe"]
+    assert (recipe.selection, recipe.group, recipe.others) == ((), None, ())
+
+
+DETAILS = ("metrics", "rows", "groups", "models", "luck")
+
+
+@pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])
+def test_one_calibrator_or_a_refused_one_is_no_fault(calibrators):
+    at = page(**QUICK, calibrators=calibrators, repeats="3")
+    for details in DETAILS:
+        done(at.segmented_control(key="details").set_value(details).run())
+        assert faults(at) == []
+
+
+def test_predictions_brought_from_elsewhere_have_every_detail():
+    rng = np.random.default_rng(0)
+    p = rng.random(150)
+    made = pd.DataFrame({"label": (rng.random(150) < p).astype(int), "first": p.round(3), "second": (p**2).round(3)})
+    at = page("explore_data")
+    bring(at, "predictions.csv", made.to_csv(index=False).encode())
+    go(at, "explore_reliability")
+    for details in DETAILS:
+        done(at.segmented_control(key="details").set_value(details).run())
+        assert faults(at) == []
+    at.segmented_control(key="details").set_value("rows").run()
+    at.slider(key="picked_range").set_value((0.0, 0.9)).run()
+    assert {"first", "second"} <= set(table(at, "class").columns)
+
+
+def test_synthetic_data_have_groups_by_their_features():
+    at = page(data="synthetic:gaussian", model="naive_bayes", details="groups")
+    assert faults(at) == []
+    assert any(title.startswith("By ") for title in titles(at))
