@@ -143,17 +143,29 @@ def predicted_label_summary(
 
 
 def mean_lower(y: ArrayLike, intervals: ArrayLike) -> float:
-    """Mean lower end."""
+    """Mean lower end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+
+    >>> mean_lower([1, 0], [[0.5, 0.75], [0.5, 0.25]])
+    0.375
+    """
     return interval_summary(y, intervals).lower
 
 
 def mean_upper(y: ArrayLike, intervals: ArrayLike) -> float:
-    """Mean upper end."""
+    """Mean upper end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+
+    >>> mean_upper([1, 0], [[0.5, 0.75], [0.5, 0.25]])
+    0.625
+    """
     return interval_summary(y, intervals).upper
 
 
 def mean_width(y: ArrayLike, intervals: ArrayLike) -> float:
-    """Mean distance between the two ends."""
+    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels have no say in it.
+
+    >>> mean_width([1, 0], [[0.5, 0.75], [0.5, 0.25]])
+    0.25
+    """
     return interval_summary(y, intervals).width
 
 

@@ -35,7 +35,16 @@ class FoldCalibrators:
 
 
 class CrossFit(Placement):
-    """Stratified shuffled folds: one model a fold for the calibration scores, and one on all rows."""
+    """Stratified shuffled folds: one model a fold for the calibration scores (n,), and one on all rows.
+
+    Pairs of the folds are merged as ``merge_folds`` says. Raises InputError for fewer rows of a class than folds.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
+    >>> placed = CrossFit().fit(GaussianNB(), X, y, cv=3, random_state=0)
+    >>> placed.scores.shape, placed.score([[0.0], [11.0]]).by_fold.shape
+    ((12,), (3, 2))
+    """
 
     key = "cv"
     label = "Cross-calibration"

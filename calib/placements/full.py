@@ -27,7 +27,15 @@ class Full(Placement):
     """Two refits for every new object; the pair may cross (p0 > p1) and is kept as it is.
 
     ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
-    memorises its training objects (a fully grown tree) gives the interval [0, 1] everywhere.
+    memorises its training objects (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators
+    without a pair.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from calib.calibrators import VennAbers
+    >>> placed = Full().fit(DummyClassifier(), [[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> outcome = placed.predict(placed.calibrate(VennAbers()), placed.score([[9.0]]))
+    >>> outcome.p0, outcome.p1    # a score that knows nothing: one of four, or two of four, are of class 1
+    (array([0.25]), array([0.5]))
     """
 
     key = "full"

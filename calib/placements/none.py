@@ -13,7 +13,14 @@ from calib.progress import Watch
 
 
 class NoPlacement(Placement):
-    """All rows train the model; there are no calibration scores, hence only the calibrator ``none``."""
+    """All n rows train the model; ``scores`` is empty, hence any calibrator but ``none`` is refused.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from calib.calibrators import Uncalibrated
+    >>> placed = NoPlacement().fit(GaussianNB(), [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> placed.predict(placed.calibrate(Uncalibrated()), placed.score([[2.0]])).p
+    array([0.5])
+    """
 
     key = "none"
     label = "No calibration set"

@@ -37,7 +37,16 @@ class OutOfBag(Placement):
     r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as given, since
     preprocessing may round differently in another batch. An object that every tree saw has no out-of-bag score: it is
     left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once
-    on all out-of-bag scores.
+    on all out-of-bag scores. Raises InputError for an estimator without bagging.
+
+    >>> from calib.models import ProbabilityForest
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
+    >>> placed = OutOfBag().fit(ProbabilityForest(20, random_state=0), X, y, random_state=0)
+    >>> len(placed.scores)
+    20
+    >>> tests = placed.score([[0.0], [19.0]])
+    >>> tests.scores, tests.reference.shape    # each by the trees that did not see its own z_r
+    (array([0., 1.]), (2,))
     """
 
     key = "oob"
@@ -125,6 +134,12 @@ class OutOfBagWhole(OutOfBag):
 
     The full ensemble is better than the sub-ensembles that scored the calibration objects (Johansson et al. 2019,
     §3.2), so that the answers tend to be too careful.
+
+    >>> from calib.models import ProbabilityForest
+    >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
+    >>> placed = OutOfBagWhole().fit(ProbabilityForest(20, random_state=0), X, y, random_state=0)
+    >>> bool(placed.score([[9.3]]).scores == placed.model.predict_proba([[9.3]])[:, 1])
+    True
     """
 
     key = "oob_whole"

@@ -42,6 +42,7 @@ def test_registry_is_complete_and_keys_are_the_classes_own():
         assert method.key == key
         assert method.label
         assert method.source
+        assert ">>>" in method.__doc__
         assert method.gives_interval == issubclass(method, IntervalCalibrator) == hasattr(method, "predict_interval")
 
 

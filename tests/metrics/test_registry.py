@@ -36,6 +36,7 @@ def test_entries_are_complete(metric):
     assert metric.needs in {"probabilities", "intervals", "posterior"}
     assert metric.higher_is_better in (True, False, None)
     assert metric.help.endswith(".")
+    assert ">>>" in metric.function.__doc__
     assert float(format(0.1234, metric.format).rstrip("%")) > 0
     assert metric.target is None or metric.higher_is_better is None
     assert metric.binned == ({"bins", "strategy"} <= inspect.signature(metric.function).parameters.keys())

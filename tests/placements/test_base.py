@@ -94,6 +94,15 @@ def test_every_combination_answers_in_range_or_is_refused_by_name(placed, calibr
 
 
 @pytest.mark.parametrize("key", PLACEMENTS)
+def test_each_shows_an_example_and_says_what_it_is(key):
+    kind = PLACEMENTS[key]
+    assert kind.key == key
+    assert ">>>" in kind.__doc__
+    assert kind.label
+    assert kind.help.endswith(".")
+
+
+@pytest.mark.parametrize("key", PLACEMENTS)
 def test_same_seed_same_answer_and_a_refit_forgets(key):
     method = VennAbers() if key != "none" else CALIBRATORS["none"]()
     first = PLACEMENTS[key]().fit(FOREST, X, Y, random_state=3)
