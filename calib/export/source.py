@@ -45,11 +45,13 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
 
 
 PAGE_IMPORTS = {
+    "decide": "from calib.decision import decide\n",
     "trees": "from calib.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.grown_tree import grown_tree\n",
     "out_of_bag": "from calib.figures import FIGURES\nfrom calib.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
+    "decide": "decision = decide(evaluate(recipe, data))\nprint(decision.table.round(4))\n",
     "trees": """points = {point.key: point for point in sweep(recipe, data)}
 scores = [depth_scores(recipe, point) for point in points.values()]
 record = FIGURES["depth"].prepare(scores, metric=recipe.metric)

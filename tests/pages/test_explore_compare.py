@@ -1,0 +1,185 @@
+"""Compare and report: Recipes kept, laid side by side, taken to a file and back; calibrators applied again."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.calibrators import VennAbers
+from calib.export import calibrator_json, read_calibrator, read_recipes, write_calibrator, write_recipes
+from calib.figures import number
+from calib.sources import load
+from tests.pages.app import faults, go, headline, messages, page, settled, titles
+
+QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+
+
+def keep(at, name=""):
+    at.text_input(key="recipe_name").set_value(name)
+    return settled(at.button(key="keep").click().run())
+
+
+def bring(at, key, name, content):
+    return settled(at.file_uploader(key=key).set_value((name, content, "application/octet-stream")).run())
+
+
+def table(at, column):
+    """The table of the page that has this column."""
+    return next(frame.value for frame in at.dataframe if column in frame.value.columns)
+
+
+def test_these_settings_stand_alone_when_nothing_is_kept():
+    at = page("explore_compare", **QUICK)
+    assert faults(at) == []
+    recipe = at.session_state["recipe"]
+    evaluation = evaluate(recipe, load(recipe))
+    side = table(at, "Brier score")
+    assert side["Brier score"].str.removesuffix(" ★").tolist() == [number(v) for v in evaluation.metrics["brier"]]
+    assert "Side by side" not in [m.label for m in at.multiselect]
+
+
+def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
+    at = keep(page("explore_compare", **QUICK))
+    assert at.session_state["recipe"] in at.session_state["kept_recipes"].values()
+    at.selectbox(key="model").set_value("logistic_regression").run()
+    at = keep(settled(at), "Second")
+    assert list(at.session_state["kept_recipes"]) == ["Naive Bayes, held-out share", "Second"]
+    side = table(at, "Brier score")
+    assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out share"}
+    for name, recipe in at.session_state["kept_recipes"].items():
+        metrics = evaluate(recipe, load(recipe)).metrics
+        found = side[side.iloc[:, 0] == name]["Brier score"].str.removesuffix(" ★")
+        assert found.tolist() == [number(value) for value in metrics["brier"]]
+    assert len(at.get("plotly_chart")) == 3
+    settled(at.button(key="open_0").click().run())
+    assert at.session_state["recipe"].model == "naive_bayes"
+    assert at.query_params["model"] == "naive_bayes"
+    settled(at.button(key="forget_0").click().run())
+    assert list(at.session_state["kept_recipes"]) == ["Second"]
+    assert faults(at) == []
+
+
+def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
+    at = keep(page("explore_compare", **QUICK), "cancer")
+    go(at, "explore_reliability")
+    at.selectbox(key="data").set_value("sample:rare_faults").run()
+    at = go(settled(at), "explore_compare")
+    assert faults(at) == []
+    assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings", "cancer"}
+    assert any("Not all are judged on the same test rows" in caption.value for caption in at.caption)
+
+
+def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
+    kept = {
+        "gone": Recipe(data="upload:00ff00ff00ff00ff", target="y"),
+        "no bagging": Recipe(**QUICK, placement="oob"),
+        "nothing": Recipe(data="sample:breast_cancer", model="svm", calibrators=("beta",)),
+    }
+    at = bring(page("explore_compare", **QUICK), "recipe_file", "kept.json", write_recipes(kept).encode())
+    assert list(at.session_state["kept_recipes"]) == list(kept)
+    text = " ".join(messages(at))
+    assert "gone" in text
+    assert "Bring that file" in text
+    assert "no bagging" in text
+    assert "needs probabilities" in text
+    assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings"}
+
+
+def test_a_file_of_recipes_comes_back_as_it_was():
+    at = keep(page("explore_compare", **QUICK, bins="9"), "kept")
+    content = write_recipes(at.session_state["kept_recipes"])
+    other = bring(page("explore_compare", **QUICK), "recipe_file", "kept.json", content.encode())
+    assert other.session_state["kept_recipes"] == read_recipes(content) == at.session_state["kept_recipes"]
+    one = bring(page("explore_compare", **QUICK), "recipe_file", "alone.json", b'{"model": "naive_bayes"}')
+    assert one.session_state["kept_recipes"] == {"alone": Recipe(model="naive_bayes")}
+
+
+@pytest.mark.parametrize("content", [b"nonsense", b'{"bins": 1}', b'{"format": "calib.calibrator"}', b"\x80\x04"])
+def test_a_bad_file_of_recipes_gives_one_sentence_and_changes_nothing(content):
+    at = bring(keep(page("explore_compare", **QUICK), "kept"), "recipe_file", "bad.json", content)
+    assert len(at.warning) == 1
+    assert list(at.session_state["kept_recipes"]) == ["kept"]
+    assert not at.exception
+
+
+def test_the_source_on_the_page_gives_the_numbers_on_the_page():
+    at = keep(page("explore_compare", **QUICK), "kept")
+    source = next(code.value for code in at.code if code.value.count("evaluations[name]"))
+    names = {"print": lambda *args, **kwargs: None}
+    exec(source, names)
+    brier = names["evaluations"]["kept"].metrics["brier"]
+    assert table(at, "Brier score")["Brier score"].str.removesuffix(" ★").tolist() == list(map(number, brier))
+
+
+def test_another_metric_draws_another_chart():
+    at = page("explore_compare", **QUICK)
+    before = titles(at)
+    at.segmented_control(key="compared_metric").set_value("auc").run()
+    assert titles(at) != before
+    assert any("AUC" in title for title in titles(at))
+
+
+def test_what_cannot_be_kept_as_json_says_why():
+    at = page("explore_compare", **QUICK, evaluation="folds", folds="2")
+    assert any("one a fold" in caption.value for caption in at.caption)
+    assert faults(at) == []
+
+
+SCORES = [0.05, 0.4, 0.4, 0.6, 0.95]
+
+
+@pytest.fixture
+def saved():
+    fitted = VennAbers().fit([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
+    return write_calibrator(fitted, classes=("no", "*yes*"), calibration={"objects": 6}, made={"data": "mine"})
+
+
+def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
+    at = bring(page("explore_compare", **QUICK), "calibrator_file", "venn_abers.json", saved.encode())
+    text = " ".join(markdown.value for markdown in at.markdown).replace("\\", "")
+    assert "*yes*" in text
+    frame = pd.DataFrame({"id": list("abcde"), "score": SCORES, "other": range(5)})
+    at = bring(at, "scores_file", "new.csv", frame.to_csv(index=False).encode())
+    at.selectbox(key="score_column").set_value("score").run()
+    assert faults(at) == []
+    shown = table(at, "p")
+    expected = read_calibrator(saved).predict(np.array(SCORES))
+    np.testing.assert_array_equal(shown["p0"], expected.p0)
+    np.testing.assert_array_equal(shown["p"], expected.p)
+    assert list(shown.columns) == ["id", "score", "other", "p0", "p1", "p"]
+    go(at, "explore_reliability")
+    at = go(at, "explore_compare")
+    assert "p0" in table(at, "p").columns  # kept, though the file pickers are empty again
+
+
+def test_files_that_are_none_are_refused_each_in_its_place(saved):
+    at = bring(page("explore_compare", **QUICK), "calibrator_file", "x.json", b"{}")
+    assert any("format must be one of" in text for text in messages(at))
+    bad = json.loads(saved) | {"version": 99}
+    at = bring(at, "calibrator_file", "x.json", json.dumps(bad).encode())
+    assert any("version must be one of 1" in text for text in messages(at))
+    at = bring(at, "calibrator_file", "good.json", saved.encode())
+    at = bring(at, "scores_file", "photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert any("photo.csv" in text for text in messages(at))
+    at = bring(at, "scores_file", "words.csv", b"a,b\nx,y\nz,w\n")
+    assert any("needs 1 score column" in text for text in messages(at))
+    assert not at.exception
+    assert headline(at) == {}
+
+
+def test_cross_calibration_asks_for_a_column_for_each_fold():
+    recipe = Recipe(**QUICK, placement="cv", cv=2, calibrators=("venn_abers",))
+    content = calibrator_json(evaluate(recipe, load(recipe)), "venn_abers")
+    at = bring(page("explore_compare", **QUICK), "calibrator_file", "cross.json", content.encode())
+    frame = pd.DataFrame({"fold1": [0.2, 0.9], "fold2": [0.3, 0.8]})
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    at = bring(at, "scores_file", "new.parquet", buffer.getvalue())
+    assert at.multiselect(key="score_columns").value == ["fold1", "fold2"]
+    expected = read_calibrator(content).predict(frame.to_numpy())
+    np.testing.assert_array_equal(table(at, "p")["p"], expected.p)
+    at.multiselect(key="score_columns").set_value(["fold1"]).run()
+    assert any("needs 2 score column" in text for text in messages(at))

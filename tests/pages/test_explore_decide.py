@@ -1,0 +1,108 @@
+"""Decide: the costs move the threshold, the numbers are those of ``decide``, and nothing is fitted again."""
+
+import numpy as np
+import pytest
+
+from calib import Recipe, evaluate
+from calib.decision import decide
+from calib.figures import formatted_costs, number
+from calib.sources import load
+from tests.pages.app import faults, go, headline, messages, page, titles
+
+QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
+
+
+def decision_of(at):
+    recipe = at.session_state["recipe"]
+    return decide(evaluate(recipe, load(recipe)))
+
+
+def tables(at, column):
+    """The tables of the page that have this column."""
+    return [table.value for table in at.dataframe if column in table.value.columns]
+
+
+def test_the_numbers_of_the_page_are_those_of_decide():
+    at = page("explore_decide", **QUICK, cost_false_alarm="2", cost_miss="6")
+    assert faults(at) == []
+    decision = decision_of(at)
+    best = decision.cheapest
+    said = headline(at)
+    assert said["Threshold"] == "0.250"
+    assert any(
+        label.startswith("Realised cost") and value == number(decision.table.realised[best])
+        for label, value in said.items()
+    )
+    rows = decision.undecided["venn_abers"]
+    assert said["Left open · Venn–Abers"] == f"{rows.mean():.1%}"
+    assert tables(at, "False alarms")[0].equals(formatted_costs(decision))
+    (listed,) = tables(at, "lower end")
+    np.testing.assert_array_equal(listed["row"], decision.undecided_frame("venn_abers", 200)["row"])
+    assert set(load(at.session_state["recipe"]).X.columns) <= set(listed.columns)
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
+    at = page("explore_decide", **QUICK)
+    before = titles(at)
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError("fitted again")
+
+    monkeypatch.setattr("pages.ui.work.fit", forbidden)
+    monkeypatch.setattr("pages.ui.work.calibrate", forbidden)
+    at.number_input(key="cost_miss").set_value(1.0).run()
+    assert faults(at) == []
+    assert headline(at)["Threshold"] == "0.500"
+    assert at.session_state["recipe"].cost_miss == 1.0
+    assert at.query_params["cost_miss"] == "1.0"
+    assert titles(at) != before
+    go(at, "explore_reliability")
+    assert at.session_state["recipe"].cost_miss == 1.0
+
+
+def test_without_intervals_it_says_which_method_would_tell():
+    at = page("explore_decide", **QUICK, calibrators="none,platt")
+    assert any("Venn–Abers" in text and "sidebar" in text for text in messages(at))
+    assert tables(at, "lower end") == []
+
+
+def test_two_methods_with_intervals_can_be_chosen_between():
+    at = page("explore_decide", **QUICK, calibrators="venn,venn_abers", interval="venn")
+    assert at.segmented_control(key="interval").value == "venn"
+    assert sum(label.startswith("Left open") for label in headline(at)) == 2
+    at.segmented_control(key="interval").set_value("venn_abers").run()
+    assert at.session_state["recipe"].interval == "venn_abers"
+
+
+def test_margins_say_which_method_cannot_decide_and_show_the_others():
+    at = page("explore_decide", data="sample:breast_cancer", model="svm", calibrators="none,platt")
+    assert faults(at) == []
+    assert any("Uncalibrated is not shown" in text.replace("*", "") for text in messages(at))
+    assert any("Platt" in label for label in headline(at))
+    at = page("explore_decide", data="sample:breast_cancer", model="svm", calibrators="none")
+    assert faults(at) == []
+    assert any("Nothing to decide by" in text for text in messages(at))
+
+
+@pytest.mark.parametrize(
+    "query", [{"data": "sample:predictions", "content": "predictions"}, {**QUICK, "evaluation": "folds", "folds": "3"}]
+)
+def test_predictions_brought_from_elsewhere_and_folds_are_decided_too(query):
+    at = page("explore_decide", **query)
+    assert faults(at) == []
+    decision = decision_of(at)
+    assert any(value == number(decision.table.realised[decision.cheapest]) for value in headline(at).values())
+
+
+def test_a_bad_cost_in_an_address_is_refused_by_name():
+    at = page("explore_decide", **QUICK, cost_miss="-1")
+    assert any("cost_miss" in text for text in messages(at))
+    assert at.session_state["recipe"] == Recipe()
+
+
+def test_the_source_of_the_page_gives_its_numbers():
+    at = page("explore_decide", **QUICK, cost_miss="3")
+    names = {"print": lambda *args: None}
+    exec(next(code.value for code in at.code if "decision = " in code.value), names)
+    assert formatted_costs(names["decision"]).equals(tables(at, "False alarms")[0])
