@@ -13,8 +13,6 @@ from calib import checks
 from calib.records import Parameter
 
 ASK, SKIP = "ask", "skip"
-VIEW = {"view": True}
-"""``extra`` of a setting that changes only the picture, not the numbers behind it."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Experiment:
 
     key, page : its name in a Recipe and the stem of the page it is on · name : a word or two for choosing it
     question : what the reader is asked before the picture is shown · answers : what can be predicted
-    parameters : settings with range and default; those with ``extra=VIEW`` only change the picture
+    parameters : settings with range and default; those with ``view_of`` only change pictures
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
     more_figures : keys of further pictures of the same numbers
     """
@@ -54,23 +52,28 @@ class Experiment:
         """Every parameter's value out of a Recipe's ``learn`` settings, defaults where it says nothing."""
         return {p.name: settings.get(f"{self.key}.{p.name}", p.default) for p in self.parameters}
 
-    def split(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Those that change the numbers, and those that only change the picture."""
-        view = {p.name for p in self.parameters if p.extra.get("view")}
-        return (
-            {name: value for name, value in values.items() if name not in view},
-            {name: value for name, value in values.items() if name in view},
-        )
+    def numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the values that change the numbers."""
+        return {p.name: values[p.name] for p in self.parameters if "view" not in p.extra}
+
+    def view(self, values: Mapping[str, Any], figure: str) -> dict[str, Any]:
+        """Those that only change this picture."""
+        return {p.name: values[p.name] for p in self.parameters if figure in p.extra.get("view", ())}
 
     def to_python(self, settings: Mapping[str, Any], seed: int) -> str:
         """Python source that computes the numbers of its pictures."""
-        numbers, view = (
-            "".join(f", {name}={value!r}" for name, value in part.items()) for part in self.split(self.values(settings))
+
+        def arguments(named: Mapping[str, Any]) -> str:
+            return "".join(f", {name}={value!r}" for name, value in named.items())
+
+        values = self.values(settings)
+        pictures = "".join(
+            f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())\n'
+            for key in self.figures
         )
-        pictures = "".join(f'print(FIGURES["{key}"].prepare(result{view}).to_frame())\n' for key in self.figures)
         return (
             "from calib.figures import FIGURES\nfrom calib.simulations import SIMULATIONS\n\n"
-            f'result = SIMULATIONS["{self.key}"](random_state={seed}{numbers})\n{pictures}'
+            f'result = SIMULATIONS["{self.key}"](random_state={seed}{arguments(self.numbers(values))})\n{pictures}'
         )
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,3 +95,8 @@ def setting_parameters(experiments: Mapping[str, Experiment]) -> dict[str, Param
 def with_default(parameter: Parameter, default: Any) -> Parameter:
     """The same setting starting elsewhere."""
     return replace(parameter, default=default)
+
+
+def view_of(*figures: str, **extra: Any) -> dict[str, Any]:
+    """``extra`` of a setting that changes only these pictures, not the numbers behind them."""
+    return {"view": figures} | extra

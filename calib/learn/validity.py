@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib.learn.base import VIEW, Experiment, with_default
+from calib.learn.base import Experiment, view_of, with_default
 from calib.records import Parameter
 
 PAGE = "validity"
@@ -159,7 +159,7 @@ REGRET = Experiment(
             "log",
             choices=("log", "square"),
             help="What is regretted: log loss or square loss.",
-            extra={**VIEW, "names": {"log": "Log loss", "square": "Square loss"}},
+            extra=view_of("regret", names={"log": "Log loss", "square": "Square loss"}),
         ),
     ),
     notice=(
@@ -260,7 +260,16 @@ LOG_LOSS = Experiment(
         GAP,
         Parameter("tests", "Test objects", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
         _draws(100, 20, 50, 100, 200),
-        Parameter("run", "Run shown", "integer", 1, 1, 20, help="Which draw the upper picture follows.", extra=VIEW),
+        Parameter(
+            "run",
+            "Run shown",
+            "integer",
+            1,
+            1,
+            20,
+            help="Which draw the upper picture follows.",
+            extra=view_of("log_loss"),
+        ),
     ),
     notice=(
         "Every certain mistake ends a run of DIR for good; held-out isotonic regression meets the same fate somewhat "

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from calib.simulations.cl_gl import one_model, sweep
 from calib.simulations.compare import compare, log_loss_runs
 from calib.simulations.constant import set_side_by_side
 from calib.simulations.counterexample import settle
@@ -12,6 +13,8 @@ from calib.simulations.regret import regrets
 from calib.simulations.theorem import draw_pairs
 
 SIMULATIONS: dict[str, Callable[..., Any]] = {
+    "cl_gl": one_model,
+    "cl_gl_sweep": sweep,
     "theorem": draw_pairs,
     "order": count_orderings,
     "constant": set_side_by_side,
@@ -21,6 +24,7 @@ SIMULATIONS: dict[str, Callable[..., Any]] = {
     "log_loss": log_loss_runs,
     "narrowing": narrow,
 }
-"""Key of an experiment → what computes the numbers of its picture, from all settings but those of the view."""
+"""Key of an experiment → what computes the numbers of its picture, from all settings but those of the view;
+``cl_gl_sweep`` belongs to the experiment ``cl_gl``."""
 
 __all__ = ["SIMULATIONS"]

@@ -59,7 +59,10 @@ PAGES = {
         Page("pages/explore_decide.py", "Decide", "Where to draw the line, and what does it cost?"),
         Page("pages/explore_compare.py", "Compare and report", "Which settings serve best, and what to take along?"),
     ),
-    "Learn": (Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),),
+    "Learn": (
+        Page("pages/learn_cl_gl.py", "CL and GL", "What does a model lose by its groups, and what by its numbers?"),
+        Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
+    ),
     "Study": (),
 }
 

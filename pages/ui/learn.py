@@ -6,7 +6,7 @@ in ``calib.figures``, all under one key. Its settings are the Recipe's ``learn``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,25 +19,45 @@ from calib.simulations import SIMULATIONS
 from pages.ui import chart, controls, state, work
 from pages.ui.text import plain
 
-COLUMNS = 4
+SHORT = 14  # letters of all choices together that still stand side by side
+IN_SIGHT = 5  # settings that stand open, one beside the other
 
 
-def show(recipe: Recipe, page: str) -> None:
-    """The experiment of this page that the Recipe chooses, from its question to its source."""
+def show(recipe: Recipe, page: str, below: Callable[[Recipe, dict[str, Any]], None] | None = None, **helpers) -> None:
+    """The experiment of this page that the Recipe chooses, from its question to its source.
+
+    below : draws what else belongs to it, from its settings · helpers : handed on to the simulation
+    """
     experiment = _choose(recipe, page)
     st.markdown(f"**{plain(experiment.question)}**")
     if not _predicted(recipe, experiment):
         return
     values = _settings(recipe, experiment)
-    numbers, view = experiment.split(values)
-    result = _simulated(experiment, numbers, recipe.seed)
+    result = simulated(experiment.key, experiment.numbers(values), recipe.seed, **helpers)
     if result is None:
         return
     verdict = st.container()
-    records = [chart.show(key, result, **view) for key in experiment.figures]
+    records = []
+    for key, place in zip(experiment.figures, _places(len(experiment.figures)), strict=True):
+        with place:
+            records.append(chart.show(key, result, **experiment.view(values, key)))
     with verdict:
         _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
+    if below is not None:
+        below(recipe, values)
     _tell(recipe, experiment)
+
+
+def _places(figures: int) -> list[Any]:
+    """Two pictures stand side by side, the first one wider."""
+    return [st.container()] if figures == 1 else st.columns([0.6, 0.4], gap="medium")
+
+
+def simulated(key: str, numbers: Mapping[str, Any], seed: int, **helpers) -> Any | None:
+    """What SIMULATIONS[key] returns, kept; None, under progress and Cancel, while it runs."""
+    call = partial(SIMULATIONS[key], random_state=seed, **numbers, **helpers)
+    results = work.run(f"learn_{key}", "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
+    return None if results is None else results[0]
 
 
 def _choose(recipe: Recipe, page: str) -> Experiment:
@@ -75,18 +95,24 @@ def _guess(recipe: Recipe, experiment: Experiment, guess: str) -> None:
 
 
 def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
-    """A control for each setting and the seed; their values."""
+    """A control for each setting and the seed, the first few in sight; their values."""
     values = experiment.values(dict(recipe.learn))
     fields: list[Callable[[], Any]] = [
         partial(_control, parameter, f"learn.{experiment.key}.{parameter.name}", values[parameter.name])
         for parameter in experiment.parameters
     ]
-    for start in range(0, len(fields) + 1, COLUMNS):
-        row = [*fields, partial(_seed, recipe)][start : start + COLUMNS]
-        for column, draw in zip(st.columns(COLUMNS, gap="medium"), row, strict=False):
-            with column:
-                draw()
+    fields.append(partial(_seed, recipe))
+    _row(fields[:IN_SIGHT])
+    if len(fields) > IN_SIGHT:
+        with st.expander("More settings", key=f"more_{experiment.key}"):
+            _row(fields[IN_SIGHT:])
     return values
+
+
+def _row(fields: Sequence[Callable[[], Any]]) -> None:
+    for column, draw in zip(st.columns(IN_SIGHT, gap="medium"), fields, strict=False):
+        with column:
+            draw()
 
 
 def _seed(recipe: Recipe) -> None:
@@ -105,10 +131,10 @@ def _seed(recipe: Recipe) -> None:
 def _control(parameter: Parameter, field: str, value: Any) -> None:
     """A slider for numbers, a slider over listed numbers, a choice for words, a switch."""
     args = (field, value, parameter.label)
-    if parameter.kind == "choice" and isinstance(parameter.default, str):
+    if parameter.kind == "choice" and isinstance(parameter.choices[0], str):
         names = parameter.extra.get("names", {})
-        widget = st.segmented_control if len(parameter.choices) <= 3 else st.selectbox
-        options = {"required": True} if widget is st.segmented_control else {}
+        short = sum(len(names.get(choice, choice)) for choice in parameter.choices) <= SHORT
+        widget, options = (st.segmented_control, {"required": True}) if short else (st.selectbox, {})
         state.control(
             widget,
             *args,
@@ -119,7 +145,11 @@ def _control(parameter: Parameter, field: str, value: Any) -> None:
         )
     elif parameter.kind == "choice":
         state.control(
-            st.select_slider, *args, list(parameter.choices), format_func=lambda v: f"{v:,}", help=parameter.help
+            st.select_slider,
+            *args,
+            list(parameter.choices),
+            format_func=lambda choice: "no limit" if choice is None else f"{choice:,}",
+            help=parameter.help,
         )
     elif parameter.kind in ("integer", "number"):
         kind = int if parameter.kind == "integer" else float
@@ -133,15 +163,6 @@ def _control(parameter: Parameter, field: str, value: Any) -> None:
         )
     else:
         controls.parameter_control(parameter, field, value)
-
-
-def _simulated(experiment: Experiment, numbers: dict[str, Any], seed: int) -> Any | None:
-    """What the simulation returns, kept; None, under progress and Cancel, while it runs."""
-    call = partial(SIMULATIONS[experiment.key], random_state=seed, **numbers)
-    results = work.run(
-        f"learn_{experiment.key}", experiment.name, {(seed, *numbers.items()): lambda watch: call(watch=watch)}
-    )
-    return None if results is None else results[0]
 
 
 def _verdict(recipe: Recipe, experiment: Experiment, answer: int | None) -> None:

@@ -12,7 +12,7 @@ ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENT
 
 
 def test_every_experiment_has_its_numbers_and_its_pictures():
-    assert list(SIMULATIONS) == list(EXPERIMENTS)
+    assert [key for key in SIMULATIONS if key not in ("cl_gl_sweep",)] == list(EXPERIMENTS)
     assert [key for e in EXPERIMENTS.values() for key in e.figures if key not in FIGURES] == []
 
 
@@ -61,7 +61,7 @@ def test_a_page_shows_its_first_experiment_until_another_is_chosen():
 def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, capsys):
     few = {f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")}
     exec(experiment.to_python(few, 3), {})
-    numbers, view = experiment.split(experiment.values(few))
-    result = SIMULATIONS[experiment.key](random_state=3, **numbers)
-    printed = capsys.readouterr().out
-    assert printed == "".join(f"{FIGURES[key].prepare(result, **view).to_frame()}\n" for key in experiment.figures)
+    values = experiment.values(few)
+    result = SIMULATIONS[experiment.key](random_state=3, **experiment.numbers(values))
+    records = [FIGURES[key].prepare(result, **experiment.view(values, key)) for key in experiment.figures]
+    assert capsys.readouterr().out == "".join(f"{record.to_frame()}\n" for record in records)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calib.learn import EXPERIMENTS
-from tests.pages.app import faults, go, messages, page, titles
+from tests.pages.app import faults, go, messages, page, settled, titles
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]
 
@@ -23,7 +23,7 @@ def test_the_question_comes_first_and_one_click_shows_the_picture():
     at = page("learn_validity")
     assert faults(at) == []
     assert titles(at) == []
-    at.button(key="guess_skip").click().run()
+    settled(at.button(key="guess_skip").click().run())
     assert faults(at) == []
     assert titles(at)[0].startswith("Venn–Abers, full: P_Y is right on average")
     assert in_address(at) == {"theorem.guess": "skip"}
@@ -32,12 +32,12 @@ def test_the_question_comes_first_and_one_click_shows_the_picture():
 
 def test_a_prediction_is_held_against_what_came_out_and_can_be_made_again():
     at = page("learn_validity")
-    at.button(key="guess_1").click().run()
+    settled(at.button(key="guess_1").click().run())
     (said,) = [text for text in messages(at) if text.startswith("You said")]
     assert said == ("You said: p0, the lower one. With these settings it is: The one that belongs to the true label.")
-    at.button(key="ask_again").click().run()
+    settled(at.button(key="ask_again").click().run())
     assert titles(at) == []
-    at.button(key="guess_3").click().run()
+    settled(at.button(key="guess_3").click().run())
     assert any(text.endswith("So it is.") for text in messages(at))
 
 
@@ -54,7 +54,7 @@ def test_widgets_follow_the_link_and_the_link_the_widgets():
     at = learn(theorem__objects=20, theorem__draws=500, theorem__guess="skip")
     objects = at.select_slider(key="learn.theorem.objects")
     assert objects.value == 20
-    objects.set_value(10).run()
+    settled(objects.set_value(10).run())
     assert in_address(at)["theorem.objects"] == 10
     assert faults(at) == []
 

@@ -1,6 +1,7 @@
 """The figures of the Learn pages; each takes what the simulation of the same key returns."""
 
 from calib.figures.base import FigureEntry
+from calib.figures.learn.cl_gl import CL_GL, CL_GL_GROUPS, CL_GL_SWEEP
 from calib.figures.learn.compare import COMPARE
 from calib.figures.learn.constant import CONSTANT
 from calib.figures.learn.counterexample import COUNTEREXAMPLE
@@ -11,6 +12,9 @@ from calib.figures.learn.regret import REGRET
 from calib.figures.learn.theorem import THEOREM
 
 LEARN_FIGURES: tuple[FigureEntry, ...] = (
+    CL_GL,
+    CL_GL_GROUPS,
+    CL_GL_SWEEP,
     THEOREM,
     ORDER,
     CONSTANT,

@@ -11,9 +11,9 @@ from calib.simulations import SIMULATIONS
 def drawn(request):
     """An experiment and its pictures' records."""
     experiment = EXPERIMENTS[request.param]
-    numbers, view = experiment.split(experiment.values({}))
-    result = SIMULATIONS[experiment.key](random_state=0, **numbers)
-    return experiment, {key: FIGURES[key].prepare(result, **view) for key in experiment.figures}
+    values = experiment.values({})
+    result = SIMULATIONS[experiment.key](random_state=0, **experiment.numbers(values))
+    return experiment, {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in experiment.figures}
 
 
 def test_a_record_says_what_was_found_and_what_to_look_for(drawn):

@@ -1,0 +1,350 @@
+"""The true posterior beside the model's, the groups it makes, and CL, GL and IL stacked along one setting.
+
+Shaker and Hüllermeier (2025), eq. 7, Figures 1 and 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told, heading
+from calib.figures.theme import LIGHT, Theme, layout, number, rgba
+from calib.learn.cl_gl import AGAINST, LEAF_NAMES
+from calib.metrics.decomposition import LossDecomposition
+from calib.simulations.cl_gl import Groups, Plane, Sweep, expected_loss
+
+LOSSES = {"brier": "Brier score", "log": "log loss"}
+TERMS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}
+MOST_SHOWN = 500  # training objects drawn over the heat map
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces(Told):
+    found: Groups
+
+
+def identity(parts: LossDecomposition, total: float, loss: str) -> str:
+    """CL + GL + IL = the expected loss, with its numbers."""
+    terms = f"CL {number(parts.calibration)} + GL {number(parts.grouping)} + IL {number(parts.irreducible)}"
+    if abs(parts.remainder) >= 5e-7:
+        sign = "−" if parts.remainder < 0 else "+"
+        terms += f" {sign} {number(abs(parts.remainder), 2)} within the bins"
+    return f"{terms} = {number(total)}, the expected {LOSSES[loss]}"
+
+
+def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
+    """Both posteriors on the grid, and the identity with its numbers."""
+    point, plane = found.point, found.plane
+    total = expected_loss(plane.posterior, point.p, loss)
+    said = identity(point.losses[loss], total, loss)
+    far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
+    return Surfaces(
+        title=said,
+        caption="Probability of class 1, true and predicted, from blue (0) to orange (1); the line is one half. "
+        f"Marks are training objects, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
+        f"{len(plane.posterior):,} new objects with their true posteriors.",
+        alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted posterior "
+        f"{number(far)}. {said}.",
+        table=pd.DataFrame(
+            {
+                "x1": plane.grid[:, 0],
+                "x2": plane.grid[:, 1],
+                "posterior": plane.grid_posterior,
+                "p": point.grid_p,
+                "group": found.grid_group,
+            }
+        ),
+        answer=None,
+        found=found,
+    )
+
+
+def _shown(plane: Plane) -> int:
+    return min(MOST_SHOWN, len(plane.y))
+
+
+def _scale(theme: Theme) -> list[list[Any]]:
+    """From class 0 through the paper to class 1."""
+    return [[0, theme.negative], [0.5, theme.paper], [1, theme.positive]]
+
+
+def _square(plane: Plane, values: np.ndarray, digits: int = 3) -> list[list[float]]:
+    return np.round(values.reshape(len(plane.x2), len(plane.x1)), digits).tolist()
+
+
+def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
+    traces = []
+    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond", theme.positive)):
+        chosen = plane.X[: _shown(plane)][plane.y[: _shown(plane)] == label]
+        traces.append(
+            go.Scatter(
+                x=np.round(chosen[:, 0], 3),
+                y=np.round(chosen[:, 1], 3),
+                mode="markers",
+                name=f"class {label}",
+                legendgroup=f"class {label}",
+                showlegend=not axes,
+                hoverinfo="skip",
+                marker={"symbol": symbol, "size": 5, "color": color, "line": {"color": theme.ink, "width": 0.6}},
+                **axes,
+            )
+        )
+    return traces
+
+
+def _axes(plane: Plane) -> tuple[dict, dict]:
+    x = {"title": {"text": "x1"}, "range": [plane.x1[0], plane.x1[-1]], "fixedrange": True, "showgrid": False}
+    y = {"title": {"text": "x2"}, "range": [plane.x2[0], plane.x2[-1]], "fixedrange": True, "showgrid": False}
+    return x, y
+
+
+def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
+    """Two heat maps side by side on the same axes and colours."""
+    point, plane = record.found.point, record.found.plane
+    x, y = _axes(plane)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=430,
+            margin={"l": 48, "r": 12, "t": 30, "b": 48},
+            xaxis={**x, "domain": [0, 0.485]},
+            xaxis2={**x, "domain": [0.515, 1], "anchor": "y2"},
+            yaxis=y,
+            yaxis2={**y, "title": None, "showticklabels": False, "anchor": "x2"},
+            annotations=[heading("True posterior", "y"), heading("The model's", "y2")],
+            legend={"y": -0.16},
+        )
+    )
+    for values, axes in ((plane.grid_posterior, {}), (point.grid_p, {"xaxis": "x2", "yaxis": "y2"})):
+        common = {"x": np.round(plane.x1, 4), "y": np.round(plane.x2, 4), "z": _square(plane, values), **axes}
+        figure.add_heatmap(
+            **common,
+            colorscale=_scale(theme),
+            zmin=0,
+            zmax=1,
+            showscale=False,
+            hovertemplate="%{z:.3f} at (%{x:.2f}, %{y:.2f})<extra></extra>",
+        )
+        figure.add_contour(
+            **common,
+            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "lines"},
+            colorscale=[[0, theme.ink], [1, theme.ink]],
+            line={"width": 1.3},
+            showscale=False,
+            hoverinfo="skip",
+        )
+        figure.add_traces(_training(plane, theme, **axes))
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class GroupMap(Told):
+    found: Groups
+    loss: str
+
+
+def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
+    """How many leaves make how many groups, and which group costs most."""
+    table, point = found.table, found.point
+    groups, leaves = len(table), point.leaves
+    cost = table[f"calibration_{loss}"] + table[f"grouping_{loss}"]
+    worst = table.loc[cost.idxmax()]
+    part = cost.max() / cost.sum() if np.isfinite(cost.sum()) else float("nan")
+    share = f" and carries {part:.0%} of CL + GL" if np.isfinite(part) else " and makes CL infinite"
+    exact = point.binned is None
+    shown = table.rename(columns={"posterior": "mean_posterior"}).rename_axis("group").reset_index()
+    return GroupMap(
+        title=f"{leaves:,.0f} leaves {'a tree ' if point.trees > 1 else ''}make {groups} groups"
+        f"{'' if exact else ' by quantiles'}; the dearest says {number(worst.p)} where the mean posterior is "
+        f"{number(worst.posterior)}{share}",
+        caption="One colour a group, in the order of their predictions: "
+        + ("all places that get the same one." if exact else "a quantile bin of the predictions each.")
+        + " Hover a place for its group's prediction, its mean posterior and its share of CL and GL.",
+        alt=f"{groups} groups. "
+        + " ".join(
+            f"p {number(row.p)}: mean posterior {number(row.posterior)}, {row.share:.0%} of the objects."
+            for row in table.head(32).itertuples()
+        ),
+        table=shown,
+        answer=(1 if groups == round(leaves) else 3 if groups == 2 else 2) if point.trees == 1 else None,
+        found=found,
+        loss=loss,
+    )
+
+
+def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
+    """A heat map of the groups, with what each contributes on hover."""
+    found, plane, loss = record.found, record.found.plane, record.loss
+    table, group = found.table, found.grid_group
+    x, y = _axes(plane)
+    known = [table.p, table.posterior, table.share]
+    for term in ("calibration", "grouping"):
+        terms = table[f"{term}_{loss}"]
+        total = terms.sum()
+        known.append(np.where(np.isinf(terms), 1.0, 0.0) if np.isinf(total) else terms / (total or 1.0))
+    columns = np.column_stack([np.append(np.round(values, 4), np.nan) for values in known])
+    side = (len(plane.x2), len(plane.x1))
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=430,
+            margin={"l": 48, "r": 12, "t": 30, "b": 48},
+            xaxis=x,
+            yaxis=y,
+            annotations=[heading("Groups", "y")],
+        )
+    )
+    rank = np.where(group >= 0, group / max(1, len(table) - 1), np.nan)
+    figure.add_heatmap(
+        x=np.round(plane.x1, 4),
+        y=np.round(plane.x2, 4),
+        z=np.round(rank, 3).reshape(side).tolist(),
+        customdata=columns[group].reshape(*side, -1).tolist(),
+        colorscale=_scale(theme),
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate="prediction %{customdata[0]:.3f}, mean posterior %{customdata[1]:.3f}"
+        "<br>%{customdata[2]:.1%} of the objects"
+        "<br>%{customdata[3]:.1%} of CL, %{customdata[4]:.1%} of GL<extra></extra>",
+    )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked(Told):
+    """names : of the values · terms : term → (k,) · total : (k,), the expected loss · current : where the setting is"""
+
+    against: str
+    names: list[str]
+    terms: dict[str, np.ndarray]
+    total: np.ndarray
+    current: int | None
+    loss: str
+
+
+def prepare_sweep(found: Sweep, loss: str = "brier", current: Any = None) -> Stacked:
+    """The three terms for every value; where their sum is least. ``current`` is the setting's own value."""
+    parts = [point.losses[loss] for point in found.points]
+    terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
+    total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
+    names = [_value_name(value) for value in found.values]
+    best = int(np.argmin(total))
+    label = AGAINST[found.against]
+    ends = " to ".join(number(terms["calibration"][i]) for i in (0, -1))
+    finite = np.isfinite(total).any()
+    return Stacked(
+        title=f"The expected {LOSSES[loss]} is least, {number(total[best])}, at {label} = {names[best]}; from "
+        f"{names[0]} to {names[-1]}, CL goes from {ends}"
+        if finite
+        else f"Every expected {LOSSES[loss]} is infinite along {label}: some leaf is certain and wrong",
+        caption="From below: what nobody could know (IL), what lumping together costs (GL), what wrong numbers cost "
+        "(CL). The ring is where the pictures above are. The three add up to the expected loss"
+        + (
+            ", with many different predictions up to their spread inside 20 quantile bins."
+            if any(point.binned for point in found.points)
+            else "; ∞ stands where CL is infinite."
+        ),
+        alt=" ".join(
+            f"{label} {name}: CL {number(terms['calibration'][i])}, GL {number(terms['grouping'][i])}, "
+            f"IL {number(terms['irreducible'][i])}."
+            for i, name in enumerate(names)
+        ),
+        table=pd.DataFrame(
+            {
+                found.against: names,
+                **terms,
+                "remainder": [part.remainder for part in parts],
+                "expected_loss": total,
+                "groups": [part.groups for part in parts],
+                "leaves": [point.leaves for point in found.points],
+            }
+        ),
+        answer=None,
+        against=found.against,
+        names=names,
+        terms=terms,
+        total=total,
+        current=found.values.index(current) if current in found.values else None,
+        loss=loss,
+    )
+
+
+def _value_name(value: Any) -> str:
+    return LEAF_NAMES.get(value, value) if isinstance(value, str) else "no limit" if value is None else f"{value:,}"
+
+
+def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
+    """Stacked bars, one a value of the setting."""
+    heights = np.sum([np.where(np.isfinite(values), values, 0) for values in record.terms.values()], axis=0)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=440,
+            barmode="stack",
+            bargap=0.25,
+            xaxis={"title": {"text": AGAINST[record.against]}, "type": "category", "fixedrange": True},
+            yaxis={
+                "title": {"text": f"Expected {LOSSES[record.loss]}"},
+                "range": [0, 1.15 * float(heights.max())],
+                "fixedrange": True,
+            },
+            legend={"y": -0.26},
+        )
+    )
+    inks = {
+        "irreducible": (theme.muted, ""),
+        "grouping": (theme.negative, "/"),
+        "calibration": (theme.positive, "."),
+    }
+    for term, (color, pattern) in inks.items():
+        values = record.terms[term]
+        figure.add_bar(
+            x=record.names,
+            y=np.where(np.isfinite(values), values, 0),
+            name=TERMS[term],
+            marker={
+                "color": rgba(color, 0.45) if term == "irreducible" else color,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.45), "size": 7},
+            },
+            customdata=[number(value) for value in values],
+            hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",
+        )
+    infinite = ~np.isfinite(record.total)
+    if infinite.any():
+        figure.add_scatter(
+            x=[name for name, wrong in zip(record.names, infinite, strict=True) if wrong],
+            y=heights[infinite] * 1.06,
+            mode="text",
+            text=["∞"] * int(infinite.sum()),
+            textfont={"size": 18, "color": theme.ink},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    if record.current is not None:
+        figure.add_scatter(
+            x=[record.names[record.current]],
+            y=[heights[record.current]],
+            mode="markers",
+            name="the pictures above",
+            hoverinfo="skip",
+            marker={
+                "symbol": "circle-open",
+                "size": 15,
+                "color": theme.ink,
+                "line": {"width": 2.5, "color": theme.ink},
+            },
+        )
+    return figure
+
+
+CL_GL = FigureEntry("cl_gl", "True and predicted posterior", prepare_surfaces, draw_surfaces)
+CL_GL_GROUPS = FigureEntry("cl_gl_groups", "Groups of equal prediction", prepare_groups, draw_groups)
+CL_GL_SWEEP = FigureEntry("cl_gl_sweep", "CL, GL and IL along one setting", prepare_sweep, draw_sweep)

@@ -1,0 +1,116 @@
+"""Calibration and grouping loss: what a model's groups cost, where the posterior is known everywhere."""
+
+from __future__ import annotations
+
+from calib.learn.base import Experiment, view_of
+from calib.records import Parameter
+from calib.synthetic import COVARIANCES
+
+PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
+
+AGAINST = {
+    "depth": "Depth",
+    "leaves": "Leaves",
+    "trees": "Trees",
+    "n": "Training objects",
+    "leaf": "Leaf estimate",
+}
+LEAF_NAMES = {"frequency": "Frequency", "laplace": "Laplace"}
+
+CL_GL = Experiment(
+    key="cl_gl",
+    page="cl_gl",
+    name="CL and GL on Gaussians",
+    question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
+    "only. It has far more than a hundred leaves. Into how many groups of equal prediction do they fall?",
+    answers=("As many as leaves", "Some twenty", "Two"),
+    parameters=(
+        Parameter(
+            "model",
+            "Model",
+            "choice",
+            "tree",
+            choices=("tree", "forest"),
+            help="One tree, or a forest, whose many predictions are grouped into 20 quantile bins.",
+            extra={"names": {"tree": "Tree", "forest": "Forest"}},
+        ),
+        Parameter(
+            "depth",
+            "Depth",
+            "choice",
+            None,
+            choices=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, None),
+            help="Splits from the root to a leaf, at most.",
+        ),
+        Parameter(
+            "leaf",
+            "Leaf estimate",
+            "choice",
+            "frequency",
+            choices=("frequency", "laplace"),
+            help="The share of class 1 in the leaf, or (n1 + 1)/(n + 2).",
+            extra={"names": LEAF_NAMES},
+        ),
+        Parameter(
+            "loss",
+            "Loss",
+            "choice",
+            "brier",
+            choices=("brier", "log"),
+            help="Brier score, or log loss, where a certain mistake costs ∞.",
+            extra=view_of("cl_gl", "cl_gl_groups", "cl_gl_sweep", names={"brier": "Brier score", "log": "Log loss"}),
+        ),
+        Parameter(
+            "against",
+            "Run through",
+            "choice",
+            "depth",
+            choices=tuple(AGAINST),
+            help="The setting along which the stacked losses are drawn.",
+            extra=view_of(names=AGAINST),
+        ),
+        Parameter(
+            "leaves",
+            "Leaves",
+            "choice",
+            None,
+            choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
+            help="Leaves a tree may have, at most.",
+        ),
+        Parameter(
+            "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
+        ),
+        Parameter(
+            "n", "Training objects", "choice", 1000, choices=(50, 100, 200, 500, 1000, 2000), help="Half of each class."
+        ),
+        Parameter(
+            "covariances",
+            "Covariances",
+            "choice",
+            "separate",
+            choices=tuple(COVARIANCES),
+            help="One shared draw, one draw for each class as in the paper, or very unequal ones.",
+            extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
+        ),
+    ),
+    notice=(
+        "A group is a union of leaves: all that say the same. Pure leaves say 0 or 1, so that there are two groups, "
+        "however many leaves there are. Choose Laplace: leaves of different sizes now say different things, and the "
+        "two groups split again.",
+        "CL compares a group's prediction with its mean posterior, GL that mean with the posteriors inside the group. "
+        "Hover a cell for its group and its share of both.",
+        "Go down with the depth: few large groups are well calibrated (small CL) but lump together what differs (large "
+        "GL). Deep trees do the opposite, as far as groups get smaller at all. The sum is least in between.",
+        "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",
+    ),
+    formulas=(
+        r"\underbrace{\tfrac1n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac1n\sum (c-\pi)^2}_{\text{GL}} + "
+        r"\underbrace{\tfrac1n\sum \pi(1-\pi)}_{\text{IL}}",
+        r"\text{log loss: } \mathrm{KL}(c\,\|\,p),\ \mathrm{KL}(\pi\,\|\,c),\ H(\pi)",
+        r"c_g = \text{mean of } \pi \text{ over the group } g",
+    ),
+    source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
+    more_figures=("cl_gl_groups",),
+)
+
+EXPERIMENTS = (CL_GL,)

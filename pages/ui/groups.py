@@ -1,0 +1,31 @@
+"""The losses along one setting, under the pictures of calibration and grouping loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from calib.learn import EXPERIMENTS
+from calib.recipe import Recipe
+from calib.simulations.cl_gl import one_point
+from pages.ui import chart, learn
+
+KEPT = 400  # models of all sessions; a classroom that follows one link fits each of them once
+
+
+@st.cache_resource
+def points() -> Callable[..., Any]:
+    """``one_point`` that remembers: what the stacked picture has fitted, the pictures above need not fit again."""
+    return lru_cache(maxsize=KEPT)(one_point)
+
+
+def along(recipe: Recipe, values: dict[str, Any]) -> None:
+    """CL, GL and IL for every value of the setting chosen; moving that setting computes nothing anew."""
+    experiment, against = EXPERIMENTS["cl_gl"], values["against"]
+    fixed = experiment.numbers(values) | {against: experiment.values({})[against]}
+    found = learn.simulated("cl_gl_sweep", fixed | {"against": against}, recipe.seed, point=points())
+    if found is not None:
+        chart.show("cl_gl_sweep", found, loss=values["loss"], current=values[against])

@@ -1,0 +1,46 @@
+"""CL and GL: three pictures, the identity in a title, and a setting whose sweep is there costs no fit."""
+
+import importlib
+import json
+
+from tests.pages.app import faults, messages, page, settled, titles
+
+
+def learn(**settings):
+    return page("learn_cl_gl", learn=json.dumps({f"cl_gl.{key}": value for key, value in settings.items()}))
+
+
+def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
+    at = page("learn_cl_gl")
+    assert titles(at) == []
+    settled(at.button(key="guess_3").click().run())
+    assert faults(at) == []
+    identity, groups, stacked = titles(at)
+    assert identity.startswith("CL ")
+    assert identity.endswith("the expected Brier score")
+    assert "leaves make 2 groups" in groups
+    assert stacked.startswith("The expected Brier score is least")
+    assert any(text.endswith("So it is.") for text in messages(at))
+
+
+def test_log_loss_of_pure_leaves_is_infinite_and_laplace_makes_it_finite():
+    at = learn(guess="skip", n=200, loss="log")
+    assert "= ∞, the expected log loss" in titles(at)[0]
+    settled(at.selectbox(key="learn.cl_gl.leaf").set_value("laplace").run())
+    assert faults(at) == []
+    assert "∞" not in titles(at)[0]
+
+
+def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
+    at = learn(guess="skip", n=200, covariances="unequal", depth=3)
+    fits = []
+
+    def fitted(*args, **kwargs):
+        fits.append(args)
+        raise AssertionError("a fit")
+
+    monkeypatch.setattr(importlib.import_module("calib.simulations.cl_gl"), "ProbabilityTree", fitted)
+    settled(at.select_slider(key="learn.cl_gl.depth").set_value(7).run())
+    assert faults(at) == []
+    assert fits == []
+    assert len(titles(at)) == 3
