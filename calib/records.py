@@ -34,7 +34,9 @@ class Dataset:
 
     def __post_init__(self) -> None:
         assert len(self.X) == len(self.y), "X and y must have the same number of rows"
-        self.y.setflags(write=False)
+        y = np.array(self.y)  # a copy: the caller's own array stays as it is
+        y.setflags(write=False)
+        object.__setattr__(self, "y", y)
 
     @property
     def n(self) -> int:
@@ -72,13 +74,15 @@ class Predictions:
     @property
     def pairs(self) -> np.ndarray:
         """(m, 2): p0 and p1 of a method with intervals, as the method gives them."""
-        assert self.p0 is not None and self.p1 is not None, "this method gives no intervals"
+        if self.p0 is None or self.p1 is None:
+            raise ValueError("This method gives no intervals.")
         return np.column_stack([self.p0, self.p1])
 
     @property
     def width(self) -> np.ndarray:
         """(m,): from the lower to the upper end of each interval."""
-        assert self.lower is not None and self.upper is not None, "this method gives no intervals"
+        if self.lower is None or self.upper is None:
+            raise ValueError("This method gives no intervals.")
         return self.upper - self.lower
 
 
