@@ -223,7 +223,7 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
-    """One row a calibrator: growth, leaf, depth, leaves, calibrator, then the metrics of ``DRAWN``.
+    """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), calibrator, then the metrics of ``DRAWN``.
 
     Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for finite
     groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
@@ -241,6 +241,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "leaf": point.leaf,
         "depth": point.depth,
         "leaves": point.leaves,
+        "rows": len(evaluation.y),
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):

@@ -149,7 +149,7 @@ def findings(table: pd.DataFrame) -> list[Finding]:
     return [
         Finding(
             "Raw forests are too pessimistic, by 1.5 points on average",
-            " and ".join(f"{name} {100 * gap[name]:+.1f} points" for name in raw),
+            " and ".join(f"{name} {_points(gap[name])}" for name in raw),
             bool((gap[raw] < 0).all()),
         ),
         Finding(
@@ -178,3 +178,7 @@ def findings(table: pd.DataFrame) -> list[Finding]:
             bool(better == len(METHODS)),
         ),
     ]
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f} points".replace("-", "−")

@@ -61,7 +61,12 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
         if ((table["growth"] == growth) & (table["calibrator"] == name)).any()
     }
     return DepthCurves(
-        table, metric, calibrators, _finding(found, metric, name), _caption(metric), _alt(found, metric, name)
+        table,
+        metric,
+        calibrators,
+        _finding(found, metric, name),
+        _caption(metric, int(table["rows"].iloc[0])),
+        _alt(found, metric, name),
     )
 
 
@@ -104,14 +109,15 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
     return f"{who}, {', '.join(parts)}"
 
 
-def _caption(metric: str) -> str:
+def _caption(metric: str, rows: int) -> str:
     spec = METRICS[metric]
     better = "" if spec.higher_is_better is None else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
     return (
-        f"{spec.help}{better} Each point is a model grown to this depth limit, without one at the right end. Compare "
-        "the columns for what Laplace's correction does to small leaves, the rows for what averaging many trees does, "
-        f"and the lines of one panel for what calibration makes up. The tree has a scale of its "
-        "own. A forest's depths thin out beyond 16; triangles at an edge are infinite values."
+        f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit; all are judged on "
+        f"the same {rows:,} test rows, so that small wiggles are chance. Compare the columns for what Laplace's "
+        "correction does to small leaves, the rows for what averaging many trees does, and the lines of one panel for "
+        "what calibration makes up. The tree has a scale of its own. A forest's depths thin out beyond 16; triangles "
+        "at an edge are infinite values."
     )
 
 

@@ -1,0 +1,131 @@
+"""The picture of depth: every point is a score of the sweep, on common scales, and the words are computed from it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from calib.checks import InputError
+from calib.depth import GROWTHS
+from calib.figures.depth import best_cells, draw, prepare
+from calib.figures.theme import DARK, LIGHT, MARKS, number
+from calib.recipe import LEAVES
+from tests.figures.depths import RECIPE, scores, values
+
+CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
+
+
+def axis(figure, name, i):
+    return figure.layout[f"{name}axis{i + 1 if i else ''}"]
+
+
+def lines(figure, i):
+    """Calibrator → its line in panel i."""
+    place = f"x{i + 1 if i else ''}"
+    return {trace.legendgroup: trace for trace in figure.data if (trace.xaxis, trace.mode) == (place, "lines+markers")}
+
+
+@pytest.mark.parametrize("metric", ["brier", "log_loss", "auc", "width", "tce"])
+def test_every_point_is_a_score_of_the_sweep(metric):
+    figure = draw(prepare(scores(), metric))
+    for i, (growth, leaf) in enumerate(CELLS):
+        drawn = lines(figure, i)
+        assert set(drawn) == ({"venn_abers"} if metric == "width" else set(RECIPE.calibrators))
+        for key, trace in drawn.items():
+            expected = values(growth, leaf, key, metric)
+            assert list(trace.x) == list(expected)
+            finite = [value if math.isfinite(value) else np.nan for value in expected.values()]
+            np.testing.assert_array_equal(np.array(trace.y, dtype=float), finite)
+            assert (trace.line.color, trace.marker.symbol) == (MARKS[key].color, MARKS[key].symbol)
+
+
+def test_infinite_values_are_triangles_at_the_upper_edge():
+    figure = draw(prepare(scores(), "log_loss"))
+    infinite = values("tree", "frequency", "none", "log_loss")
+    expected = [depth for depth, value in infinite.items() if math.isinf(value)]
+    assert expected  # pure leaves that are wrong about a test row
+    (triangles,) = [t for t in figure.data if (t.xaxis, t.mode, t.legendgroup) == ("x", "markers", "none")]
+    assert list(triangles.x) == expected
+    low, high = axis(figure, "y", 0).range
+    assert all(high - 0.05 * (high - low) < y < high for y in triangles.y)
+
+
+def test_panels_share_the_axis_of_depth_and_forests_one_scale():
+    figure = draw(prepare(scores()))
+    x = {tuple(axis(figure, "x", i).range) for i in range(6)}
+    y = [tuple(axis(figure, "y", i).range) for i in range(6)]
+    deepest = max(max(values(growth, "laplace", "none", "brier")) for growth in GROWTHS)
+    assert len(x) == 1
+    assert min(x)[0] < 1
+    assert min(x)[1] > deepest
+    assert y[0] == y[1] != y[2] == y[3] == y[4] == y[5]
+    drawn = [
+        value for key in RECIPE.calibrators for g, leaf in CELLS[:2] for value in values(g, leaf, key, "brier").values()
+    ]
+    assert y[0][0] < min(drawn)
+    assert max(drawn) < y[0][1]
+    assert all(axis(figure, name, i).fixedrange for name in "xy" for i in range(6))
+
+
+def test_the_title_names_the_best_depths_and_what_full_growth_gives():
+    record = prepare(scores(), "brier")
+    tree, forest = (values(growth, "frequency", "none", "brier") for growth in ("tree", "forest"))
+    for curve in (tree, forest):
+        least = min(curve.values())
+        at = min(depth for depth, value in curve.items() if value == least)
+        assert f"depth {at} ({number(least)}" in record.title
+    assert f"fully grown {number(list(tree.values())[-1])}" in record.title
+    assert record.title.startswith("Uncalibrated, the tree's Brier score is best")
+    assert "72 test rows" in record.caption
+
+
+def test_a_metric_without_a_best_end_is_told_from_end_to_end():
+    title = prepare(scores(), "group_entropy").title
+    curve = values("tree", "frequency", "none", "group_entropy")
+    first, *_, last = curve
+    assert f"is {number(curve[first])} at depth {first} and {number(curve[last])} at depth {last}" in title
+    assert best_cells(scores(), "group_entropy") == []
+
+
+def test_intervals_are_those_of_the_first_method_that_has_them():
+    assert prepare(scores(), "width").title.startswith("With Venn–Abers, the tree's Mean width is")
+
+
+@pytest.mark.parametrize(("metric", "best"), [("brier", min), ("auc", max)])
+def test_the_best_cell_of_a_growth_is_the_best_over_everything_else(metric, best):
+    for growth, value, where in best_cells(scores(), metric):
+        every = {
+            (leaf, key, depth): v
+            for leaf in LEAVES
+            for key in RECIPE.calibrators
+            for depth, v in values(growth, leaf, key, metric).items()
+        }
+        assert value == best(every.values())
+        depth = min(d for (_, _, d), v in every.items() if v == value)
+        assert where.endswith(f"depth {depth}")
+
+
+def test_some_depths_are_enough_for_a_picture():
+    first = [table for table in scores() if table["growth"].iloc[0] == "tree"][:2]
+    figure = draw(prepare(first))
+    assert len({trace.xaxis for trace in figure.data}) == 2
+    with pytest.raises(InputError, match="No depth is grown yet"):
+        prepare([])
+    with pytest.raises(InputError, match=r"Mean width is not there"):
+        prepare([table[table["calibrator"] == "none"] for table in scores()], "width")
+
+
+def test_the_table_holds_every_number_and_rises_in_depth():
+    table = prepare(scores()).to_frame()
+    assert len(table) == sum(map(len, scores()))
+    assert list(dict.fromkeys(table["growth"])) == list(GROWTHS)
+    for _, own in table.groupby(["growth", "leaf", "calibrator"]):
+        assert own["depth"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_ink_is_the_themes_and_the_picture_small(theme):
+    text = draw(prepare(scores()), theme).to_json()
+    assert theme.paper in text
+    assert "#0000" not in text
+    assert len(text) < 200_000

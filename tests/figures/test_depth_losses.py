@@ -1,0 +1,44 @@
+"""The picture of losses: the numbers of the decomposition, their sum, and where it is least."""
+
+import numpy as np
+import pytest
+
+from calib.checks import InputError
+from calib.depth import GROWTHS, LOSSES
+from calib.figures.depth_losses import draw, prepare
+from calib.figures.theme import number
+from calib.recipe import LEAVES
+from tests.figures.depths import scores, values
+
+
+@pytest.mark.parametrize("calibrator", ["none", "venn_abers"])
+def test_lines_are_calibration_loss_grouping_loss_and_their_sum(calibrator):
+    figure = draw(prepare(scores(), calibrator))
+    cells = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
+    for i, (growth, leaf) in enumerate(cells):
+        place = f"x{i + 1 if i else ''}"
+        drawn = {trace.legendgroup: trace for trace in figure.data if trace.xaxis == place}
+        both = [values(growth, leaf, calibrator, name) for name in LOSSES[:2]]
+        for name, expected in zip(LOSSES[:2], both, strict=True):
+            assert list(drawn[name].x) == list(expected)
+            np.testing.assert_array_equal(drawn[name].y, list(expected.values()))
+        np.testing.assert_allclose(drawn["excess"].y, np.add(*(list(own.values()) for own in both)), atol=1e-15)
+        styles = [(trace.line.dash, trace.marker.symbol) for trace in drawn.values()]
+        assert len(set(styles)) == 3  # told apart without colour
+
+
+def test_the_title_is_about_the_trees_least_sum():
+    calibration, grouping = (values("tree", "frequency", "none", name) for name in LOSSES[:2])
+    at = min(calibration, key=lambda depth: calibration[depth] + grouping[depth])
+    record = prepare(scores())
+    assert f"the tree loses least at depth {at}: calibration {number(calibration[at])}" in record.title
+    irreducible = values("tree", "frequency", "none", "irreducible")
+    assert len(set(irreducible.values())) == 1
+    assert f"irreducible {number(irreducible[at])}" in record.caption
+
+
+def test_what_is_not_known_is_said():
+    with pytest.raises(InputError, match="True probabilities are not known"):
+        prepare([table.drop(columns=list(LOSSES)) for table in scores()])
+    with pytest.raises(InputError, match="Beta is not among the calibrators"):
+        prepare(scores(), "beta")
