@@ -185,11 +185,40 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
         return None
     if parameter.kind == "boolean":
         return choice(value, (False, True), name)
+    if parameter.kind == "points":
+        labelled_points(value, name)
+        return value
     if parameter.kind == "choice":
         return choice(value, parameter.choices, name) if parameter.choices else value
     low = -np.inf if parameter.low is None else parameter.low
     high = np.inf if parameter.high is None else parameter.high
     return number(value, name, low, high, integer=parameter.kind == "integer")
+
+
+MOST_POINTS = 60
+
+
+def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
+    """(score, label) of every "score:label" in a text, which are set apart by blanks.
+
+    >>> labelled_points("0.2:0 0.7:1", "points")
+    [(0.2, 0), (0.7, 1)]
+    """
+    wrong = f'{name} must be 1 to {MOST_POINTS} points such as "0.2:0 0.7:1", each a score and a label 0 or 1'
+    parts = text.split() if isinstance(text, str) else []
+    if not 1 <= len(parts) <= MOST_POINTS:
+        raise InputError(f"{wrong}, but {'it has ' + str(len(parts)) if parts else 'it has none'}.")
+    points = []
+    for part in parts:
+        score, _, label = part.partition(":")
+        try:
+            value = float(score)
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value) or label not in ("0", "1"):
+            raise InputError(f"{wrong}, but {part!r} is not.")
+        points.append((value, int(label)))
+    return points
 
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:

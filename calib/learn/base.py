@@ -23,7 +23,7 @@ class Experiment:
     question : what the reader is asked before the picture is shown · answers : what can be predicted
     parameters : settings with range and default; those with ``view_of`` only change pictures
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
-    more_figures : keys of further pictures of the same numbers
+    more_figures : keys of further pictures of the same numbers · drawn : whether chance, and so the seed, matters
     """
 
     key: str
@@ -36,6 +36,7 @@ class Experiment:
     formulas: tuple[str, ...]
     source: str
     more_figures: tuple[str, ...] = ()
+    drawn: bool = True
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -118,6 +118,7 @@ ORDER = Experiment(
         r"y_1=1:\quad \mathbb{P}(Y{=}1) = \tbinom{l-1}{m-2}\big/\tbinom{l}{m-1} = \tfrac{m-1}{l}",
     ),
     source=f"{PAPER}, theorem 2 and the remark after it.",
+    drawn=False,
 )
 
 CONSTANT = Experiment(
@@ -175,6 +176,7 @@ REGRET = Experiment(
         r"\Rightarrow\; p = p_1 + \tfrac12 p_0^2 - \tfrac12 p_1^2",
     ),
     source=f"{PAPER}, section 4, eq. 10 and 11.",
+    drawn=False,
 )
 
 METHODS = {

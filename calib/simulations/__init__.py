@@ -9,6 +9,7 @@ from calib.simulations.constant import set_side_by_side
 from calib.simulations.counterexample import settle
 from calib.simulations.narrowing import narrow
 from calib.simulations.order import count_orderings
+from calib.simulations.pooling import pool_step_by_step
 from calib.simulations.regret import regrets
 from calib.simulations.theorem import draw_pairs
 
@@ -23,6 +24,7 @@ SIMULATIONS: dict[str, Callable[..., Any]] = {
     "counterexample": settle,
     "log_loss": log_loss_runs,
     "narrowing": narrow,
+    "pooling": pool_step_by_step,
 }
 """Key of an experiment → what computes the numbers of its picture, from all settings but those of the view;
 ``cl_gl_sweep`` belongs to the experiment ``cl_gl``."""

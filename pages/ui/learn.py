@@ -23,9 +23,16 @@ SHORT = 14  # letters of all choices together that still stand side by side
 IN_SIGHT = 5  # settings that stand open, one beside the other
 
 
-def show(recipe: Recipe, page: str, below: Callable[[Recipe, dict[str, Any]], None] | None = None, **helpers) -> None:
+def show(
+    recipe: Recipe,
+    page: str,
+    pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None,
+    below: Callable[[Recipe, dict[str, Any]], None] | None = None,
+    **helpers,
+) -> None:
     """The experiment of this page that the Recipe chooses, from its question to its source.
 
+    pictures : draws them from the settings and the result, where a page does it its own way; returns their records
     below : draws what else belongs to it, from its settings · helpers : handed on to the simulation
     """
     experiment = _choose(recipe, page)
@@ -37,15 +44,20 @@ def show(recipe: Recipe, page: str, below: Callable[[Recipe, dict[str, Any]], No
     if result is None:
         return
     verdict = st.container()
-    records = []
-    for key, place in zip(experiment.figures, _places(len(experiment.figures)), strict=True):
-        with place:
-            records.append(chart.show(key, result, **experiment.view(values, key)))
+    records = (pictures or partial(_pictures, experiment))(recipe, values, result)
     with verdict:
         _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
     if below is not None:
         below(recipe, values)
     _tell(recipe, experiment)
+
+
+def _pictures(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
+    records = []
+    for key, place in zip(experiment.figures, _places(len(experiment.figures)), strict=True):
+        with place:
+            records.append(chart.show(key, result, **experiment.view(values, key)))
+    return records
 
 
 def _places(figures: int) -> list[Any]:
@@ -97,12 +109,17 @@ def _guess(recipe: Recipe, experiment: Experiment, guess: str) -> None:
 def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
     """A control for each setting and the seed, the first few in sight; their values."""
     values = experiment.values(dict(recipe.learn))
-    fields: list[Callable[[], Any]] = [
-        partial(_control, parameter, f"learn.{experiment.key}.{parameter.name}", values[parameter.name])
-        for parameter in experiment.parameters
-    ]
-    fields.append(partial(_seed, recipe))
-    _row(fields[:IN_SIGHT])
+    fields: list[Callable[[], Any]] = []
+    for parameter in experiment.parameters:
+        field = f"learn.{experiment.key}.{parameter.name}"
+        if parameter.kind == "points":
+            _control(parameter, field, values[parameter.name])
+        elif not parameter.extra.get("drawn_by_page"):
+            fields.append(partial(_control, parameter, field, values[parameter.name]))
+    if experiment.drawn:
+        fields.append(partial(_seed, recipe))
+    if fields:
+        _row(fields[:IN_SIGHT])
     if len(fields) > IN_SIGHT:
         with st.expander("More settings", key=f"more_{experiment.key}"):
             _row(fields[IN_SIGHT:])
@@ -161,6 +178,8 @@ def _control(parameter: Parameter, field: str, value: Any) -> None:
             step=parameter.extra.get("step", 1 if kind is int else 0.05),
             help=parameter.help,
         )
+    elif parameter.kind == "points":
+        state.control(st.text_area, *args, height=68, help=parameter.help)
     else:
         controls.parameter_control(parameter, field, value)
 

@@ -8,6 +8,7 @@ from calib.figures.learn.counterexample import COUNTEREXAMPLE
 from calib.figures.learn.log_loss import LOG_LOSS
 from calib.figures.learn.narrowing import NARROWING
 from calib.figures.learn.order import ORDER
+from calib.figures.learn.pooling import POOLING
 from calib.figures.learn.regret import REGRET
 from calib.figures.learn.theorem import THEOREM
 
@@ -23,4 +24,5 @@ LEARN_FIGURES: tuple[FigureEntry, ...] = (
     COUNTEREXAMPLE,
     LOG_LOSS,
     NARROWING,
+    POOLING,
 )

@@ -114,10 +114,9 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
             yaxis2={
                 "title": {"text": "Frequency of class 1"},
                 "range": [-0.02, 1.02],
-                "domain": [0, 0.42],
+                "domain": [0, 0.45],
                 "fixedrange": True,
             },
-            legend={"y": 0.5, "yanchor": "middle", "x": 0},
             annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
         )
     )

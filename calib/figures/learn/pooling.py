@@ -1,0 +1,199 @@
+"""Pools over the scores, and the same pools as chords of the cumulative-sum diagram.
+
+Ayer et al. (1955); Vovk and Petej (2014), lemma 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.words import Told, heading
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.simulations.pooling import Moves
+
+
+@dataclass(frozen=True, eq=False)
+class Pooling(Told):
+    """state : the number of moves made · pair : the pools that the next move joins, as ranges of scores, or None"""
+
+    found: Moves
+    state: int
+    pair: tuple[int, int, int] | None
+
+
+def prepare(found: Moves, step: int = 0) -> Pooling:
+    """The state after ``step`` moves, or the last one where there are fewer."""
+    state = min(step, found.moves)
+    bounds, values = found.states[state], found.fitted(state)
+    pair = None
+    if state < found.moves:
+        left = found.joined[state]
+        pair = (bounds[left], bounds[left + 1], bounds[left + 2])
+    pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    return Pooling(
+        title=_title(found, state),
+        caption="Above: points by score, class 0 at the bottom and class 1 at the top; lines are pools at their "
+        "share of class 1. Below: the cumulative-sum diagram with the pools as chords; the thin line is the lower "
+        "convex hull, where it will end. The next pair to be joined is drawn thick.",
+        alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
+        + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
+        + ".",
+        table=pd.DataFrame(
+            {"score": found.scores, "objects": found.objects, "class_1": found.ones, "pool": pool, "value": values}
+        ),
+        answer=1,
+        found=found,
+        state=state,
+        pair=pair,
+    )
+
+
+def _title(found: Moves, state: int) -> str:
+    pools = len(found.states[state]) - 1
+    if state == found.moves:
+        return f"Done after {state} moves: {pools} pools, and no share falls"
+    left = found.joined[state]
+    one, other = ("{}/{}".format(*found.ratio(state, pool)) for pool in (left, left + 1))
+    after = "{}/{}".format(*found.ratio(state + 1, left))
+    return f"Move {state + 1} of {found.moves}: {one} is above its right neighbour {other}; joined they are {after}"
+
+
+def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
+    """Points and pools above, the diagram below."""
+    found = record.found
+    low, high = float(found.scores[0]), float(found.scores[-1])
+    edge = 0.06 * (high - low or 1.0)
+    objects, ones = found.diagram()
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=720,
+            margin={"l": 60, "r": 16, "t": 30, "b": 52},
+            xaxis={"title": {"text": "Score"}, "range": [low - edge, high + edge], "fixedrange": True, "anchor": "y"},
+            yaxis={
+                "title": {"text": "Share of class 1"},
+                "range": [-0.12, 1.12],
+                "domain": [0.58, 1],
+                "fixedrange": True,
+            },
+            xaxis2={
+                "title": {"text": "Objects so far"},
+                "range": [-0.3, objects[-1] + 0.3],
+                "fixedrange": True,
+                "anchor": "y2",
+            },
+            yaxis2={
+                "title": {"text": "Of them class 1"},
+                "range": [-0.04 * max(1, ones[-1]) - 0.2, ones[-1] + 0.4],
+                "domain": [0, 0.44],
+                "fixedrange": True,
+            },
+            annotations=[heading("Pools", "y"), heading("Cumulative-sum diagram", "y2")],
+        )
+    )
+    figure.add_traces(_pools(record, theme))
+    figure.add_traces(_points(record, theme))
+    figure.add_traces(_diagram(record, theme))
+    return figure
+
+
+def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
+    traces = []
+    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond", theme.positive)):
+        chosen = [(i, score) for i, (score, of) in enumerate(record.found.points) if of == label]
+        traces.append(
+            go.Scatter(
+                x=[score for _, score in chosen],
+                y=[label] * len(chosen),
+                mode="markers",
+                name=f"class {label}",
+                customdata=[i for i, _ in chosen],
+                marker={"symbol": symbol, "size": 12, "color": color, "line": {"color": theme.paper, "width": 1}},
+                hovertemplate=f"class {label} at %{{x:.3g}}; click to turn it<extra></extra>",
+            )
+        )
+    return traces
+
+
+def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
+    """One horizontal line a pool, from half-way to the score before to half-way to the score after."""
+    found, mark = record.found, MARKS["isotonic"]
+    scores, values, bounds = found.scores, found.fitted(record.state), found.states[record.state]
+    span = float(scores[-1] - scores[0]) or 1.0
+    middle = (scores[1:] + scores[:-1]) / 2
+    ends = np.concatenate([[scores[0] - 0.03 * span], middle, [scores[-1] + 0.03 * span]])
+    traces = []
+    for b in range(len(bounds) - 1):
+        thick = record.pair is not None and bounds[b] in record.pair[:2]
+        a, total = found.ratio(record.state, b)
+        traces.append(
+            go.Scatter(
+                x=[ends[bounds[b]], ends[bounds[b + 1]]],
+                y=[values[bounds[b]]] * 2,
+                mode="lines",
+                name="pool",
+                showlegend=False,
+                line={"color": theme.ink if thick else mark.color, "width": 6 if thick else 3},
+                hovertemplate=f"{a}/{total} = {number(a / total)}<extra></extra>",
+            )
+        )
+    return traces
+
+
+def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
+    found, mark = record.found, MARKS["isotonic"]
+    objects, ones = found.diagram()
+    here, last = np.array(found.states[record.state]), np.array(found.states[-1])
+    common = {"xaxis": "x2", "yaxis": "y2"}
+    traces = [
+        go.Scatter(
+            **common,
+            x=objects[last],
+            y=ones[last],
+            mode="lines",
+            name="lower convex hull",
+            hoverinfo="skip",
+            line={"color": theme.diagonal, "width": 1.5, "dash": "dot"},
+        ),
+        go.Scatter(
+            **common,
+            x=objects,
+            y=ones,
+            mode="markers",
+            name="sums",
+            marker={"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}},
+            hovertemplate="%{y} of %{x} objects are class 1<extra></extra>",
+        ),
+        go.Scatter(
+            **common,
+            x=objects[here],
+            y=ones[here],
+            mode="lines+markers",
+            name="pools as chords",
+            line={"color": mark.color, "width": 3},
+            marker={"symbol": mark.symbol, "size": 8, "color": mark.color},
+            hovertemplate="%{y} of %{x} objects are class 1<extra></extra>",
+        ),
+    ]
+    if record.pair is not None:
+        at = np.array(record.pair)
+        traces.append(
+            go.Scatter(
+                **common,
+                x=objects[at],
+                y=ones[at],
+                mode="lines",
+                name="next to be joined",
+                hoverinfo="skip",
+                line={"color": theme.ink, "width": 6},
+            )
+        )
+    return traces
+
+
+POOLING = FigureEntry("pooling", "Pool adjacent violators, move by move", prepare, draw)

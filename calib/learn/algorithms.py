@@ -1,0 +1,58 @@
+"""Algorithms, one move at a time."""
+
+from __future__ import annotations
+
+from calib.checks import MOST_POINTS
+from calib.learn.base import Experiment, view_of
+from calib.records import Parameter
+
+START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
+
+POOLING = Experiment(
+    key="pooling",
+    page="algorithms",
+    name="Pool adjacent violators",
+    question="Labels in the order of their scores are to be fitted by a function that never falls. Every point "
+    "begins as a pool of its own. Wherever a pool's share of class 1 is larger than that of its right neighbour, the "
+    "two are joined. How many such moves can n points need?",
+    answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
+    parameters=(
+        Parameter(
+            "points",
+            "Points, as score:label",
+            "points",
+            START,
+            help=f"Up to {MOST_POINTS}, set apart by blanks. Equal scores are pooled before the first move. Click a "
+            "point of the upper picture to turn its label.",
+        ),
+        Parameter(
+            "step",
+            "Move",
+            "integer",
+            0,
+            0,
+            MOST_POINTS,
+            help="How many moves have been made.",
+            extra=view_of("pooling", drawn_by_page=True),
+        ),
+    ),
+    notice=(
+        "Every move takes one pool away, and none is ever split again. Whichever violators are joined first, the end "
+        "is the same; here it is always the leftmost pair.",
+        "Below, the same in the cumulative-sum diagram: going right counts objects, going up counts class 1. A pool "
+        "is a chord and its share is the chord's slope. Joining two violators cuts off a corner that points upward.",
+        "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
+        "convex curve below them. Its slopes are the isotonic fit.",
+        "Turn a label and start again: one label can move many pools, or none.",
+    ),
+    formulas=(
+        r"g(C_1 \cup C_2) = \frac{a_1 + a_2}{N_1 + N_2}",
+        r"P_i = \Big(\sum_{j \le i} N_{(j)},\ \sum_{j \le i} a_{(j)}\Big)",
+        r"\text{slope from } P_i \text{ to } P_k = \frac{a_{(i+1)} + \dots + a_{(k)}}{N_{(i+1)} + \dots + N_{(k)}}",
+    ),
+    source="Ayer, Brunk, Ewing, Reid and Silverman (1955); as in lemma 1 of Vovk and Petej, Venn–Abers predictors "
+    "(2014).",
+    drawn=False,
+)
+
+EXPERIMENTS = (POOLING,)

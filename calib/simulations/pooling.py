@@ -1,0 +1,80 @@
+"""Pool adjacent violators one move at a time, with every state on the way.
+
+Ayer et al. (1955), in the form of lemma 1 of Vovk and Petej (2014): cells of adjacent scores with a ratio a/N each; the
+leftmost pair of cells whose ratios fall is joined, until none falls. Counts are whole numbers and compared as such.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from calib.checks import Array, labelled_points
+from calib.learn import EXPERIMENTS
+from calib.pav import pool_ties
+from calib.progress import Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """All states from single scores to the isotonic fit.
+
+    points : (score, label) as they were given
+    scores, objects, ones : (k,), distinct scores, how many objects have each, and how many of them label 1
+    states : bounds of the pools after 0, 1, … moves; pool b holds the scores bounds[b] to bounds[b + 1] − 1
+    joined : for every move the number of the left pool of the pair, in the state before
+    """
+
+    points: tuple[tuple[float, int], ...]
+    scores: Array
+    objects: Array
+    ones: Array
+    states: tuple[tuple[int, ...], ...]
+    joined: tuple[int, ...]
+
+    @property
+    def moves(self) -> int:
+        return len(self.joined)
+
+    def ratio(self, state: int, pool: int) -> tuple[int, int]:
+        """(a, N) of a pool: label-1 objects and objects."""
+        low, high = self.states[state][pool : pool + 2]
+        return int(self.ones[low:high].sum()), int(self.objects[low:high].sum())
+
+    def fitted(self, state: int) -> Array:
+        """The value a/N of every score's pool, (k,)."""
+        bounds = np.array(self.states[state])
+        return np.repeat(
+            np.add.reduceat(self.ones, bounds[:-1]) / np.add.reduceat(self.objects, bounds[:-1]), np.diff(bounds)
+        )
+
+    def diagram(self) -> tuple[Array, Array]:
+        """The cumulative-sum diagram: objects and ones up to each score, (k + 1,), from (0, 0)."""
+        return np.append(0, np.cumsum(self.objects)), np.append(0, np.cumsum(self.ones))
+
+
+def pool_step_by_step(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Moves:
+    """The moves on the points of EXPERIMENTS["pooling"]; nothing is drawn.
+
+    >>> moves = pool_step_by_step(points="1:0 2:1 3:1 4:0 5:1")
+    >>> [moves.fitted(state).round(2).tolist() for state in range(moves.moves + 1)]
+    [[0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.5, 0.5, 1.0], [0.0, 0.67, 0.67, 0.67, 1.0]]
+    """
+    points = labelled_points(EXPERIMENTS["pooling"].check(settings)["points"], "points")
+    scores, labels = np.array([score for score, _ in points]), np.array([label for _, label in points])
+    tied = pool_ties(scores, labels)
+    objects, ones = tied.weights.astype(int), tied.sums.astype(int)
+    bounds = list(range(len(tied.scores) + 1))
+    states = [tuple(bounds)]
+    joined: list[int] = []
+    while True:
+        ratios = [Fraction(int(ones[low:high].sum()), int(objects[low:high].sum())) for low, high in pairwise(bounds)]
+        falling = [pool for pool in range(len(ratios) - 1) if ratios[pool] > ratios[pool + 1]]
+        if not falling:
+            return Moves(tuple(points), tied.scores, objects, ones, tuple(states), tuple(joined))
+        joined.append(falling[0])
+        del bounds[falling[0] + 1]
+        states.append(tuple(bounds))

@@ -1,0 +1,58 @@
+"""An algorithm's moves: forward, back, and to any of them; points turned by a click."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from calib.recipe import Recipe
+from calib.simulations.pooling import Moves
+from pages.ui import chart, state
+
+FIELD = "pooling"
+
+
+def pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
+    """The moves, and the picture of the chosen one."""
+    step = min(values["step"], found.moves)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="moves"):
+        for label, target, icon in (
+            ("Start", 0, "first_page"),
+            ("Back", step - 1, "chevron_left"),
+            ("Next move", step + 1, "chevron_right"),
+            ("End", found.moves, "last_page"),
+        ):
+            st.button(
+                label,
+                key=f"move_{icon}",
+                disabled=not 0 <= target <= found.moves or target == step,
+                on_click=partial(_change, recipe, step=target),
+                type="primary" if label == "Next move" else "secondary",
+            )
+    if found.moves:
+        state.control(
+            st.slider,
+            f"learn.{FIELD}.step",
+            step,
+            "Moves made",
+            min_value=0,
+            max_value=found.moves,
+            help="Every move joins the leftmost pair of pools whose shares fall.",
+        )
+    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, recipe, found))]
+
+
+def _turn(recipe: Recipe, found: Moves, point: int | list[int]) -> None:
+    """Give a point the other label, and start again."""
+    turned = point[0] if isinstance(point, list) else point
+    _change(
+        recipe,
+        points=" ".join(f"{s:g}:{1 - y if i == turned else y}" for i, (s, y) in enumerate(found.points)),
+        step=0,
+    )
+
+
+def _change(recipe: Recipe, **changes: Any) -> None:
+    state.update(learn=dict(recipe.learn) | {f"{FIELD}.{name}": value for name, value in changes.items()})
