@@ -16,10 +16,9 @@ from scipy.special import expit, logit, ndtr
 
 from calib import checks
 from calib.binning import binned, group_sums
+from calib.checks import Array
 from calib.likelihood import fit_logistic
 from calib.metrics.scoring import brier_score
-
-Array = np.ndarray
 
 
 def expected_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:

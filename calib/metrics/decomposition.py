@@ -17,10 +17,9 @@ from scipy.special import entr, rel_entr, xlog1py, xlogy
 
 from calib import checks
 from calib.binning import bin_index, binned, group_sums
+from calib.checks import Array
 from calib.metrics.scoring import log_losses, squared_errors
 from calib.pav import isotonic_at
-
-Array = np.ndarray
 
 LOSSES = ("brier", "log")
 

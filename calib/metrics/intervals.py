@@ -15,8 +15,7 @@ from scipy.stats import norm
 
 from calib import checks
 from calib.binning import binned, group_sums
-
-Array = np.ndarray
+from calib.checks import Array
 
 #: Sampling error that a frequency is allowed on either side of the mean interval: 95 %, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)

@@ -16,8 +16,7 @@ from scipy.special import xlog1py, xlogy
 from scipy.stats import rankdata
 
 from calib import checks
-
-Array = np.ndarray
+from calib.checks import Array
 
 
 def squared_errors(y: Array, p: Array) -> Array:

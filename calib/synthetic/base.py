@@ -12,9 +12,8 @@ import pandas as pd
 from scipy.special import expit
 
 from calib import checks
+from calib.checks import Array
 from calib.records import Dataset, Parameter
-
-Array = np.ndarray
 
 
 class KnownDistribution(ABC):
