@@ -73,7 +73,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
     if args.html:
-        _write(args.html, report_html(evaluation))
+        file = {evaluation.recipe.data.removeprefix("upload:"): args.data.name}
+        _write(args.html, report_html(evaluation, files=file))
     if args.csv:
         _write(args.csv, safe_csv(evaluation.frame()))
     for key, why in evaluation.refused.items():
