@@ -26,16 +26,11 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_LIMIT, SETTLE_LIMIT = 60, 60  # seconds
-QUIET = 400  # milliseconds without work after which a page counts as settled: a click reaches the server well before
+START_LIMIT, SETTLE_LIMIT = 60, 120  # seconds
+QUIET = 0.4  # seconds without work after which a page counts as settled: widgets send their values well before
 
-SETTLED = """quiet => {
-    const app = document.querySelector(".stApp"), now = performance.now()
-    const busy = !app || app.dataset.testScriptState !== "notRunning" || document.querySelector(
-        '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')
-    if (busy || !window.quietSince) window.quietSince = now
-    return !busy && now - window.quietSince > quiet
-}"""
+BUSY = """() => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning" || !!document.querySelector(
+    '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')"""
 
 
 def find_chromium() -> str | None:
@@ -85,12 +80,18 @@ class Tab:
         self.page, self.address = page, address
         self.outside: list[str] = []
         self.errors: list[str] = []
+        self.unanswered = False  # whether the page has told the server something and waits
         page.on("request", self._note)
+        page.on("websocket", self._listen)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def _note(self, request) -> None:
         if request.url.startswith(("http", "ws")) and request.url.split("://")[1].split("/")[0] != self.host:
             self.outside.append(request.url)
+
+    def _listen(self, socket) -> None:
+        socket.on("framesent", lambda _: setattr(self, "unanswered", True))
+        socket.on("framereceived", lambda _: setattr(self, "unanswered", False))
 
     @property
     def host(self) -> str:
@@ -103,9 +104,13 @@ class Tab:
         return self.settle()
 
     def settle(self) -> Tab:
-        """Wait until no script runs, nothing is being fitted, and the charts are drawn."""
-        self.page.evaluate("window.quietSince = null")
-        self.page.wait_for_function(SETTLED, arg=QUIET, polling=50, timeout=SETTLE_LIMIT * 1000)
+        """Wait until the server has answered, no script runs, nothing is being fitted, and the charts are drawn."""
+        quiet_since = begin = time.monotonic()
+        while time.monotonic() - quiet_since < QUIET:
+            self.page.wait_for_timeout(50)
+            if self.unanswered or self.page.evaluate(BUSY):
+                quiet_since = time.monotonic()
+                assert quiet_since - begin < SETTLE_LIMIT, f"{self.page.url} did not settle within {SETTLE_LIMIT} s"
         return self
 
     def go(self, name: str) -> Tab:
@@ -122,7 +127,10 @@ class Tab:
     def choose(self, key: str, *labels: str) -> Tab:
         """Pick these options of a select box or a multiple choice."""
         for label in labels:
-            self.by_key(key).locator("input").click()
+            field = self.by_key(key).locator("input")
+            field.scroll_into_view_if_needed()
+            self.page.wait_for_timeout(200)  # a list that is open closes when something scrolls
+            field.click()
             self.page.get_by_role("option", name=label, exact=True).click()
             self.page.keyboard.press("Escape")
             self.settle()

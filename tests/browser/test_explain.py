@@ -72,7 +72,9 @@ def test_a_line_of_the_table_explains_its_row(tab, evaluation):
     assert explained_row(tab) == row
     assert_explained(tab, evaluation, row)
     other = listed_rows(evaluation, "venn_abers", row)["row"].iloc[1]  # the table now lists the nearest pairs
-    tab.page.locator(f".st-key-rows_{row} .stDataFrameGlideDataEditor").first.click(position={"x": 18, "y": 36 + 35 + 17})
+    tab.page.locator(f".st-key-rows_{row} .stDataFrameGlideDataEditor").first.click(
+        position={"x": 18, "y": 36 + 35 + 17}
+    )
     tab.settle()
     assert explained_row(tab) == int(other)
 
