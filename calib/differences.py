@@ -94,11 +94,12 @@ class Repeats:
     """The same Recipe on other splits.
 
     values : columns seed, calibrator, then one a metric; a line a split and calibrator
-    test_to_training : test rows for each training row
+    test_to_training : test rows for each training row · bins : in words, those of the binned metrics
     """
 
     values: pd.DataFrame
     test_to_training: float
+    bins: str = ""
 
     @property
     def splits(self) -> int:
@@ -125,7 +126,7 @@ class Repeats:
                 mean, half = resampled_t(each.to_numpy(), self.test_to_training)
                 lines.append((metric, key, mean, mean - half, mean + half, unknown))
                 runs.append(pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each}))
-        basis = f"{self.splits} random splits, everything fitted anew on each"
+        basis = f"{self.splits} random splits, everything fitted anew on each{self.bins and f' (ECE: {self.bins})'}"
         return Differences(_table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None)
 
 
@@ -162,4 +163,5 @@ def repeat_splits(
         table = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part).measured(metrics)
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
     values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]
-    return Repeats(values, recipe.test_size / (1 - recipe.test_size))
+    width = "equal width" if recipe.binning == "uniform" else "equal count"
+    return Repeats(values, recipe.test_size / (1 - recipe.test_size), f"{recipe.bins} bins of {width}")

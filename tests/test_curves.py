@@ -367,3 +367,32 @@ def test_bad_options_are_refused_by_name(curve, options, says):
 def test_groups_of_another_length_are_refused():
     with pytest.raises(InputError, match="Lengths differ"):
         group_curve([1, 0], [0.5, 0.5], ["a"])
+
+
+def test_a_smoothed_curve_stays_off_places_without_predictions():
+    """A line fitted to two heaps close to each other would run far off between them and a third."""
+    p = np.repeat([0.17, 0.175, 0.6], [300, 300, 20])
+    y = (np.arange(620) % 5 == 0).astype(int)
+    y[300:600] = np.arange(300) % 4 == 0
+    curve = smooth_curve(y, p, points=101)
+    step = (0.6 - 0.17) / 100
+    assert np.abs(curve.p[:, None] - np.array([0.17, 0.175, 0.6])).min(axis=1).max() <= step + 1e-9
+    assert (np.abs(curve.smoothed - 0.2) < 0.15).all()
+
+
+def test_the_smoothed_consistency_band_holds_calibrated_curves_as_often_as_it_says():
+    inside = []
+    for seed in range(300):
+        curve = smooth_curve(*calibrated(seed, 400), points=9, level=0.9)
+        inside.append((curve.band_lower <= curve.smoothed) & (curve.smoothed <= curve.band_upper))
+    assert np.mean(inside, axis=0) == pytest.approx(0.9, abs=0.06)
+
+
+def test_the_smoothed_consistency_band_is_the_spread_of_curves_drawn_anew():
+    y, p = calibrated(1, 300, lambda rng, n: rng.beta(0.6, 0.9, n))
+    curve = smooth_curve(y, p, points=7)
+    rng = np.random.default_rng(2)
+    drawn = np.array([smooth_curve((rng.random(300) < p).astype(int), p, points=7).smoothed for _ in range(400)])
+    np.testing.assert_allclose((curve.band_lower + curve.band_upper)[1:-1] / 2, drawn.mean(axis=0)[1:-1], atol=0.02)
+    spread = (curve.band_upper - curve.band_lower)[1:-1] / (2 * 1.96)
+    np.testing.assert_allclose(spread, drawn.std(axis=0)[1:-1], rtol=0.12)

@@ -14,6 +14,7 @@ from calib.calibrators import CALIBRATORS
 from calib.checks import InputError
 from calib.metrics import brier_score, expected_calibration_error
 from calib.models import MODELS
+from calib.placements import PLACEMENTS
 from calib.records import Dataset
 from calib.synthetic import GaussianPair
 
@@ -144,6 +145,44 @@ def test_every_model_goes_through_the_chain(model, data):
     assert np.isfinite(evaluation.metrics.loc["venn_abers", "log_loss"])
 
 
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("model", ["random_forest", "naive_bayes", "svm"])
+def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model, placement):
+    """Typed columns with gaps; margins need methods that take any score, and without a calibration set only none can answer."""
+    rng = np.random.default_rng(0)
+    n, x = 120, rng.normal(size=120)
+    kind = pd.Categorical(np.where(rng.random(n) < 0.1, None, rng.choice(list("abc"), n)))
+    X = pd.DataFrame({"x": np.where(rng.random(n) < 0.1, np.nan, x), "kind": kind, "flag": rng.random(n) < 0.5})
+    small = Dataset("small", X, (rng.random(n) < 1 / (1 + np.exp(-2 * x))).astype(int))
+    recipe = Recipe(
+        model=model,
+        params={"n_estimators": 5} if model == "random_forest" else {},
+        placement=placement,
+        calibrators=tuple(CALIBRATORS),
+        cv=3,
+        test_size=0.05 if placement == "full" else 0.3,
+        evaluation="holdout" if placement == "full" else "folds",
+        folds=2,
+    )
+    if placement.startswith("oob") and model != "random_forest":
+        with pytest.raises(InputError, match="bagged ensemble"):
+            evaluate(recipe, small)
+        return
+    said = evaluate(recipe, small)
+    assert said.predictions.keys() | said.refused.keys() == CALIBRATORS.keys()
+    assert said.predictions.keys() & said.refused.keys() == set()
+    assert list(said.metrics.index) == list(said.predictions)
+    assert said.probability == (model != "svm")
+    for key, reason in said.refused.items():
+        assert CALIBRATORS[key].label.lower() in reason.lower() or key == "rank", reason
+    for key, predictions in said.predictions.items():
+        assert np.array_equal(predictions.y, small.y[said.rows])
+        assert ((predictions.p >= 0) & (predictions.p <= 1)).all(), key
+        if CALIBRATORS[key].gives_interval:
+            assert ((predictions.lower <= predictions.p) & (predictions.p <= predictions.upper)).all(), key
+    assert ("venn_abers" in said.predictions) == (placement != "none")
+
+
 def test_the_frame_holds_what_the_predictions_hold(data):
     evaluation = evaluate(SMALL, data)
     frame = evaluation.frame()
@@ -164,3 +203,19 @@ def test_the_expected_cost_counts_the_fits_that_a_placement_makes(changes, data,
         expected, seconds = chain.expected_cost(evaluation, placement)
         assert len(fits) == expected
         assert seconds == pytest.approx(evaluation.seconds * expected / chain.expected_cost(evaluation, "split")[0])
+
+
+def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, monkeypatch):
+    evaluation = evaluate(SMALL, data)
+    everything = evaluation.metrics
+    pd.testing.assert_frame_equal(evaluation.measured(["brier", "ece"]), everything[["brier", "ece"]])
+    asked = []
+    real = chain.metric_table
+    monkeypatch.setattr(chain, "metric_table", lambda *a, **k: asked.extend(k["metrics"]) or real(*a, **k))
+    same = evaluation.with_view(SMALL.replace(band="confidence", selection=("none:0:0.5",)))
+    pd.testing.assert_frame_equal(same.metrics, everything)
+    assert asked == []
+    other = evaluation.with_view(SMALL.replace(bins=7))
+    assert not np.allclose(other.metrics["ece"], everything["ece"])
+    assert set(asked) == {"ece", "mce"}
+    pd.testing.assert_frame_equal(other.metrics, real(other.predictions, bins=7, posterior=other.posterior))

@@ -32,6 +32,7 @@ from calib.recipe import Recipe
 from calib.selection import read_ranges, selected_rows
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
+MOST_LABELS = 15  # faint marks of several curves that can carry their number of rows without covering each other
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 
 HEIGHT = 640
@@ -90,7 +91,6 @@ def prepare(
     rows = selected_rows(evaluation) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
-    few = sum(int(((c.count > 0) & (c.count < FEW)).sum()) for c in bins.values())
     return Reliability(
         {key: _curve(evaluation, key, recipe.curve) for key in shown},
         bins,
@@ -100,10 +100,15 @@ def prepare(
         _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
-        _caption(recipe, few),
+        _caption(recipe, _few(bins)),
         f"Reliability diagram of {len(y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
+
+
+def _few(bins: Mapping[str, BinnedCurve]) -> int:
+    """How many bins of all these curves have some rows, but few."""
+    return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())
 
 
 def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
@@ -221,8 +226,9 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     for key, curve in record.curves.items():
         figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
         figure.add_trace(_bars(key, record.histograms[key], 0.08))
+    labelled = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
     for key, curve in (record.bins or record.curves).items():
-        figure.add_traces(_marks(key, curve, theme, light=light[key], labelled=len(record.curves) <= 2))
+        figure.add_traces(_marks(key, curve, theme, light=light[key], labelled=labelled))
     for key, counts in record.picked.items():
         figure.add_trace(_bars(key, counts, 0.6))
     for key, curve in (record.bins or record.curves).items():

@@ -271,7 +271,7 @@ def _view(recipe: Recipe) -> None:
         recipe.bins,
         "Bins",
         min_value=2,
-        max_value=50,
+        max_value=100,
         step=1,
         help="More bins show more detail and more noise.",
     )

@@ -248,7 +248,7 @@ def luck(evaluation: Evaluation) -> None:
 
 def _repeats_key(evaluation: Evaluation) -> tuple:
     recipe = evaluation.recipe.replace(evaluation="holdout")
-    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.repeats, recipe.bins, recipe.binning
+    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.repeats
 
 
 def _repeats(evaluation: Evaluation) -> Repeats | None:
