@@ -68,7 +68,7 @@ def advice(evaluation: Evaluation) -> None:
 def _advice(evaluation: Evaluation) -> Advice:
     """From repeated splits where they have been made, else from the test rows."""
     splits = work.finished("repeats", _repeats_key(evaluation))
-    key = (evaluation.dataset.digest, evaluation.recipe.digest("calibrate"), splits is None)
+    key = (evaluation.dataset.digest, evaluation.recipe.digest("calibrate"), splits and splits.splits)
     make = partial(advise, evaluation) if splits is None else partial(advise_repeated, splits)
     return work.kept("advice", work.KEPT_RESULTS).get_or_make(key, make)
 
@@ -87,7 +87,7 @@ def metrics(evaluation: Evaluation) -> None:
         return
     found = _differences(evaluation)
     if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference).lower()}**, with its 95 % interval")
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
         st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
         st.caption(
             f"From {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than the luck "

@@ -123,7 +123,7 @@ def evaluation(recipe: Recipe) -> Evaluation:
     data = dataset(recipe)
     fitted = run("fits", "Fitting the model", {_fit_key(data, recipe): lambda watch: fit(recipe, data, watch)})
     if fitted is None:
-        return _last_shown()
+        return _last_shown(recipe)
     result = _evaluation(data, recipe, fitted[0])
     st.session_state["shown"] = result
     return result.with_view(recipe)
@@ -312,8 +312,8 @@ def _watch_jobs(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | 
     progress()
 
 
-def _last_shown() -> Evaluation:
+def _last_shown(recipe: Recipe) -> Evaluation:
     if "shown" not in st.session_state:
         st.stop()
     st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame, .stMain .stMetric {opacity: .35}</style>")
-    return st.session_state["shown"]
+    return st.session_state["shown"].with_view(recipe)
