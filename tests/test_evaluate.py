@@ -148,7 +148,7 @@ def test_every_model_goes_through_the_chain(model, data):
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("model", ["random_forest", "naive_bayes", "svm"])
 def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model, placement):
-    """Typed columns with gaps; margins want methods that take any score; without a calibration set none alone answers."""
+    """Typed columns with gaps; margins need methods taking any score; without a calibration set only none answers."""
     rng = np.random.default_rng(0)
     n, x = 120, rng.normal(size=120)
     kind = pd.Categorical(np.where(rng.random(n) < 0.1, None, rng.choice(list("abc"), n)))
