@@ -15,7 +15,7 @@ def brightness(color: str) -> float:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
-    tab = new_tab(width=390).open(path)
+    tab = new_tab(width=390).open(path, data="sample:breast_cancer")
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
 
 
