@@ -1,0 +1,123 @@
+"""The Out of bag page: ten setups by two fits, numbers by evaluate and by hand, what to choose where it cannot be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+
+from calib import Recipe, evaluate
+from calib.figures import FIGURES, formatted_setups
+from calib.setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
+from calib.sources import load
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
+
+STEM = "explore_out_of_bag"
+GAUSSIAN = {"data": "synthetic:gaussian", "data_params": '{"n":200}'}
+SMALL = GAUSSIAN | {"params": '{"n_estimators":20}'}
+
+
+def expected(**query):
+    recipe = Recipe.from_query(SMALL | query)
+    return setup_table({key: evaluate(one, load(recipe)) for key, one in setup_recipes(recipe).items()})
+
+
+def shown(at):
+    return next(frame.value for frame in at.dataframe if "Brier score" in frame.value)
+
+
+@pytest.mark.parametrize("query", [{}, {"merge": "midpoint", "evaluation": "folds", "folds": "3"}], ids=str)
+def test_the_table_is_that_of_ten_evaluations(query):
+    at = page(STEM, **(SMALL | query))
+    assert faults(at) == []
+    table = expected(**query)
+    pd.testing.assert_frame_equal(shown(at), formatted_setups(table))
+    assert FIGURES["setups"].prepare(table).title in titles(at)
+    found = headline(at)
+    assert found["Lowest Brier score"] == table["brier"].idxmin()
+    assert found["Most accurate"] == table["accuracy"].idxmax()
+    assert found["Most reliable"] == table["reliability"].idxmin()
+    assert found["Nearest to its accuracy"] == table["accuracy_gap"].abs().idxmin()
+
+
+def test_raw_held_out_numbers_are_scikit_learns():
+    at = page(STEM, **SMALL)
+    data = load(Recipe.from_query(SMALL))
+    X, y = data.X.to_numpy(), data.y
+    train, test = map(np.sort, train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0))
+    own, _ = train_test_split(np.arange(len(train)), test_size=1 / 3, stratify=y[train], random_state=0)
+    forest = RandomForestClassifier(20, random_state=0).fit(X[train[own]], y[train[own]])
+    p = forest.predict_proba(X[test])[:, 1]
+    row = shown(at).loc["RF-cal"]
+    hits = ((p > 0.5) == y[test]).mean()
+    assert row["Accuracy"].removesuffix(" ★") == f"{hits:.1%}"
+    gap = np.maximum(p, 1 - p).mean() - hits
+    assert row["Estimate − accuracy"].removesuffix(" ★") == f"{gap:+.1%}".replace("-", "−")
+
+
+def test_two_fits_serve_ten_setups_and_the_merge_rule_needs_none(monkeypatch):
+    from pages.ui import work
+
+    fits, real = [], work.fit
+    monkeypatch.setattr(work, "fit", lambda *args: fits.append(args[0].placement) or real(*args))
+    at = page(STEM, **SMALL)
+    assert sorted(fits) == ["oob", "split"]
+    before = shown(at)
+    settled(at.segmented_control(key="merge").set_value("square").run())
+    assert len(fits) == 2
+    assert not shown(at).equals(before)
+    go(at, "explore_reliability")  # the page of the held-out placement finds its fit
+    assert len(fits) == 2
+
+
+def test_the_papers_settings_are_a_press_away_and_named_until_then():
+    at = page(STEM, **SMALL)
+    assert any("20 trees instead of 300" in text.value for text in at.caption)
+    at.button(key="as_published").click()
+    at.run()
+    recipe = at.session_state["recipe"]
+    assert all(
+        dict(getattr(recipe, name)) == value if isinstance(value, dict) else getattr(recipe, name) == value
+        for name, value in AS_PUBLISHED.items()
+    )
+    assert recipe.data == SMALL["data"]
+
+
+def test_a_model_without_bagging_shows_five_setups_and_a_button_that_chooses_a_forest():
+    at = page(STEM, **GAUSSIAN, model="naive_bayes")
+    assert any("has no out-of-bag rows" in text and "random forest or bagged trees" in text for text in messages(at))
+    assert list(shown(at).index) == list(NAMES.values())[::2]
+    assert not any("of the paper's" in title for title in titles(at))
+    settled(at.button(key="use_forest").click().run())
+    assert at.session_state["recipe"].model == "random_forest"
+    assert list(shown(at).index) == list(NAMES.values())
+    assert any("of the paper's 6 results hold here" in title for title in titles(at))
+
+
+def test_margins_leave_the_raw_setup_out_by_name():
+    at = page(STEM, **GAUSSIAN, model="svm")
+    assert faults(at) == []
+    assert "RF-cal" not in shown(at).index
+    assert any("Uncalibrated is not shown" in text.replace("*", "") for text in messages(at))
+
+
+def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
+    at = page(STEM, data="sample:predictions", content="predictions")
+    assert any("came without their model" in text for text in messages(at))
+    assert not at.get("plotly_chart")
+
+
+def test_rows_too_few_for_a_split_are_refused_with_the_remedy():
+    at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
+    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert not at.exception
+
+
+def test_the_source_of_the_page_gives_its_numbers(monkeypatch):
+    import plotly.graph_objects as go_
+
+    monkeypatch.setattr(go_.Figure, "show", lambda self: None)
+    at = page(STEM, **SMALL)
+    printed = []
+    exec(next(code.value for code in at.code if "setup_table" in code.value), {"print": printed.append})
+    assert printed[0].equals(expected().round(4))

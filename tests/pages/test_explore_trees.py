@@ -1,0 +1,211 @@
+"""The Trees page: its numbers are those of scikit-learn and evaluate; nothing that is drawn otherwise grows again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+from streamlit.testing.v1 import AppTest
+
+from calib import Recipe, depth, evaluate
+from calib.depth import at_depth, depth_recipe, depth_scores, sweep
+from calib.figures import FIGURES, number
+from calib.figures.depth import best_cells
+from calib.grown_tree import grown_tree
+from calib.metrics import brier_score
+from calib.recipe import DEEPEST
+from calib.sources import load
+from tests.pages.app import LIMIT, ROOT, bring, faults, go, headline, messages, page, settled, titles
+
+STEM = "explore_trees"
+SMALL = {"data": "synthetic:gaussian", "data_params": '{"n":120}', "params": '{"n_estimators":2}'}
+
+
+def opened(**query):
+    return page(STEM, **(SMALL | query))
+
+
+def recipe_of(**query):
+    return Recipe.from_query(SMALL | query)
+
+
+@pytest.fixture(scope="module")
+def points():
+    recipe = recipe_of()
+    return {point.key: point for point in sweep(recipe, load(recipe))}
+
+
+def table(at, column="rule"):
+    return next(frame.value for frame in at.dataframe if column in frame.value)
+
+
+def test_the_picture_is_that_of_the_sweep(points):
+    at = opened()
+    assert faults(at) == []
+    scores = [depth_scores(recipe_of(), point) for point in points.values()]
+    record = FIGURES["depth"].prepare(scores)
+    tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "3"))
+    losses = FIGURES["depth_losses"].prepare(scores).title
+    expected = {record.title, losses, FIGURES["tree"].prepare(tree).title, f"The tree as {len(tree.table())} rules"}
+    assert expected <= set(titles(at))
+    assert len(at.get("plotly_chart")) == 6  # two of depth, three diagrams, one tree
+    for growth, value, where in best_cells(scores, "brier"):
+        name = {"tree": "Tree, held out", "forest": "Forest, held out", "forest_oob": "Forest, out of bag"}[growth]
+        shown = next(metric for metric in at.metric if metric.label.endswith(name))
+        assert (shown.value, shown.delta) == (number(value), where)
+
+
+def test_the_best_uncalibrated_numbers_are_scikit_learns():
+    at = opened(calibrators="none")
+    data = load(recipe_of())
+    X, y = data.X.to_numpy(), data.y
+    train, test = map(np.sort, train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0))
+    own, _ = train_test_split(np.arange(len(train)), test_size=1 / 3, stratify=y[train], random_state=0)
+    rows = train[own]
+    for name, make in (
+        ("Tree, held out", lambda limit: DecisionTreeClassifier(max_depth=limit, random_state=0)),
+        ("Forest, held out", lambda limit: RandomForestClassifier(2, max_depth=limit, random_state=0)),
+    ):
+        best = np.inf
+        for limit in [*range(1, 16), None]:
+            model = make(limit).fit(X[rows], y[rows])
+            members = getattr(model, "estimators_", [model])
+            for laplace in (False, True):
+                p = np.mean([leaf_probabilities(member.tree_, X[test], laplace) for member in members], axis=0)
+                best = min(best, brier_score(y[test], p))
+        assert headline(at)[f"Brier score · {name}"] == number(best)
+
+
+def leaf_probabilities(tree, X, laplace):
+    leaf = tree.apply(X.astype(np.float32))
+    n = tree.weighted_n_node_samples[leaf]
+    ones = np.rint(tree.value[leaf, 0, 1] * n)
+    return (ones + 1) / (n + 2) if laplace else ones / n
+
+
+def test_diagrams_are_those_of_evaluate_at_the_depths_chosen():
+    at = opened(growth="forest_oob", leaves="laplace", depths="1,4,max")
+    headings = [text.value.replace("\\", "") for text in at.main.markdown if "leaves" in text.value]
+    assert [heading.split(":")[0].strip("*") for heading in headings[:2]] == ["Depth 1", "Depth 4"]
+    assert headings[2].startswith("**Fully grown, depth")
+    helps = [text.help.replace("\\", "") for text in at.main.markdown if "leaves" in text.value]
+    for limit, said in zip((1, 4, None), helps, strict=True):
+        recipe = depth_recipe(recipe_of(), "forest_oob", limit, "laplace")
+        assert FIGURES["reliability"].prepare(evaluate(recipe, load(recipe))).title == said
+
+
+@pytest.mark.parametrize("query", [{}, {"leaves": "laplace", "depth": "2", "interval": "venn", "merge": "square"}])
+def test_the_rules_are_those_of_the_calibrated_tree(points, query):
+    at = opened(**query)
+    recipe = recipe_of(**query)
+    expected = grown_tree(recipe, at_depth(points, "tree", recipe.leaves, str(recipe.depth))).table()
+    pd.testing.assert_frame_equal(table(at).rename(columns={"own": "score"}), expected)
+
+
+def test_a_row_is_led_through_the_tree(points):
+    row = int(load(recipe_of()).X.index[11])
+    at = opened(row=str(row), depth="4")
+    tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "4"))
+    way = table(at, "condition")
+    assert way["node"].tolist() == list(tree.path_of(row))
+    assert way["condition"].tolist() == [tree.nodes[i].condition or "every object" for i in tree.path_of(row)]
+    assert FIGURES["tree"].prepare(tree, row=row).title in titles(at)
+    at.number_input(key="row").set_value(100_000).run()
+    assert any("Row 100000 is not among the 120 rows" in text for text in messages(at))
+    assert FIGURES["tree"].prepare(tree).title in titles(at)
+
+
+def test_a_branch_can_be_drawn_alone_and_left_again(points):
+    at = opened(node="1")
+    node = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "3")).nodes[1]
+    assert any(node.rule in text.value.replace("\\", "") for text in at.main.markdown)
+    at.button(key="whole_tree").click().run()
+    assert at.session_state["recipe"].node is None
+    other = opened(node="1")
+    other.slider(key="depth").set_value(2).run()
+    assert other.session_state["recipe"].node is None  # another tree has other nodes
+
+
+def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
+    at = opened()
+    fits, real = [], depth.fit
+    monkeypatch.setattr(depth, "fit", lambda *args: fits.append(args[0]) or real(*args))
+    at.selectbox(key="metric").select("ece").run()
+    at.slider(key="bins").set_value(7).run()
+    at.multiselect(key="calibrators").set_value(["none", "beta", "rank"]).run()
+    at.multiselect(key="depths").set_value(["3"]).run()
+    at.slider(key="depth").set_value(2).run()
+    settled(at)
+    assert faults(at) == []
+    assert fits == []
+    at.number_input(key="params.n_estimators").set_value(5).run()
+    assert settled(at).session_state["recipe"].params == (("n_estimators", 5),)
+    assert {dict(recipe.params).get("n_estimators") for recipe in fits} == {None, 5}  # a tree has no number of trees
+
+
+def test_metrics_are_offered_where_they_are_there():
+    at = opened(calibrators="none,platt")
+    names = set(at.selectbox(key="metric").options)
+    assert {"Brier score", "TCE", "Log loss"} <= names
+    assert "Mean width" not in names
+    real = page(STEM, data="sample:breast_cancer", params='{"n_estimators":2,"min_samples_leaf":40}')
+    assert "TCE" not in real.selectbox(key="metric").options
+    assert "Mean width" in real.selectbox(key="metric").options
+    assert any("synthetic sets" in text.value for text in real.caption)
+    assert not any("losses" in chart.key for chart in real.get("plotly_chart"))
+
+
+def test_a_model_that_is_no_tree_lends_no_settings():
+    at = opened(model="svm", params="{}", data_params='{"n":40}', depths=DEEPEST)
+    assert any("is no tree" in text.value for text in at.caption)
+    assert faults(at) == []
+
+
+def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at.query_params.update(SMALL)
+    at.switch_page(f"pages/{STEM}.py").run()
+    at.button(key="cancel_depths").click().run()
+    assert any("Cancelled" in text for text in messages(at))
+    assert not at.metric
+    at.button(key="fit_again_depths").click().run()
+    assert faults(settled(at)) == []
+    assert len(at.metric) == 3
+
+
+def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
+    at = page(STEM, data="sample:predictions", content="predictions")
+    assert any("needs the columns a model learns from" in text for text in messages(at))
+    assert not at.get("plotly_chart")
+
+
+def test_a_table_too_small_to_split_is_refused_with_the_remedy():
+    at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
+    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert not at.exception
+
+
+def test_names_in_the_file_are_shown_as_text():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40, 2)).round(2)
+    lines = ["<b>x</b>,*y*,target"] + [f"{a},{b},{'=no' if a > 0 else '[yes](http://x.y)'}" for a, b in x]
+    at = go(bring(page("explore_data"), "odd.csv", "\n".join(lines).encode()), STEM)
+    settled(at)
+    assert faults(at) == []
+    assert any("<b>x</b>" in rule for rule in table(at)["rule"])
+    record_titles = " ".join(element.value for element in at.main.subheader)
+    assert "<b>" not in record_titles.replace("\\<b\\>", "")
+
+
+def test_the_source_of_the_page_gives_its_numbers():
+    at = opened(depths="2")
+    printed = []
+    exec(next(code.value for code in at.code if "sweep" in code.value), {"print": printed.append})
+    recipe = recipe_of()
+    scores = [depth_scores(recipe, point) for point in sweep(recipe, load(recipe))]
+    assert printed[0].equals(FIGURES["depth"].prepare(scores).to_frame().round(4))
+    pd.testing.assert_frame_equal(printed[1], table(at).rename(columns={"own": "score"}))
