@@ -49,7 +49,7 @@ def test_a_finished_fit_is_kept_and_a_view_change_neither_fits_nor_moves_the_sco
     tab.open("explore_reliability", data="sample:digits")
     before, fills = tab.headline(), tab.page.locator(".stPlotlyChart .js-fill").count()
     seen = []
-    tab.page.expose_function("saw", seen.append)
+    tab.page.expose_function("saw", lambda text: seen.append(text))
     tab.page.evaluate(
         """() => new MutationObserver(() => document.querySelectorAll('[data-testid="stProgress"]').forEach(
             bar => saw(bar.innerText))).observe(document.body, {childList: true, subtree: true, characterData: true})"""
