@@ -8,7 +8,7 @@ curve would fall ("consistency", Bröcker & Smith 2007). Rows picked on the diag
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,10 @@ def _caption(recipe: Recipe, few: int) -> str:
     if recipe.curve == "corp":
         text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."
     if recipe.curve == "smoothed":
-        text += " Lines: local-linear regression on the nearest half of the rows. Marks: bins, larger with more rows."
+        text += (
+            " Lines: local-linear regression on the nearest half of the rows, thin and straight where it would rest on "
+            f"fewer than {FEW}. Marks: bins, larger with more rows."
+        )
     if recipe.band == "confidence":
         text += " Shaded: where the true frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
@@ -271,18 +274,25 @@ def _in_legend(key: str, theme: Theme) -> go.Scatter:
 
 
 def _line(key: str, curve: Curve, light: bool) -> list[go.Scatter]:
-    """The curve; between bins it is thin where it passes over some with few rows."""
+    """The curve, thin and straight where it passes over points with few rows."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {"color": rgba(mark.color, 0.7 if light else 1), "width": 1.8 if light else 2.8, "dash": mark.dash}
-    if not isinstance(curve, BinnedCurve):
+    if isinstance(curve, CorpCurve):
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
-    thin = {**style, "color": rgba(mark.color, 0.5), "width": 1.2}
-    runs = np.where(enough, shape.y, np.nan)
-    quiet = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
+    runs = replace(shape, y=np.where(enough, shape.y, np.nan))
+    known = {"hoverinfo": "skip", "hovertemplate": None, "customdata": None} if isinstance(curve, BinnedCurve) else {}
     return [
-        go.Scatter(x=shape.x[enough], y=shape.y[enough], line=thin, **quiet),
-        go.Scatter(x=shape.x, y=runs, line=style, **quiet),
+        go.Scatter(
+            x=shape.x[enough],
+            y=shape.y[enough],
+            mode="lines",
+            line={**style, "color": rgba(mark.color, 0.5), "width": 1.2},
+            legendgroup=key,
+            showlegend=False,
+            hoverinfo="skip",
+        ),
+        _points(key, runs, np.arange(len(shape.x)), mode="lines", line=style).update(known),
     ]
 
 
@@ -334,7 +344,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatte
 def _band(key: str, curve: Curve, kind: str) -> go.Scatter:
     """The band between the points with enough rows, as one translucent shape."""
     shape, color = shape_of(curve), MARKS[key].color
-    rows = np.flatnonzero(shape.count >= FEW) if isinstance(curve, BinnedCurve) else np.arange(len(shape.x))
+    rows = np.arange(len(shape.x)) if isinstance(curve, CorpCurve) else np.flatnonzero(shape.count >= FEW)
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
     return go.Scatter(
         x=np.r_[shape.x[rows], shape.x[rows][::-1]],
