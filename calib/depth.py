@@ -61,6 +61,7 @@ GROWTHS = {
     )
 }
 FORESTS = ("random_forest", "bagged_trees", "large_forest")
+SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree and a forest can share
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     '{"criterion":"gini","curtail":0,"leaf":"frequency","m":2.0,"max_depth":4,"min_samples_leaf":3}'
     """
     kind = GROWTHS[growth]
-    source = recipe.model if recipe.model in (*FORESTS, "decision_tree") else "random_forest"
+    source = recipe.model if recipe.model in SETTINGS_FROM else "random_forest"
     given = dict(recipe.params) if source == recipe.model else {}
     values = checks.settings(given, MODELS[source].parameters, MODELS[source].label)
     model = (source if source in FORESTS else "random_forest") if kind.forest else "decision_tree"

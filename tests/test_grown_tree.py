@@ -85,10 +85,9 @@ def says(condition, row):
         return bool(meant[match[2]])
     if match := re.fullmatch(r"(\w+) ([=≠]) (\w+)", condition):
         return (row[match[1]] == match[3]) == (match[2] == "=")
-    match = re.fullmatch(r"(?:(\S+) < )?(\w+) (≤|>) (\S+)", condition)
-    value = row[match[2]]
-    high = value <= float(match[4]) if match[3] == "≤" else value > float(match[4])
-    return high and (match[1] is None or float(match[1]) < value)
+    low, name, sign, end = re.fullmatch(r"(?:(\S+) < )?(\w+) (≤|>) (\S+)", condition.replace("−", "-")).groups()
+    inside = row[name] <= float(end) if sign == "≤" else row[name] > float(end)
+    return inside and (low is None or float(low) < row[name])
 
 
 def test_rules_hold_for_the_rows_that_end_there_and_for_no_other(tree):

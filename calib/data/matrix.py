@@ -124,7 +124,7 @@ class Matrix(TransformerMixin, BaseEstimator):
             if column in sides and low < high:
                 return sides[column][int(low >= 0)]
             name = days.get(column, names[column])
-            ends = [_day(end, name in self.whole_days_) if column in days else f"{end:.6g}" for end in (low, high)]
+            ends = [_day(end, name in self.whole_days_) if column in days else _digits(end) for end in (low, high)]
             if np.isinf(low):
                 return f"{name} ≤ {ends[1]}"
             if np.isinf(high):
@@ -234,6 +234,11 @@ def _table(X: Any) -> pd.DataFrame:
             "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
         )
     return X
+
+
+def _digits(value: float) -> str:
+    """Six significant digits with a minus sign, so that a rule never begins like a spreadsheet's formula."""
+    return f"{value:.6g}".replace("-", "−", 1) if value < 0 else f"{value:.6g}"
 
 
 def _day(days: float, whole: bool) -> str:

@@ -9,7 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from calib.checks import InputError
-from calib.depth import DRAWN, GROWTHS, DepthFit, at_depth, depth_scores, grown_depths, judge, sweep, sweep_key
+from calib.depth import (
+    DRAWN,
+    GROWTHS,
+    SETTINGS_FROM,
+    DepthFit,
+    at_depth,
+    depth_scores,
+    grown_depths,
+    judge,
+    sweep,
+    sweep_key,
+)
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import number
@@ -83,15 +94,17 @@ def metric(recipe: Recipe, growing: Growing) -> None:
             help=METRICS[recipe.metric].help,
             width=300,
         )
-        model = MODELS[recipe.model]
-        own = recipe.model == "decision_tree" or model.key in ("random_forest", "bagged_trees", "large_forest")
-        st.caption(
-            f"Tree and forest are grown with the settings of the {model.label.lower()} in the sidebar; depth and leaf "
-            "estimate vary here."
-            if own
-            else "Grown with the default settings of a random forest: the model in the sidebar "
-            f"({model.label.lower()}) is no tree."
-        )
+        st.caption(_settings(recipe))
+
+
+def _settings(recipe: Recipe) -> str:
+    """Whose settings the trees have, and which rows judge them."""
+    label = MODELS[recipe.model].label.lower()
+    if recipe.model in SETTINGS_FROM:
+        text = f"Tree and forest are grown with the settings of the {label} in the sidebar; depth and leaves vary here."
+    else:
+        text = f"Grown with a random forest's default settings: those of the {label} in the sidebar do not carry over."
+    return text + (" One test part judges all depths." if recipe.evaluation == "folds" else "")
 
 
 def curves(recipe: Recipe, growing: Growing) -> None:

@@ -54,6 +54,7 @@ def test_rules_read_in_the_words_of_the_table():
 
     assert both("size", 2.5) == ("size ≤ 2.5", "size > 2.5")
     assert say(names.index("k"), 1.5, 3.5) == "1.5 < k ≤ 3.5"
+    assert say(names.index("k"), -1.5, -1e-12) == "−1.5 < k ≤ −1e-12"  # a hyphen first would be a formula
     assert both("flag") == ("flag is false", "flag is true")
     assert both("sex = m") == ("sex ≠ m", "sex = m")
     assert both("town = (missing)") == ("town is known", "town is missing")

@@ -158,7 +158,7 @@ def test_metrics_are_offered_where_they_are_there():
 
 def test_a_model_that_is_no_tree_lends_no_settings():
     at = opened(model="svm", params="{}", data_params='{"n":40}', depths=DEEPEST)
-    assert any("is no tree" in text.value for text in at.caption)
+    assert any("do not carry over" in text.value for text in at.caption)
     assert faults(at) == []
 
 

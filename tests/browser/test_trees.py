@@ -1,0 +1,60 @@
+"""In a real browser: depths grow while one looks, a clicked node is drawn from there, a row is led through the tree."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from calib import Recipe
+from calib.depth import grow
+from calib.figures import FIGURES
+from calib.grown_tree import grown_tree
+from calib.sources import load
+from tests.browser.test_explain import click_mark
+
+QUERY = {"data": "synthetic:gaussian", "data_params": '{"n":200}', "params": '{"n_estimators":3}', "depths": "2"}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    recipe = Recipe.from_query(QUERY)
+    return grown_tree(recipe, grow(recipe, load(recipe), "tree", 3)[0])
+
+
+def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(tab, tree):
+    tab.open("explore_trees", **QUERY)
+    record = FIGURES["tree"].prepare(tree)
+    assert record.title in tab.chart_titles()
+    marks = [t for t in FIGURES["tree"].draw(record).data if t.mode == "markers+text"]
+    numbers = [int(known[0]) for trace in marks for known in trace.customdata]
+    which = next(i for i, n in enumerate(numbers) if n and not tree.nodes[n].leaf)
+    click_mark(tab, "tree", which)
+    assert tab.recipe_query()["node"] == str(numbers[which])
+    assert tab.page.get_by_text(f"Drawn from node {numbers[which]} on").count() == 1
+    parent = tree.nodes[numbers[which]].parent
+    tab.press("Whole tree")
+    assert "node" not in tab.recipe_query()
+    assert parent == 0 or parent in record.shown
+
+
+def test_a_rows_way_is_lit_and_the_rules_come_home_as_they_stand(tab, tree):
+    tab.open("explore_trees", **QUERY)
+    tab.type_number("row", 17)
+    assert FIGURES["tree"].prepare(tree, row=17).title in tab.chart_titles()
+    content = tab.download(lambda: tab.by_key("download_tree_rules.csv").get_by_role("button").click())
+    table = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig", dtype={"label": str})
+    pd.testing.assert_frame_equal(table, tree.table(), check_dtype=False)
+
+
+def test_a_long_sweep_shows_what_is_grown_and_how_far_it_is(tab):
+    tab.page.goto(f"{tab.address}/explore_trees?data=sample:breast_cancer&model=large_forest")
+    progress = tab.page.get_by_test_id("stProgress")
+    progress.wait_for()
+    assert "Growing trees: Forest" in progress.inner_text()
+    tab.by_key("chart_depth").wait_for()
+    tab.by_key("chart_tree").wait_for()  # the tree is there before the forests are
+    assert progress.count() == 1
+    tab.by_key("cancel_depths").get_by_role("button").click()
+    tab.settle()
+    assert any("Cancelled. The picture below, if any, shows what was done" in text for text in tab.alerts())
+    assert tab.by_key("chart_depth").count() == 1
