@@ -1,5 +1,7 @@
 """The Reliability page: what stands there is what the functions say, whatever is looked at."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -228,3 +230,38 @@ def test_synthetic_data_have_groups_by_their_features():
     at = page(data="synthetic:gaussian", model="naive_bayes", details="groups")
     assert faults(at) == []
     assert any(title.startswith("By ") for title in titles(at))
+
+
+def patient(at):
+    """The page after all its work, which is left time between the looks at it."""
+    for _ in range(120):
+        if not any(button.key and button.key.startswith("cancel") for button in at.button):
+            return at
+        time.sleep(1)
+        at.run()
+    raise AssertionError("the work took more than two minutes")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("rows", "limit"), [(100_000, 1.0), (1_000_000, 5.0)])
+def test_many_predictions_are_redrawn_fast_and_small(rows, limit, monkeypatch):
+    """Seconds of the processor, whatever else the machine does, once the work beside the page is done."""
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 0.8, rows).round(6)
+    made = pd.DataFrame({"label": (rng.random(rows) < p**1.3).astype(int), "score": p})
+    at = page("explore_data")
+    bring(at, "many.csv", made.to_csv(index=False).encode())
+    patient(at.switch_page("pages/explore_reliability.py").run())
+    for details in ("rows", "groups"):
+        at.segmented_control(key="details").set_value(details).run()
+    for curve in ("binned", "corp", "smoothed"):
+        at.segmented_control(key="curve").set_value(curve).run()
+        for bins in (13, 14):
+            begin = time.process_time()
+            at.slider(key="bins").set_value(bins).run()
+            assert time.process_time() - begin < limit
+            assert faults(at) == []
+            assert all(len(chart.proto.spec) < 2_000_000 for chart in at.get("plotly_chart"))
