@@ -243,6 +243,7 @@ def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[g
             name="own estimate",
             marker={"symbol": "circle-open", "size": 10, "color": theme.muted, "line": {"width": 1.6}},
             hovertemplate="own estimate %{x:.4f}<extra></extra>",
+            unselected={"marker": {"opacity": 1}},
         ),
         go.Scatter(
             x=[node.p for node in nodes],
@@ -259,6 +260,7 @@ def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[g
             },
             customdata=[[node.number, _rule(node)] for node in nodes],
             hovertemplate="%{customdata[1]}<extra></extra>",
+            unselected={"marker": {"opacity": 1}},
         ),
     ]
 

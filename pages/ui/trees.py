@@ -36,7 +36,10 @@ from pages.ui import chart, controls, state, tables, work
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
+ROLES = {"test": "a test row", "calibrates": "a row that calibrates", "trained": "a row that trained the tree"}
+COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
+MOST_RULES = 500  # lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +194,7 @@ def diagrams(recipe: Recipe, growing: Growing) -> None:
     shown: dict[str, Evaluation] = {}
     for depth in recipe.depths:
         point = at_depth(growing.points, recipe.growth, recipe.leaves, depth)
-        if point is not None:
+        if point is not None and growing.has_tree:
             shown[_name(point)] = _judged(recipe, growing, point)
     if shown:
         tables.diagrams(shown)
@@ -214,7 +217,7 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
     """The tree that is drawn, at the depth, with the leaves and under the method chosen; the page waits for it."""
     depths = grown_depths(growing.points, "tree", recipe.leaves)
     point = at_depth(growing.points, "tree", recipe.leaves, str(recipe.depth))
-    if point is None:
+    if point is None or not growing.has_tree:
         st.caption("Not grown yet.")
         st.stop()
     with st.container(horizontal=True, key="tree_switches"):
@@ -285,9 +288,8 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(node=None))
     chart.show("tree", tree, root=root, row=row, on_click=clicked)
     if row is not None:
-        role = {"test": "a test row", "calibrates": "a row that calibrates", "trained": "a row that trained the tree"}
-        st.markdown(f"**The way of row {row}**, {role[tree.roles[position]]} of class "
-                    f"{plain(tree.classes[int(tree.labels[position])])}")  # fmt: skip
+        label = plain(tree.classes[int(tree.labels[position])])
+        st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
         _table(tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way")
 
 
@@ -299,24 +301,23 @@ def rules(tree: GrownTree) -> None:
     """The calibrated tree as a table: one line a leaf."""
     table = tree.table()
     st.subheader(f"The tree as {len(table)} rules", anchor=False)
-    _table(table, "leaf_rules")
+    _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
+    largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (len(table) > MOST_RULES)
     st.caption(
-        "One line a leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: what calibration "
-        "says of it; the last two columns: the test rows that ended there, and the share of class 1 among them."
+        f"{largest}One line a leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: what "
+        "calibration says of it; the last two columns: the test rows that ended there, and their share of class 1."
     )
     tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
 
 
 def _table(table: pd.DataFrame, key: str) -> None:
     shown = table.rename(columns={"score": "own"})
-    order = [name for name in ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
-             if name in shown]  # fmt: skip
     st.dataframe(
         shown,
         key=key,
         hide_index=True,
         width="stretch",
-        column_order=order,
+        column_order=[name for name in COLUMNS if name in shown],
         column_config={
             name: st.column_config.NumberColumn(format="%.3f", width=66)
             for name in ("p0", "p1", "p", "own", "observed")
