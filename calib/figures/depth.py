@@ -98,7 +98,7 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
     for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
         if growth in found:
             (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
-            name = whose if parts else f"{whose} {spec.label}"
+            name = whose if parts else f"{whose} {_within_a_sentence(spec.label)}"
             if not judged:
                 parts.append(f"{name} is {number(value)} at depth {at} and {number(last)} at depth {full}")
             elif at == full:
@@ -107,6 +107,11 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
                 parts.append(f"{name} is best at depth {at} ({number(value)}; fully grown {number(last)})")
     who = "Uncalibrated" if calibrator == "none" else f"With {label_of(calibrator)}"
     return f"{who}, {', '.join(parts)}"
+
+
+def _within_a_sentence(label: str) -> str:
+    """A metric's name without its capital, unless that belongs to a name or an abbreviation."""
+    return label if label[:2].isupper() or label.startswith("Brier") else label[0].lower() + label[1:]
 
 
 def _caption(metric: str, rows: int) -> str:

@@ -88,7 +88,7 @@ def test_a_metric_without_a_best_end_is_told_from_end_to_end():
 
 
 def test_intervals_are_those_of_the_first_method_that_has_them():
-    assert prepare(scores(), "width").title.startswith("With Venn–Abers, the tree's Mean width is")
+    assert prepare(scores(), "width").title.startswith("With Venn–Abers, the tree's mean width is")
 
 
 @pytest.mark.parametrize(("metric", "best"), [("brier", min), ("auc", max)])
