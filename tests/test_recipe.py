@@ -30,6 +30,9 @@ RECIPES = st.builds(
     binning=st.sampled_from(["uniform", "quantile"]),
     beside=st.lists(st.sampled_from(list(PLACEMENTS)), unique=True).map(tuple),
     row=st.none() | st.integers(0, 10**9),
+    metric=st.sampled_from(["brier", "ece", "auc"]),
+    depths=st.lists(st.sampled_from(["1", "7", "100", "max"]), unique=True).map(tuple),
+    node=st.none() | st.integers(0, 10**6),
 )
 
 
