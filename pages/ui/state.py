@@ -71,23 +71,25 @@ def replace(recipe: Recipe) -> None:
 def follow_address(script: str) -> None:
     """Take the Recipe from the address when that is new (a link, the back button), else write it there.
 
-    After a change on the page the address is not asked: the browser may not yet have heard of the change before. Nor is
-    an empty one after a step to another page: the navigation's links carry no settings.
+    After a change on the page the address is not asked: the browser may not yet have heard of the change before. The
+    navigation's links carry no settings: the bare address of a page entered so stands for the settings it was entered
+    with, also when the back button leads there, and is then left as it is, or nobody could go further back.
     """
     query = st.query_params.to_dict()
     own = st.session_state.pop("changed", False)
     if st.session_state.setdefault("page", script) != script:
-        st.session_state["page"] = script
-        say(None)
+        st.session_state["page"], st.session_state["entered"] = script, {} if query else recipe().to_query()
         own = own or not query
-    if not own and query != st.session_state.get("address", {}):
+        say(None)
+    meant = query or st.session_state.get("entered", {})
+    if not own and meant != st.session_state.get("address", {}):
         try:
-            st.session_state["recipe"] = Recipe.from_query(query)
+            st.session_state["recipe"] = Recipe.from_query(meant)
             say(None)
         except InputError as error:
             say(f"The link could not be followed: {error} The settings are as they were before.")
     address = recipe().to_query()
-    if query != address:
+    if address != (query if own else meant):
         st.query_params.from_dict(address)
     st.session_state["address"] = address
 

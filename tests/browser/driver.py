@@ -127,14 +127,18 @@ class Tab:
     def choose(self, key: str, *labels: str) -> Tab:
         """Pick these options of a select box or a multiple choice."""
         for label in labels:
-            field = self.by_key(key).locator("input")
-            field.scroll_into_view_if_needed()
-            self.page.wait_for_timeout(200)  # a list that is open closes when something scrolls
-            field.click()
-            self.page.get_by_role("option", name=label, exact=True).click()
+            self.pick(key, label)
             self.page.keyboard.press("Escape")
             self.settle()
         return self
+
+    def pick(self, key: str, label: str) -> None:
+        """Pick an option and wait for nothing."""
+        field = self.by_key(key).locator("input")
+        field.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(200)  # a list that is open closes when something scrolls
+        field.click()
+        self.page.get_by_role("option", name=label, exact=True).click()
 
     def press(self, label: str, within: Locator | None = None) -> Tab:
         (within or self.page).get_by_role("button", name=label, exact=True).click()
