@@ -51,6 +51,7 @@ def test_a_link_to_an_upload_asks_for_that_file_and_then_restores_everything(tab
         assert any(digest(content) in text for text in other.alerts())
         assert other.page.get_by_test_id("stPlotlyChart").count() == 0
         other.page.get_by_test_id("stMain").get_by_role("link", name="Go to Data").click()
+        other.page.wait_for_url("**/explore_data**")
         other.settle()
         assert any(digest(content) in text for text in other.alerts())
         other.upload("renamed.csv", content)
