@@ -1,5 +1,8 @@
 """The page table; the address without a path opens on the first diagram, with a sample loaded."""
 
-from pages.ui import frame
+from pages.ui import curtain
+
+with curtain.drawn():
+    from pages.ui import frame
 
 frame.run_app(start="pages/explore_reliability.py")

@@ -1,4 +1,6 @@
-"""What a newcomer sees: a diagram at once, and what is true of every page."""
+"""What a newcomer sees: a diagram at once."""
+
+from tests.browser.driver import serving
 
 
 def test_the_start_page_opens_on_a_diagram_of_a_sample(tab):
@@ -7,3 +9,13 @@ def test_the_start_page_opens_on_a_diagram_of_a_sample(tab):
     assert "Brier score" in " ".join(tab.headline())
     assert any("lowers the Brier score from" in title for title in tab.chart_titles())
     assert tab.recipe_query() == {}
+
+
+def test_the_first_visit_of_a_fresh_server_shows_axes_first_and_one_diagram_in_the_end(new_tab):
+    with serving() as address:
+        tab = new_tab(address)
+        tab.page.goto(address)
+        tab.page.get_by_test_id("stPlotlyChart").wait_for()
+        assert tab.settle().page.get_by_test_id("stPlotlyChart").count() == 1
+        assert any("lowers the Brier score from" in title for title in tab.chart_titles())
+        assert tab.faults() == []
