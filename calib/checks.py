@@ -7,6 +7,7 @@ is shown as it stands in the dashboard.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -185,8 +186,8 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
         return None
     if parameter.kind == "boolean":
         return choice(value, (False, True), name)
-    if parameter.kind == "points":
-        labelled_points(value, name)
+    if parameter.kind in TEXTS:
+        TEXTS[parameter.kind](value, name)
         return value
     if parameter.kind == "choice":
         return choice(value, parameter.choices, name) if parameter.choices else value
@@ -219,6 +220,57 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
             raise InputError(f"{wrong}, but {part!r} is not.")
         points.append((value, int(label)))
     return points
+
+
+MOST_ON_LINE = 13  # so many points can be cut into 4096 partitions, all of which are drawn
+
+
+def cut_line(text: Any, name: str) -> tuple[list[tuple[float, float, int | None]], list[int]]:
+    """Points from left to right, (position, posterior, label or None), and after which of them the line is cut.
+
+    >>> cut_line("1:0.1:0 2:0.7 | 3:0.9:1", "line")
+    ([(1.0, 0.1, 0), (2.0, 0.7, None), (3.0, 0.9, 1)], [1])
+    """
+    points: list[tuple[float, float, int | None]] = []
+    cuts: list[int] = []
+    for part in text.split() if isinstance(text, str) else []:
+        if part == "|":
+            if not points or len(points) - 1 in cuts:
+                raise InputError(f'{name}: a cut "|" must stand between two points, and only once.')
+            cuts.append(len(points) - 1)
+        else:
+            points.append(_point_on_line(part, name))
+    if not 2 <= len(points) <= MOST_ON_LINE:
+        raise InputError(f"{name} must have from 2 to {MOST_ON_LINE} points, but has {len(points)}.")
+    if cuts and cuts[-1] == len(points) - 1:
+        raise InputError(f'{name}: a cut "|" must stand between two points, but one stands after the last.')
+    for (left, *_), (right, *_) in pairwise(points):
+        if left >= right:
+            raise InputError(f"{name}: positions must rise from point to point, but {left:g} is followed by {right:g}.")
+    if all(label is None for _, _, label in points):
+        raise InputError(f"{name}: at least one point must have a label 0 or 1, or no leaf could learn from any.")
+    return points, cuts
+
+
+def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
+    position, _, rest = part.partition(":")
+    posterior, _, label = rest.partition(":")
+    try:
+        x, pi = float(position), float(posterior)
+    except ValueError:
+        x = pi = np.nan
+    if not np.isfinite(x) or label not in ("", "0", "1"):
+        raise InputError(
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position, the probability of class 1 there and, "
+            f"for a training object, its label 0 or 1, but {part!r} is not."
+        )
+    if not 0 <= pi <= 1:
+        raise InputError(f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}.")
+    return x, pi, int(label) if label else None
+
+
+TEXTS = {"points": labelled_points, "line": cut_line}
+"""Kinds of settings that are texts, with what reads them."""
 
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:

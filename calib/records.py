@@ -103,9 +103,8 @@ class Problem:
 class Parameter:
     """One setting of a model or calibrator: its type, its range and the line of help beside its control.
 
-    kind : "integer", "number", "choice", "boolean" or "points" (a text, see ``checks.labelled_points``); choices are
-    used by "choice" only. ``optional`` allows None,
-    and ``log`` says that a control should step by factors.
+    kind : "integer", "number", "choice", "boolean" or one of ``checks.TEXTS``; choices are used by "choice" only.
+    ``optional`` allows None, and ``log`` says that a control should step by factors.
     """
 
     name: str

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from calib.learn import algorithms, cl_gl, validity
+from calib.learn import algorithms, cl_gl, finite, validity
 from calib.learn.base import ASK, SKIP, Experiment, setting_parameters
 
-EXPERIMENTS: dict[str, Experiment] = {e.key: e for module in (cl_gl, validity, algorithms) for e in module.EXPERIMENTS}
+EXPERIMENTS: dict[str, Experiment] = {
+    e.key: e for module in (cl_gl, validity, algorithms, finite) for e in module.EXPERIMENTS
+}
 """Key → experiment, in the order of the pages; a Recipe's ``learn`` holds settings as "key.setting"."""
 
 SETTINGS = setting_parameters(EXPERIMENTS)

@@ -6,7 +6,7 @@ Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vo
 from calib.synthetic import counterexample, finite, gaussian, mixture, overlap
 from calib.synthetic.base import KnownDistribution, SyntheticEntry
 from calib.synthetic.counterexample import MemorisingClassifier, SignExample
-from calib.synthetic.finite import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample, Partition
+from calib.synthetic.finite import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample, Partition, Partitions
 from calib.synthetic.gaussian import COVARIANCES, GaussianPair
 from calib.synthetic.mixture import SHARES, GaussianMixturePair, SizeSweep, size_sweep
 from calib.synthetic.overlap import overlap_path
@@ -29,6 +29,7 @@ __all__ = [
     "KnownDistribution",
     "MemorisingClassifier",
     "Partition",
+    "Partitions",
     "SignExample",
     "SizeSweep",
     "SyntheticEntry",

@@ -62,6 +62,7 @@ PAGES = {
     "Learn": (
         Page("pages/learn_cl_gl.py", "CL and GL", "What does a model lose by its groups, and what by its numbers?"),
         Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
+        Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
     ),
     "Study": (),

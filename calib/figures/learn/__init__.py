@@ -5,6 +5,7 @@ from calib.figures.learn.cl_gl import CL_GL, CL_GL_GROUPS, CL_GL_SWEEP
 from calib.figures.learn.compare import COMPARE
 from calib.figures.learn.constant import CONSTANT
 from calib.figures.learn.counterexample import COUNTEREXAMPLE
+from calib.figures.learn.finite import FINITE, FINITE_ALL, FINITE_LOSSES
 from calib.figures.learn.log_loss import LOG_LOSS
 from calib.figures.learn.narrowing import NARROWING
 from calib.figures.learn.order import ORDER
@@ -25,4 +26,7 @@ LEARN_FIGURES: tuple[FigureEntry, ...] = (
     LOG_LOSS,
     NARROWING,
     POOLING,
+    FINITE,
+    FINITE_LOSSES,
+    FINITE_ALL,
 )

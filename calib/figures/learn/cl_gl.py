@@ -281,6 +281,29 @@ def _value_name(value: Any) -> str:
     return LEAF_NAMES.get(value, value) if isinstance(value, str) else "no limit" if value is None else f"{value:,}"
 
 
+def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
+    """IL, GL and CL of every name, (k,) each, from below; told apart by pattern too. What is infinite has no height."""
+    inks = {
+        "irreducible": (theme.muted, ""),
+        "grouping": (theme.negative, "/"),
+        "calibration": (theme.positive, "."),
+    }
+    return [
+        go.Bar(
+            x=names,
+            y=np.where(np.isfinite(terms[term]), terms[term], 0),
+            name=TERMS[term],
+            marker={
+                "color": rgba(color, 0.45) if term == "irreducible" else color,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.45), "size": 7},
+            },
+            customdata=[number(value) for value in terms[term]],
+            hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",
+        )
+        for term, (color, pattern) in inks.items()
+    ]
+
+
 def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
     """Stacked bars, one a value of the setting."""
     heights = np.sum([np.where(np.isfinite(values), values, 0) for values in record.terms.values()], axis=0)
@@ -299,24 +322,7 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             legend={"y": -0.26},
         )
     )
-    inks = {
-        "irreducible": (theme.muted, ""),
-        "grouping": (theme.negative, "/"),
-        "calibration": (theme.positive, "."),
-    }
-    for term, (color, pattern) in inks.items():
-        values = record.terms[term]
-        figure.add_bar(
-            x=record.names,
-            y=np.where(np.isfinite(values), values, 0),
-            name=TERMS[term],
-            marker={
-                "color": rgba(color, 0.45) if term == "irreducible" else color,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.45), "size": 7},
-            },
-            customdata=[number(value) for value in values],
-            hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",
-        )
+    figure.add_traces(stacked_bars(record.names, record.terms, theme))
     infinite = ~np.isfinite(record.total)
     if infinite.any():
         figure.add_scatter(

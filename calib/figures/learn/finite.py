@@ -1,0 +1,358 @@
+"""A line of points with their probabilities and leaves; what a few partitions cost; and all partitions, CL against GL.
+
+Shaker and Hüllermeier (2025), section 3.1 and Figure 2. Losses are summed over both classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.cl_gl import TERMS, stacked_bars
+from calib.figures.learn.words import Told
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.simulations.finite import PRESETS, EveryPartition, fewest_cuts
+
+NAMES = {
+    "own": "Yours",
+    "one_leaf": "One leaf",
+    "one_split": "One split",
+    "pure_leaves": "Pure leaves",
+    "least": "Least loss",
+}
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count} leaves"
+
+
+def _number(value: float) -> str:
+    return number(round(float(value), 9))  # what rounding leaves of a zero is a zero
+
+
+@dataclass(frozen=True, eq=False)
+class OnLine(Told):
+    found: EveryPartition
+
+
+def prepare_line(found: EveryPartition) -> OnLine:
+    """What the own partition says of every point, and its losses."""
+    every, row, line = found.every, found.rows["own"], found.line
+    cl, gl, il, total = (
+        _number(values[row]) for values in (every.calibration, every.grouping, every.irreducible, every.loss)
+    )
+    x, posterior, labels = zip(*line.points, strict=True)
+    leaf = np.append(0, np.cumsum(every.cuts[row]))
+    table = pd.DataFrame(
+        {
+            "position": x,
+            "posterior": posterior,
+            "label": pd.array(labels, dtype="Int64"),
+            "leaf": leaf,
+            "prediction": every.p[row],
+            "mean_posterior": every.calibrated[row],
+        }
+    )
+    groups = len(set(table.prediction))
+    losses = [every.loss[found.rows[name]] for name in PRESETS]
+    least = int(np.argmin(losses))
+    return OnLine(
+        title=f"{_leaves(leaf[-1] + 1)}, {groups} {'group' if groups == 1 else 'groups'}: CL {cl} + GL {gl} + entropy "
+        f"{il} = {total}, the expected loss",
+        caption="Marks are the true probabilities, filled where there is a label. Thick lines are the leaves at what "
+        "they say; thin lines are what their group should say, its mean probability. From thick to thin is CL, from "
+        "thin to the marks is GL. Click a mark to turn its label, a sign at the bottom to cut or to mend.",
+        alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
+        + " ".join(
+            f"Leaf {number_ + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
+            f"{_number(part.prediction.iloc[0])}, mean probability of its group {_number(part.mean_posterior.iloc[0])}."
+            for number_, part in table.groupby("leaf")
+        ),
+        table=table,
+        answer=least + 1 if np.sum(np.isclose(losses, losses[least])) == 1 else None,
+        found=found,
+    )
+
+
+def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
+    """Points, leaves and gaps over the line."""
+    table, cuts = record.table, record.found.line.cuts
+    x = table.position.to_numpy()
+    gaps = (x[1:] + x[:-1]) / 2
+    edge = 0.04 * (x[-1] - x[0])
+    ends = np.concatenate([[x[0] - edge], gaps, [x[-1] + edge]])
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            xaxis={
+                "title": {"text": "Position"},
+                "range": [x[0] - 1.6 * edge, x[-1] + 1.6 * edge],
+                "fixedrange": True,
+                "showgrid": False,
+            },
+            yaxis={
+                "title": {"text": "Probability of class 1"},
+                "range": [-0.16, 1.06],
+                "tickvals": [0, 0.25, 0.5, 0.75, 1],
+                "fixedrange": True,
+            },
+            shapes=[
+                {
+                    "type": "line",
+                    "x0": gaps[cut],
+                    "x1": gaps[cut],
+                    "y0": -0.1,
+                    "y1": 1.06,
+                    "line": {"color": theme.ink, "width": 1.5, "dash": "dash"},
+                    "layer": "below",
+                }
+                for cut in cuts
+            ],
+            clickmode="event+select",
+        )
+    )
+    for column, name, width, color, dash in (
+        ("prediction", "what the leaf says, p", 6, MARKS["isotonic"].color, "solid"),
+        ("mean_posterior", "mean probability of the group, c", 2, theme.ink, "dot"),
+    ):
+        steps: dict[str, list] = {"x": [], "y": []}
+        for _, part in table.groupby("leaf"):
+            steps["x"] += [ends[part.index[0]], ends[part.index[-1] + 1], None]
+            steps["y"] += [part[column].iloc[0]] * 2 + [None]
+        figure.add_scatter(
+            **steps,
+            mode="lines",
+            name=name,
+            line={"color": color, "width": width, "dash": dash},
+            hovertemplate="%{y:.3f}<extra></extra>",
+        )
+    for label, name, symbol, color in (
+        (0, "class 0", "circle", theme.negative),
+        (1, "class 1", "diamond", theme.positive),
+        (None, "no label", "circle-open", theme.muted),
+    ):
+        chosen = table[table.label.isna() if label is None else (table.label == label).fillna(False)]
+        figure.add_scatter(
+            x=chosen.position,
+            y=chosen.posterior,
+            mode="markers",
+            name=name,
+            customdata=[["turn", i] for i in chosen.index],
+            marker={"symbol": symbol, "size": 13, "color": color, "line": {"color": theme.paper, "width": 1}}
+            | ({"line": {"width": 2}} if label is None else {}),
+            unselected={"marker": {"opacity": 1}},
+            hovertemplate=f"%{{y:.3g}} at %{{x:.3g}}, {name}; click to make it class {1 - (label or 0)}<extra></extra>",
+        )
+    figure.add_scatter(
+        x=gaps,
+        y=np.full(len(gaps), -0.1),
+        mode="markers",
+        name="cut or mend",
+        customdata=[["cut", i] for i in range(len(gaps))],
+        marker={
+            "symbol": ["x" if i in cuts else "cross-thin" for i in range(len(gaps))],
+            "size": 10,
+            "color": theme.ink,
+            "line": {"width": 1.5, "color": [theme.ink if i in cuts else theme.muted for i in range(len(gaps))]},
+        },
+        unselected={"marker": {"opacity": 1}},
+        hovertemplate=[f"click to {'mend' if i in cuts else 'cut'} here<extra></extra>" for i in range(len(gaps))],
+        showlegend=False,
+    )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Costs(Told):
+    """names : of the partitions · terms : term → (k,)"""
+
+    names: list[str]
+    terms: dict[str, np.ndarray]
+
+    def formatted(self) -> pd.DataFrame:
+        """The table with numbers for people."""
+        return self.table.assign(**{name: self.table[name].map(_number) for name in ("CL", "GL", "IL", "loss")})
+
+
+def prepare_losses(found: EveryPartition) -> Costs:
+    """The own partition beside the presets and the best."""
+    every, rows = found.every, list(found.rows.values())
+    names = [NAMES[name] for name in found.rows]
+    terms = {term: getattr(every, term)[rows] for term in TERMS}
+    total = every.loss[rows]
+    cost = dict(zip(found.rows, map(_number, total), strict=True))
+    return Costs(
+        title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
+        f"the least is {cost['least']}",
+        caption="The expected loss, summed over both classes, from below: entropy (IL), the same for all; grouping "
+        "loss (GL); calibration loss (CL).",
+        alt=" ".join(
+            f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, entropy "
+            f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
+            for i, name in enumerate(names)
+        ),
+        table=pd.DataFrame(
+            {
+                "partition": names,
+                "leaves": every.cuts[rows].sum(axis=1) + 1,
+                "groups": [len(np.unique(every.p[row])) for row in rows],
+                "CL": terms["calibration"],
+                "GL": terms["grouping"],
+                "IL": terms["irreducible"],
+                "loss": total,
+            }
+        ),
+        answer=None,
+        names=names,
+        terms=terms,
+    )
+
+
+def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
+    """Stacked bars, one a partition."""
+    figure = go.Figure(
+        stacked_bars(record.names, record.terms, theme),
+        layout=layout(
+            theme,
+            height=420,
+            barmode="stack",
+            bargap=0.3,
+            xaxis={"type": "category", "fixedrange": True},
+            yaxis={
+                "title": {"text": "Expected loss"},
+                "range": [0, 1.12 * float(record.table.loss.max())],
+                "fixedrange": True,
+            },
+        ),
+    )
+    figure.add_scatter(
+        x=record.names,
+        y=record.table.loss,
+        mode="text",
+        text=[number(value) for value in record.table.loss],
+        textposition="top center",
+        textfont={"color": theme.ink},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud(Told):
+    """shown : rows drawn, one for every place · alike : how many partitions lie there"""
+
+    found: EveryPartition
+    shown: np.ndarray
+
+
+def prepare_all(found: EveryPartition) -> Cloud:
+    """All partitions; how many are better than one's own."""
+    every, own, least = found.every, found.rows["own"], found.rows["least"]
+    better = int((every.loss < every.loss[own] - 1e-9).sum())
+    count = f"{len(every.loss):,}"
+    shown = fewest_cuts(every)
+    return Cloud(
+        title=f"Yours is the best of all {count} partitions"
+        if better == 0
+        else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(_count(found, least))}",
+        caption=f"Every partition by its GL and its CL, lighter with fewer leaves; {len(shown):,} places, since many "
+        "partitions cost the same. All on a thin line have the same expected loss. Click a mark to take its "
+        "partition, that with the fewest leaves.",
+        alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "
+        f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
+        f"at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
+        table=pd.DataFrame(
+            {
+                "cuts_after_points": [" ".join(map(str, np.flatnonzero(cuts) + 1)) for cuts in every.cuts],
+                "leaves": every.cuts.sum(axis=1) + 1,
+                "CL": every.calibration,
+                "GL": every.grouping,
+                "IL": every.irreducible,
+                "loss": every.loss,
+            }
+        ),
+        answer=None,
+        found=found,
+        shown=shown,
+    )
+
+
+def _count(found: EveryPartition, row: int) -> int:
+    return int(found.every.cuts[row].sum()) + 1
+
+
+def _axis(title: str, end: float) -> dict:
+    return {"title": {"text": title}, "range": [-0.04 * end, end], "fixedrange": True, "showgrid": False}
+
+
+def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
+    """A scatter with the best and one's own marked."""
+    every, rows, found = record.found.every, record.shown, record.found
+    leaves = every.cuts.sum(axis=1) + 1
+    ends = {term: 1.06 * max(float(getattr(every, term).max()), 0.01) for term in ("grouping", "calibration")}
+    lines = np.linspace(0, sum(ends.values()), 17)[1:]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=420,
+            xaxis=_axis("Grouping loss, GL", ends["grouping"]),
+            yaxis=_axis("Calibration loss, CL", ends["calibration"]),
+            shapes=[
+                {
+                    "type": "line",
+                    "x0": total,
+                    "y0": 0,
+                    "x1": 0,
+                    "y1": total,
+                    "line": {"color": theme.grid, "width": 1},
+                    "layer": "below",
+                }
+                for total in lines
+            ],
+            clickmode="event+select",
+        )
+    )
+    figure.add_scatter(
+        x=every.grouping[rows].round(6),
+        y=every.calibration[rows].round(6),
+        mode="markers",
+        name="a partition",
+        customdata=rows.tolist(),
+        text=[f"{_leaves(leaves[row])}, expected loss {number(every.loss[row])}" for row in rows],
+        marker={
+            "size": 7,
+            "color": leaves[rows],
+            "colorscale": [[i / (len(theme.scale) - 1), ink] for i, ink in enumerate(theme.scale)],
+            "cmin": 1,
+            "cmax": every.cuts.shape[1] + 1,
+            "line": {"width": 0.5, "color": theme.paper},
+        },
+        unselected={"marker": {"opacity": 1}},
+        hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
+    )
+    for name, symbol, size, color in (
+        ("least", "star", 16, theme.positive),
+        ("own", "circle-open", 18, theme.ink),
+    ):
+        row = found.rows[name]
+        figure.add_scatter(
+            x=[every.grouping[row]],
+            y=[every.calibration[row]],
+            mode="markers",
+            name=NAMES[name].lower(),
+            hoverinfo="skip",
+            marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2.5, "color": color}}
+            | ({"line": {"width": 1, "color": rgba(theme.paper, 1)}} if name == "least" else {}),
+        )
+    return figure
+
+
+FINITE = FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line)
+FINITE_LOSSES = FigureEntry("finite_losses", "What a few partitions cost", prepare_losses, draw_losses)
+FINITE_ALL = FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all)

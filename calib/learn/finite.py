@@ -1,0 +1,53 @@
+"""The finite example: a line of a few points, where every way to split it can be worked out."""
+
+from __future__ import annotations
+
+from calib.checks import MOST_ON_LINE
+from calib.learn.base import Experiment
+from calib.learn.cl_gl import PAPER
+from calib.records import Parameter
+
+START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
+
+FINITE = Experiment(
+    key="finite",
+    page="finite_example",
+    name="Finite example",
+    question="Twelve points on a line have known probabilities; eight of them carry a label. A tree may leave the line "
+    "whole, split it once, or split it until every leaf holds labels of one class. Which of the three has the lowest "
+    "expected loss?",
+    answers=("One leaf", "One split", "Pure leaves"),
+    parameters=(
+        Parameter(
+            "line",
+            "Points, as position:probability:label, and | for a cut",
+            "line",
+            START,
+            help=f"From 2 to {MOST_ON_LINE} points from left to right, set apart by blanks; a point without a label is "
+            "no training object.",
+            extra={"drawn_by_page": True},
+        ),
+    ),
+    notice=(
+        "A leaf says the share of class 1 among its labels, whatever the probabilities are. Points are taken as "
+        "equally likely, and losses are summed over both classes, as in the paper: twice the Brier score used "
+        "elsewhere here.",
+        "One leaf is calibrated: half of the labels are 1, and so is the mean probability. What it loses is grouping "
+        "loss (GL). One split takes most of that away and stays calibrated, or nearly so.",
+        "Pure leaves say 0 or 1 only, so that there are two groups, however many leaves; the lone 0 on the right "
+        "spoils its neighbourhood. They are worse than one leaf, although they fit every label.",
+        "Entropy (IL) is the same for all partitions. Turn one label and see how far the best partition moves: the "
+        "tree sees labels only, never this map.",
+    ),
+    formulas=(
+        r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",
+        r"c_x = \text{mean of } \pi \text{ over all } x' \text{ with } p_{x'} = p_x",
+        r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
+        r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
+    ),
+    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not print its points; these give its values.",
+    more_figures=("finite_losses", "finite_all"),
+    drawn=False,
+)
+
+EXPERIMENTS = (FINITE,)

@@ -1,0 +1,118 @@
+"""Every partition of a line of points: what each leaf says, and what it costs.
+
+Shaker and Hüllermeier (2025), section 3.1 and Figure 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from calib.checks import Array, cut_line
+from calib.learn import EXPERIMENTS
+from calib.progress import Watch
+from calib.synthetic import FiniteExample, Partitions
+
+PRESETS = ("one_leaf", "one_split", "pure_leaves")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points (position, posterior, label or None) from left to right, and after which of them the line is cut.
+
+    >>> line = Line.of("1:0.1:0 2:0.7 | 3:0.9:1")
+    >>> str(line.turned(0)), str(line.cut_at([0]))
+    ('1:0.1:1 2:0.7 | 3:0.9:1', '1:0.1:0 | 2:0.7 3:0.9:1')
+    """
+
+    points: tuple[tuple[float, float, int | None], ...]
+    cuts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Line:
+        """The line that a text describes. Raises InputError."""
+        points, cuts = cut_line(text, "line")
+        return cls(tuple(points), tuple(cuts))
+
+    def __str__(self) -> str:
+        parts = []
+        for i, (x, pi, label) in enumerate(self.points):
+            parts.append(f"{x:.15g}:{pi:.15g}" + ("" if label is None else f":{label}"))
+            parts += ["|"] if i in self.cuts else []
+        return " ".join(parts)
+
+    def turned(self, point: int) -> Line:
+        """With the point's label turned; a point without one gets a 1."""
+        points = list(self.points)
+        x, pi, label = points[point]
+        points[point] = x, pi, 1 - (label or 0)
+        return replace(self, points=tuple(points))
+
+    def cut_at(self, cuts) -> Line:
+        return replace(self, cuts=tuple(sorted(cuts)))
+
+    @property
+    def example(self) -> FiniteExample:
+        x, posterior, _ = zip(*self.points, strict=True)
+        train_x, train_y = zip(*((at, y) for at, _, y in self.points if y is not None), strict=True)
+        return FiniteExample(x, posterior, train_x, train_y)
+
+
+@dataclass(frozen=True, eq=False)
+class EveryPartition:
+    """A line with all its partitions, and the rows of a few: "own", the three PRESETS, and "least".
+
+    "one_split" is the single cut of least expected loss, "pure_leaves" cuts half-way between labels that differ, and
+    "least" is the partition of least expected loss; of equally good ones that with fewest cuts, then furthest left.
+    """
+
+    line: Line
+    every: Partitions
+    rows: dict[str, int]
+
+    def cuts(self, which: str | int) -> tuple[int, ...]:
+        """After which points the partition of this name, or in this row, cuts the line."""
+        row = self.rows[which] if isinstance(which, str) else which
+        return tuple(np.flatnonzero(self.every.cuts[row]).tolist())
+
+
+def every_partition(*, random_state: int = 0, watch: Watch | None = None, **settings) -> EveryPartition:
+    """All partitions of the line of EXPERIMENTS["finite"]; nothing is drawn.
+
+    >>> found = every_partition(line="1:0.1:0 2:0.3 | 3:0.9:1")
+    >>> found.every.loss.round(3).tolist(), found.cuts("least")
+    ([0.5, 0.6, 0.333, 0.3], (0, 1))
+    """
+    line = Line.of(EXPERIMENTS["finite"].check(settings)["line"])
+    every = line.example.partitions()
+    count = every.cuts.sum(axis=1)
+    order = np.lexsort((np.arange(len(count)), count, every.loss.round(12)))
+    rows = {
+        "own": _row(line.cuts),
+        "one_leaf": 0,
+        "one_split": int(order[count[order] == 1][0]),
+        "pure_leaves": _row(_pure(line)),
+        "least": int(order[0]),
+    }
+    return EveryPartition(line, every, rows)
+
+
+def _row(cuts: tuple[int, ...]) -> int:
+    return sum(1 << cut for cut in cuts)
+
+
+def _pure(line: Line) -> tuple[int, ...]:
+    """The gaps with the middle between each two neighbouring labels that differ."""
+    x = np.array([at for at, _, _ in line.points])
+    labelled = [(at, label) for at, _, label in line.points if label is not None]
+    middles = [(a + b) / 2 for (a, y), (b, z) in pairwise(labelled) if y != z]
+    return tuple((np.searchsorted(x, middles, side="right") - 1).tolist())
+
+
+def fewest_cuts(every: Partitions) -> Array:
+    """Of all partitions with the same CL and GL the one with fewest cuts, as row numbers."""
+    places = np.column_stack([every.calibration, every.grouping]).round(9)
+    order = np.argsort(every.cuts.sum(axis=1), kind="stable")
+    return order[np.unique(places[order], axis=0, return_index=True)[1]]

@@ -1,0 +1,148 @@
+"""The finite example's line: cut by hand, by a preset or by a click; its points in a table that can be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import nan
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calib.checks import MOST_ON_LINE
+from calib.figures.learn.finite import NAMES
+from calib.learn import EXPERIMENTS
+from calib.recipe import Recipe
+from calib.simulations.finite import EveryPartition, Line
+from pages.ui import chart, state
+
+FIELD = "finite.line"
+SLIDERS = 4  # cuts that can be slid along the line at once; more are set by their buttons alone
+
+
+def pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
+    """Presets, cuts and the line; below what the presets cost, beside all partitions."""
+    line = found.line
+    with st.container(horizontal=True, key="partitions"):
+        for name in list(found.rows)[1:]:
+            st.button(
+                NAMES[name],
+                key=f"take_{name}",
+                disabled=found.rows[name] == found.rows["own"],
+                on_click=partial(_change, line.cut_at(found.cuts(name))),
+            )
+    _cuts(line)
+    records = [chart.show("finite", found, on_click=lambda mark: _change(_clicked(line, *mark)))]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        costs = chart.show("finite_losses", found)
+        st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
+    with right:
+        cloud = chart.show("finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))))
+    return [*records, costs, cloud]
+
+
+def _clicked(line: Line, what: str, which: int) -> Line:
+    """The line after a click on a point, whose label turns, or on a gap, which is cut or mended."""
+    return line.turned(which) if what == "turn" else line.cut_at(set(line.cuts) ^ {which})
+
+
+def _change(line: Line | str) -> None:
+    state.update(learn=dict(state.recipe().learn) | {FIELD: str(line)})
+
+
+def _cuts(line: Line) -> None:
+    """A button for every gap, and a slider for every cut between those beside it."""
+    x = [position for position, _, _ in line.points]
+    name = lambda gap: f"{x[gap]:g} | {x[gap + 1]:g}"  # noqa: E731
+    gaps = range(len(x) - 1)
+    _control(
+        st.pills,
+        "cuts",
+        list(line.cuts),
+        line.cut_at,
+        "Cut between the points",
+        gaps,
+        selection_mode="multi",
+        format_func=name,
+        help="Each leaf between two cuts says the share of class 1 among its labels.",
+    )
+    if not 0 < len(line.cuts) <= SLIDERS:
+        return
+    walls = (-1, *line.cuts, len(gaps))
+    for i, (place, cut) in enumerate(zip(st.columns(SLIDERS, gap="medium"), line.cuts, strict=False)):
+        free = gaps[walls[i] + 1 : walls[i + 2]]
+        if len(free) > 1:
+            with place:
+                _control(
+                    st.select_slider,
+                    f"cut_{i}",
+                    cut,
+                    lambda to, cut=cut: line.cut_at(set(line.cuts) - {cut} | {to}),
+                    f"Move cut {i + 1}",
+                    free,
+                    format_func=name,
+                )
+
+
+def _control(widget: Callable, key: str, value: Any, then: Callable[[Any], Line], *args: Any, **kwargs: Any) -> None:
+    """A widget that shows a part of the line, and changes the line by ``then``."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    widget(*args, key=key, on_change=lambda: _change(then(st.session_state[key])), **kwargs)
+
+
+def editor(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The points as a table. What is refused stays there to be mended, and the line as it was.
+
+    The table begins anew where the line was changed elsewhere, and not after its own changes, which would take the
+    cursor out of it.
+    """
+    text = values["line"]
+    opened, rows, version = st.session_state.get("line_table", (None, [], 0))
+    if opened != text or f"line_table_{version}" not in st.session_state:
+        line, version = Line.of(text), version + 1
+        rows = [
+            {"position": x, "posterior": pi, "label": label, "cut": i in line.cuts}
+            for i, (x, pi, label) in enumerate(line.points)
+        ]
+        st.session_state["line_table"] = text, rows, version
+
+    def changed() -> None:
+        _change(edited(rows, st.session_state[f"line_table_{version}"]))
+        now = EXPERIMENTS["finite"].values(dict(state.recipe().learn))["line"]
+        st.session_state["line_table"] = now, rows, version
+
+    with st.expander("Edit the points", key="points", expanded=True):
+        st.data_editor(
+            pd.DataFrame(rows).astype({"label": "Int64"}),
+            key=f"line_table_{version}",
+            on_change=changed,
+            num_rows="dynamic",
+            height="content",
+            hide_index=True,
+            width="stretch",
+            column_config={
+                "position": st.column_config.NumberColumn("Position", required=True),
+                "posterior": st.column_config.NumberColumn("True probability of class 1", required=True),
+                "label": st.column_config.SelectboxColumn("Label", options=[0, 1]),
+                "cut": st.column_config.CheckboxColumn("Cut after it", default=False),
+            },
+            alt="Points with position, true probability, label, and whether the line is cut after each",
+        )
+        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is no training object.")
+
+
+def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> Line:
+    """The line of a table's rows after the editor's changes; not checked, and without rows that are not yet filled."""
+    rows = [row | changes["edited_rows"].get(i, {}) for i, row in enumerate(rows)]
+    rows = [row for i, row in enumerate(rows) if i not in changes["deleted_rows"]]
+    rows += [row for row in changes["added_rows"] if None not in (row.get("position"), row.get("posterior"))]
+    rows.sort(key=lambda row: _float(row["position"]))
+    points = tuple((_float(row["position"]), _float(row["posterior"]), row.get("label")) for row in rows)
+    return Line(points, tuple(i for i, row in enumerate(rows) if row.get("cut")))
+
+
+def _float(value: float | None) -> float:
+    return nan if value is None else float(value)
