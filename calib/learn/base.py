@@ -5,6 +5,7 @@ What it computes stands in ``calib.simulations`` and its picture in ``calib.figu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +25,8 @@ class Experiment:
     parameters : settings with range and default; those with ``view_of`` only change pictures
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
     more_figures : keys of further pictures of the same numbers · drawn : whether chance, and so the seed, matters
+    large : whether its pictures need the whole width
+    also : keys of further simulations from the same settings, each with the picture of its key
     """
 
     key: str
@@ -37,11 +40,18 @@ class Experiment:
     source: str
     more_figures: tuple[str, ...] = ()
     drawn: bool = True
+    large: bool = False
+    also: tuple[str, ...] = ()
 
     @property
     def figures(self) -> tuple[str, ...]:
         """Keys of its pictures, its own first."""
         return self.key, *self.more_figures
+
+    @property
+    def runs(self) -> dict[str, tuple[str, ...]]:
+        """Every simulation of it, its own first, with the keys of the pictures of what it returns."""
+        return {self.key: self.figures} | {key: (key,) for key in self.also}
 
     @property
     def guess(self) -> Parameter:
@@ -53,29 +63,34 @@ class Experiment:
         """Every parameter's value out of a Recipe's ``learn`` settings, defaults where it says nothing."""
         return {p.name: settings.get(f"{self.key}.{p.name}", p.default) for p in self.parameters}
 
-    def numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the values that change the numbers."""
-        return {p.name: values[p.name] for p in self.parameters if "view" not in p.extra}
+    def numbers(self, values: Mapping[str, Any], simulation: str | None = None) -> dict[str, Any]:
+        """Those of the values that change the numbers: of its own simulation, or of another one of its ``runs``."""
+        return {
+            p.name: values[p.name]
+            for p in self.parameters
+            if "view" not in p.extra or simulation in p.extra.get("numbers_of", ())
+        }
 
     def view(self, values: Mapping[str, Any], figure: str) -> dict[str, Any]:
         """Those that only change this picture."""
         return {p.name: values[p.name] for p in self.parameters if figure in p.extra.get("view", ())}
 
     def to_python(self, settings: Mapping[str, Any], seed: int) -> str:
-        """Python source that computes the numbers of its pictures."""
+        """Python source that computes the numbers of all its pictures."""
 
         def arguments(named: Mapping[str, Any]) -> str:
             return "".join(f", {name}={value!r}" for name, value in named.items())
 
         values = self.values(settings)
-        pictures = "".join(
-            f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())\n'
-            for key in self.figures
-        )
-        return (
-            "from calib.figures import FIGURES\nfrom calib.simulations import SIMULATIONS\n\n"
-            f'result = SIMULATIONS["{self.key}"](random_state={seed}{arguments(self.numbers(values))})\n{pictures}'
-        )
+        lines = ["from calib.figures import FIGURES", "from calib.simulations import SIMULATIONS"]
+        for simulation, figures in self.runs.items():
+            given = f"random_state={seed}{arguments(self.numbers(values, simulation))}"
+            lines += ["", f'result = SIMULATIONS["{simulation}"]({given})']
+            lines += [
+                f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())'
+                for key in figures
+            ]
+        return "\n".join(lines) + "\n"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a call from a notebook, with defaults; refused by name where they cannot be."""
@@ -93,11 +108,33 @@ def setting_parameters(experiments: Mapping[str, Experiment]) -> dict[str, Param
     return allowed
 
 
+def read(text: str, parameter: Parameter) -> Any:
+    """The value that a text stands for; one that stands for none is left for the parameter's check to refuse.
+
+    >>> [read(text, Parameter("depth", "Depth", "choice", None, choices=(1, 2, None))) for text in ("2", "none", "two")]
+    [2, None, 'two']
+    >>> read("0.5", Parameter("gap", "Gap", "number", 1.0))
+    0.5
+    """
+    if parameter.kind in checks.TEXTS:
+        return text
+    try:
+        value = json.loads(text.lower())
+    except ValueError:
+        value = text
+    if parameter.kind == "choice":
+        return next((c for c in parameter.choices if c == value or str(c).lower() == text.lower()), value)
+    return value
+
+
 def with_default(parameter: Parameter, default: Any) -> Parameter:
     """The same setting starting elsewhere."""
     return replace(parameter, default=default)
 
 
 def view_of(*figures: str, **extra: Any) -> dict[str, Any]:
-    """``extra`` of a setting that changes only these pictures, not the numbers behind them."""
+    """``extra`` of a setting that changes only these pictures, not the numbers behind them.
+
+    ``numbers_of=(simulation, …)`` names those of an experiment's further simulations that do take it.
+    """
     return {"view": figures} | extra

@@ -89,7 +89,7 @@ class SizeSweep:
     def calibration(self, share: float) -> Dataset:
         """The first rows of the pool, ``share`` in (0, 1] of the number of training rows."""
         checks.number(share, "share", low=1 / self.train.n, high=self.pool.n / self.train.n)
-        return _slice(self.pool, 0, round(share * self.train.n))
+        return part_of(self.pool, 0, round(share * self.train.n))
 
 
 def size_sweep(random_state: Any, n_train: int = 800, n_test: int = 100, d: int = 2, clusters: int = 4) -> SizeSweep:
@@ -102,10 +102,11 @@ def size_sweep(random_state: Any, n_train: int = 800, n_test: int = 100, d: int 
     rng = np.random.default_rng(random_state)
     data = GaussianMixturePair.random(rng, d, clusters).sample(2 * n_train + n_test, rng)
     ends = [0, n_train, 2 * n_train, data.n]
-    return SizeSweep(*(_slice(data, start, stop) for start, stop in pairwise(ends)))
+    return SizeSweep(*(part_of(data, start, stop) for start, stop in pairwise(ends)))
 
 
-def _slice(data: Dataset, start: int, stop: int) -> Dataset:
+def part_of(data: Dataset, start: int, stop: int) -> Dataset:
+    """Rows ``start`` to ``stop`` − 1 of a set whose posterior is known."""
     assert data.posterior is not None
     X = data.X.iloc[start:stop].reset_index(drop=True)
     return replace(data, X=X, y=data.y[start:stop], posterior=data.posterior[start:stop])

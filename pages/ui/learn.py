@@ -28,23 +28,29 @@ def show(
     page: str,
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None,
     below: Callable[[Recipe, dict[str, Any]], None] | None = None,
+    compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None,
     **helpers,
 ) -> None:
     """The experiment of this page that the Recipe chooses, from its question to its source.
 
     pictures : draws them from the settings and the result, where a page does it its own way; returns their records
-    below : draws what else belongs to it, from its settings · helpers : handed on to the simulation
+    below : draws what else belongs to it, from its settings
+    compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation
+    helpers : handed on to that simulation
     """
     experiment = _choose(recipe, page)
     st.markdown(f"**{plain(experiment.question)}**")
     if not _predicted(recipe, experiment):
         return
     values = _settings(recipe, experiment)
-    result = simulated(experiment.key, experiment.numbers(values), recipe.seed, **helpers)
+    if compute is not None:
+        result = compute(recipe, experiment, values)
+    else:
+        result = simulated(experiment.key, experiment.numbers(values), recipe.seed, **helpers)
     if result is None:
         return
     verdict = st.container()
-    records = (pictures or partial(_pictures, experiment))(recipe, values, result)
+    records = (pictures or partial(draw, experiment))(recipe, values, result)
     with verdict:
         _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
     if below is not None:
@@ -52,17 +58,21 @@ def show(
     _tell(recipe, experiment)
 
 
-def _pictures(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
+def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
+    """All pictures of an experiment's numbers; their records."""
     records = []
-    for key, place in zip(experiment.figures, _places(len(experiment.figures)), strict=True):
+    for key, place in zip(experiment.figures, _places(experiment), strict=True):
         with place:
             records.append(chart.show(key, result, **experiment.view(values, key)))
     return records
 
 
-def _places(figures: int) -> list[Any]:
-    """Two pictures stand side by side, the first one wider."""
-    return [st.container()] if figures == 1 else st.columns([0.6, 0.4], gap="medium")
+def _places(experiment: Experiment) -> list[Any]:
+    """Two pictures stand side by side, the first one wider, unless they are large."""
+    figures = len(experiment.figures)
+    if figures == 1 or experiment.large:
+        return [st.container() for _ in range(figures)]
+    return st.columns([0.6, 0.4], gap="medium")
 
 
 def simulated(key: str, numbers: Mapping[str, Any], seed: int, **helpers) -> Any | None:
@@ -113,9 +123,9 @@ def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
     for parameter in experiment.parameters:
         field = f"learn.{experiment.key}.{parameter.name}"
         if parameter.kind == "points":
-            _control(parameter, field, values[parameter.name])
+            control(parameter, field, values[parameter.name])
         elif not parameter.extra.get("drawn_by_page"):
-            fields.append(partial(_control, parameter, field, values[parameter.name]))
+            fields.append(partial(control, parameter, field, values[parameter.name]))
     if experiment.drawn:
         fields.append(partial(_seed, recipe))
     if fields:
@@ -145,7 +155,7 @@ def _seed(recipe: Recipe) -> None:
     )
 
 
-def _control(parameter: Parameter, field: str, value: Any) -> None:
+def control(parameter: Parameter, field: str, value: Any) -> None:
     """A slider for numbers, a slider over listed numbers, a choice for words, a switch."""
     args = (field, value, parameter.label)
     if parameter.kind == "choice" and isinstance(parameter.choices[0], str):

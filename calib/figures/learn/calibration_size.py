@@ -1,0 +1,190 @@
+"""The long experiment on calibration sets: lines by their size, the entropies of Table 3, and one of the mixtures.
+
+Shaker and Hüllermeier (2025), Figures 11 and 12, Table 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, mark, name, of_base, span
+from calib.figures.learn.words import Told
+from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.learn.calibration_size import PUBLISHED_ENTROPY
+from calib.learn.forests import BASES, MEASURES
+from calib.records import Dataset
+from calib.simulations.calibration_size import SizeResult
+
+CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
+"""What the reader could have predicted, in the order of the answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes(Told):
+    """rows : of one base, with their measure"""
+
+    rows: pd.DataFrame
+    measure: str
+
+
+def prepare(found: SizeResult, measure: str = "tce", base: str = "tuned") -> Sizes:
+    """One measure by the size of the calibration set."""
+    rows = of_base(found.table, base)
+    last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
+    first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
+    last = last[[key for key in PAPER_METHODS if key in last]]
+    best = last.idxmax() if measure in ("accuracy", "group_entropy", "bin_entropy") else last.idxmin()
+    said = "highest" if measure in ("accuracy", "group_entropy", "bin_entropy") else "lowest"
+    return Sizes(
+        title=f"{MEASURES[measure]} is {said} with {name(best)} once calibration and training sets are of one size: "
+        f"{number(last[best])}; Venn–Abers goes from {number(first['venn_abers'])} to {number(last['venn_abers'])}",
+        caption=f"In colour: calibrators of the {BASES[base].lower()}; in ink, at every tenth: forests that learn from "
+        f"training and calibration objects alike. Bands: two standard errors. {how_made(found)}",
+        alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
+        + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
+        table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
+        answer=1 + int(np.argmin([last[key] for key in CANDIDATES])) if measure == "tce" and base == "tuned" else None,
+        rows=rows,
+        measure=measure,
+    )
+
+
+def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
+    """Lines with bands over the share of the training size."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=500,
+            xaxis={
+                "title": {"text": "Calibration objects, share of the training objects"},
+                "tickformat": ".0%",
+                "range": [0, 1.02],
+                "fixedrange": True,
+            },
+            yaxis={
+                "title": {"text": MEASURES[record.measure]},
+                "range": span(record.rows, record.measure),
+                "fixedrange": True,
+            },
+        )
+    )
+    add_lines(figure, record.rows, "share", record.measure, theme, where={}, hover="share", first=True, bands=True)
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Entropies(Told):
+    """rows : method, entropy, bin_entropy, published (NaN where the paper has none)"""
+
+    rows: pd.DataFrame
+
+
+def prepare_entropy(found: SizeResult, base: str = "tuned") -> Entropies:
+    """The mean entropies over all sizes, beside the paper's."""
+    rows = (
+        of_base(found.table, base).groupby("method", sort=False)[["group_entropy", "bin_entropy"]].mean().reset_index()
+    )
+    rows["published"] = rows["method"].map(PUBLISHED_ENTROPY)
+    known = rows.dropna(subset="published")
+    away = (known["group_entropy"] - known["published"]).abs()
+    return Entropies(
+        title=f"{name(rows['method'][rows['group_entropy'].idxmin()])} says the fewest different things",
+        caption="Entropy of the predictions in bits, averaged over the sizes; rings: the paper's Table 3. With n test "
+        "objects it is at most log2 n. The paper speaks of bins, yet 20 bins allow no more than 4.32 bits: its values "
+        f"are those of equal predictions. Mean difference to them here: {number(float(away.mean()), 2)} bits.",
+        alt=" ".join(
+            f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
+            for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
+        ),
+        table=rows,
+        answer=None,
+        rows=rows,
+    )
+
+
+def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
+    """A dot a method, with a ring where the paper has it."""
+    rows = record.rows.iloc[::-1]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=500,
+            xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero", "fixedrange": True},
+            yaxis={"type": "category", "fixedrange": True},
+            margin={"l": 110, "r": 12, "t": 12, "b": 48},
+        )
+    )
+    names = [name(method) for method in rows["method"]]
+    inks = [mark(method, theme) for method in rows["method"]]
+    figure.add_scatter(
+        x=rows["published"],
+        y=names,
+        mode="markers",
+        name="Table 3",
+        marker={
+            "symbol": "circle-open",
+            "size": 17,
+            "color": theme.muted,
+            "line": {"width": 1.6, "color": theme.muted},
+        },
+        hovertemplate="published: %{x:.2f}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=rows["group_entropy"],
+        y=names,
+        mode="markers",
+        name="here",
+        marker={"symbol": [ink.symbol for ink in inks], "size": 10, "color": [ink.color for ink in inks]},
+        hovertemplate="here: %{x:.2f}<extra></extra>",
+    )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Told):
+    data: Dataset
+
+
+def prepare_data(data: Dataset) -> Mixture:
+    """The training objects of the first repetition."""
+    assert data.posterior is not None
+    bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
+    return Mixture(
+        title=f"The first of the mixtures: even the best rule there is misclassifies {number(100 * bayes)} %",
+        caption="Four Gaussians a class, means in U(0, 20), variances in U(1, 5); every repetition draws others.",
+        alt=f"Scatter plot of {data.n} objects in two classes of four clusters each.",
+        table=data.X.assign(y=data.y, posterior=data.posterior),
+        answer=None,
+        data=data,
+    )
+
+
+def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
+    """Both classes in the plane."""
+    X, y = record.data.X.to_numpy(), record.data.y
+    axis = {"fixedrange": True}
+    figure = go.Figure(
+        layout=layout(theme, height=440, xaxis=axis | {"title": {"text": "x1"}}, yaxis=axis | {"title": {"text": "x2"}})
+    )
+    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
+        figure.add_scatter(
+            x=np.round(X[y == label, 0], 3),
+            y=np.round(X[y == label, 1], 3),
+            mode="markers",
+            name=f"class {label}",
+            hovertemplate="(%{x:.1f}, %{y:.1f})<extra></extra>",
+            marker={"symbol": symbol, "size": 6, "color": color, "opacity": 0.75},
+        )
+    return figure
+
+
+CALIBRATION_SIZE = FigureEntry("calibration_size", "Forests and calibrators by calibration size", prepare, draw)
+CALIBRATION_SIZE_ENTROPY = FigureEntry(
+    "calibration_size_entropy", "Entropy of the predictions", prepare_entropy, draw_entropy
+)
+CALIBRATION_SIZE_DATA = FigureEntry("calibration_size_data", "One of the mixtures", prepare_data, draw_data)

@@ -1,0 +1,100 @@
+"""Lines of forests and calibrators along one setting, shared by the pictures of the two long experiments.
+
+Calibrators have their own colours; the forests that need no calibration set are in ink, told apart by dash and marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import label_of
+from calib.figures.learn.words import band
+from calib.figures.theme import MARKS, Mark, Theme
+from calib.learn.forests import BASELINES
+
+BASELINE_MARKS = {
+    "rf_d": ("circle-open", "solid"),
+    "rf_opt": ("square-open", "dash"),
+    "rf_large": ("diamond-open", "dot"),
+    "ct": ("triangle-up-open", "dashdot"),
+}
+PAPER_METHODS = (*BASELINES, "platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
+"""Those of the paper; the others wait in the legend."""
+
+
+def mark(method: str, theme: Theme) -> Mark:
+    """Colour, marker and dash of a forest or a calibrator."""
+    return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else MARKS[method]
+
+
+def name(method: str) -> str:
+    """What the legend calls it: "none" is the forest that the others calibrate."""
+    return BASELINES.get(method) or ("not calibrated" if method == "none" else label_of(method))
+
+
+def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
+    """The forests that need no calibration set, and the calibrators of one base forest."""
+    return table[table["base"].isin(["", base])]
+
+
+def add_lines(
+    figure: go.Figure,
+    table: pd.DataFrame,
+    x: str,
+    measure: str,
+    theme: Theme,
+    *,
+    where: Mapping[str, Any],
+    hover: str,
+    first: bool,
+    bands: bool = False,
+) -> None:
+    """A line a method of ``measure`` along the column ``x``, with bands of two standard errors where asked for.
+
+    where : the axes, as traces name them · hover : what x is, in words · first : whether the legend shows these lines
+    """
+    for method, rows in table.groupby("method", sort=False):
+        ink = mark(method, theme)
+        visible = True if method in PAPER_METHODS else "legendonly"
+        at, mean = rows[x].to_numpy(), rows[measure].to_numpy()
+        error = rows[f"{measure}_error"].fillna(0).to_numpy()
+        if bands:
+            low, high = mean - 2 * error, mean + 2 * error
+            figure.add_trace(band(at, low, high, ink.color, legendgroup=method, visible=visible, **where))
+        figure.add_scatter(
+            x=at,
+            y=np.round(mean, 6),
+            mode="lines+markers" if len(at) <= 25 else "lines",
+            name=name(method),
+            legendgroup=method,
+            showlegend=first,
+            visible=visible,
+            line={"color": ink.color, "dash": ink.dash, "width": 2},
+            marker={"color": ink.color, "symbol": ink.symbol, "size": 7},
+            customdata=np.column_stack([2 * error, rows["runs"]]),
+            hovertemplate=f"{name(method)}: %{{y:.4f}} ± %{{customdata[0]:.4f}}<br>{hover} %{{x}}"
+            "<br>%{customdata[1]} repetitions<extra></extra>",
+            **where,
+        )
+
+
+def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = PAPER_METHODS) -> list[float]:
+    """A vertical range that holds these methods' means, from zero for errors and losses."""
+    values = table.loc[table["method"].isin(methods), measure]
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * (high - low or 1.0)
+    return [low - room if low < 0 or measure == "accuracy" else 0.0, high + room]
+
+
+def how_made(found: Any) -> str:
+    """Where the numbers come from, for a caption: made beforehand, or computed here from so many repetitions."""
+    if found.made is not None:
+        return found.made.told()
+    runs = found.table["runs"]
+    low, high = int(runs.min()), int(runs.max())
+    return f"Computed here: means over {high if low == high else f'{low} to {high}'} repetitions."

@@ -1,0 +1,205 @@
+"""The long experiment on overlap: one panel a dimension, one a measure, and the data themselves.
+
+Shaker and Hüllermeier (2025), Figures 4, 9 and 10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry
+from calib.figures.learn.forest_lines import add_lines, how_made, name, of_base, span
+from calib.figures.learn.words import Told
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, number
+from calib.learn.forests import BASELINES, BASES, MEASURES
+from calib.learn.overlap import EMBEDDINGS
+from calib.simulations.overlap import DrawnSteps, Overlap
+
+TICKS = (0, 0.5, 1, 2, 3, 4, 5.72)  # distances, on an axis of their roots: equal shifts are equal steps
+XAXIS = {
+    "title": {"text": "Bhattacharyya distance"},
+    "tickvals": [float(np.sqrt(tick)) for tick in TICKS],
+    "ticktext": [f"{tick:g}" for tick in TICKS],
+    "range": [-0.06, float(np.sqrt(TICKS[-1])) + 0.06],
+}
+SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class Panels(Told):
+    """table : of one base, with ``root``, the root of the distance · panels : (title, rows, measure)"""
+
+    panels: tuple[tuple[str, pd.DataFrame, str], ...]
+    columns: int
+
+
+def prepare(found: Overlap, measure: str = "tce", base: str = "tuned") -> Panels:
+    """One measure along the distance, a panel for every number of dimensions."""
+    table = _rooted(of_base(found.table, base))
+    each = list(table.groupby("d"))
+    title, answer = _finding(table, measure)
+    return Panels(
+        title=title,
+        caption=f"From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
+        f"colour: calibrators of the {BASES[base].lower()}, trained on what the calibration set leaves; in ink: "
+        f"forests that learn from everything. {how_made(found)}",
+        alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
+        + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
+        table=table.drop(columns="root")[
+            ["d", "step", "distance", "method", "base", "runs", measure, f"{measure}_error"]
+        ],
+        answer=answer if measure == "tce" else None,
+        panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
+        columns=min(2, len(each)),
+    )
+
+
+def prepare_measures(found: Overlap, detail: str = "2", base: str = "tuned") -> Panels:
+    """All measures for one number of dimensions."""
+    d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
+    table = _rooted(of_base(found.table[found.table["d"] == d], base))
+    return Panels(
+        title=f"All measures in {d} dimensions",
+        caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
+        "method adds, and follows TCE. ECE follows neither.",
+        alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
+        table=table.drop(columns="root"),
+        answer=None,
+        panels=tuple((MEASURES[key], table, key) for key in SHOWN),
+        columns=2,
+    )
+
+
+def _rooted(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(root=np.sqrt(table["distance"]))
+
+
+def _finding(table: pd.DataFrame, measure: str) -> tuple[str, int | None]:
+    """What the first panel shows, and which third of the way calibration helps most in."""
+    d = int(table["d"].min())
+    wide = table[table["d"] == d].pivot_table(index="step", columns="method", values=measure)
+    forests = wide[[key for key in BASELINES if key in wide]]
+    calibrated = wide.drop(columns=[*forests.columns, "none"])
+    gain = wide["rf_d"] - calibrated.median(axis=1)
+    if measure not in ("tce", "ece", "brier", "excess"):
+        return f"{MEASURES[measure]} from complete overlap to none", None
+    step, best = int(gain.idxmax()), calibrated.loc[gain.idxmax()].idxmin()
+    distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
+    last = int(table["step"].max())
+    if gain[step] <= 0:
+        return (
+            f"In {d} dimensions RF_d has a lower {MEASURES[measure]} than most calibrators at every distance",
+            None,
+        )
+    title = (
+        f"In {d} dimensions calibration helps most at distance {number(distance)}: {MEASURES[measure]} "
+        f"{number(wide.loc[step, 'rf_d'])} for RF_d, {number(calibrated.loc[step, best])} with {name(best)}"
+    )
+    return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None
+
+
+def _ends(rows: pd.DataFrame, measure: str) -> str:
+    """RF_d and RF_opt at both ends, for readers who do not see the lines."""
+    said = []
+    for method in ("rf_d", "rf_opt"):
+        line = rows[rows["method"] == method][measure]
+        said.append(f"{name(method)} from {number(line.iloc[0])} to {number(line.iloc[-1])}")
+    return ", ".join(said)
+
+
+def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
+    """Panels of lines; one legend for all."""
+    figure = panels(
+        theme,
+        [(title,) for title, _, _ in record.panels],
+        record.columns,
+        height=230,
+        between=26,
+        xaxis=XAXIS,
+        yaxis={"rangemode": "tozero"},
+    )
+    shared = len({measure for _, _, measure in record.panels}) == 1
+    everything = pd.concat([rows for _, rows, _ in record.panels])
+    for i, (_, rows, measure) in enumerate(record.panels):
+        x, y = axes(i)
+        where = {"xaxis": x, "yaxis": y}
+        add_lines(figure, rows, "root", measure, theme, where=where, hover="root of the distance", first=i == 0)
+        figure.update_layout(
+            {
+                f"yaxis{y[1:]}": {
+                    "range": span(everything if shared else rows, measure),
+                    "showticklabels": not shared or i % record.columns == 0,
+                    "title": {"text": MEASURES[measure]} if shared and i % record.columns == 0 else None,
+                    "nticks": 5,
+                }
+            }
+        )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn(Told):
+    found: DrawnSteps
+
+
+def prepare_data(found: DrawnSteps, **_: Any) -> Drawn:
+    """The objects of four steps on the page."""
+    how = "as they are" if found.d == 2 else f"by {EMBEDDINGS[found.embedding]}"
+    frames = [
+        pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})
+        for step, distance, at, y in found.steps
+    ]
+    return Drawn(
+        title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
+        caption="Every panel has its own plane."
+        if found.embedding == "pca"
+        else "t-SNE keeps neighbours together; distances between groups, sizes and axes mean nothing.",
+        alt=f"Scatter plots of both classes at the Bhattacharyya distances "
+        f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
+        table=pd.concat(frames),
+        answer=None,
+        found=found,
+    )
+
+
+def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
+    """Four scatter plots."""
+    steps = record.found.steps
+    figure = panels(
+        theme,
+        [(f"distance {number(distance)}",) for _, distance, _, _ in steps],
+        2,
+        height=240,
+        xaxis={"showticklabels": False, "ticks": "", "showgrid": False},
+        yaxis={"showticklabels": False, "ticks": "", "showgrid": False},
+    )
+    for i, (_, _, at, y) in enumerate(steps):
+        x_axis, y_axis = axes(i)
+        figure.update_layout(
+            {f"xaxis{x_axis[1:]}": {"showticklabels": False}, f"yaxis{y_axis[1:]}": {"showticklabels": False}}
+        )
+        for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
+            figure.add_scatter(
+                x=np.round(at[y == label, 0], 3),
+                y=np.round(at[y == label, 1], 3),
+                mode="markers",
+                name=f"class {label}",
+                legendgroup=str(label),
+                showlegend=i == 0,
+                hoverinfo="skip",
+                marker={"symbol": symbol, "size": 5, "color": color, "opacity": 0.7},
+                xaxis=x_axis,
+                yaxis=y_axis,
+            )
+    return figure
+
+
+OVERLAP = FigureEntry("overlap", "Forests and calibrators along the overlap", prepare, draw)
+OVERLAP_MEASURES = FigureEntry("overlap_measures", "All measures along the overlap", prepare_measures, draw)
+OVERLAP_DATA = FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data)

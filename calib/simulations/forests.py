@@ -1,0 +1,118 @@
+"""The forests that the long experiments compare, every calibrator on two of them, and what each is worth.
+
+Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from everything that
+there is; a calibrated forest gives some of it away for calibration. The entropies of the paper's Table 3 show that it
+calibrated a searched forest: calibrating the default one left its many equal scores equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import entropy
+
+from calib.binning import bin_index
+from calib.calibrators import CALIBRATORS
+from calib.checks import Array
+from calib.learn.forests import MEASURES
+from calib.metrics import METRICS
+from calib.metrics.calibration_error import excess_brier, true_calibration_error
+from calib.models import ProbabilityForest
+from calib.records import Dataset
+from calib.simulations.searched import Searched
+
+TREES, LARGE = 100, 500
+OPTIONS = {"venn_abers": {"merge": "square"}}  # as the paper merges
+
+
+def baselines(data: Dataset, test: Dataset, found: Searched, random_state: int) -> pd.DataFrame:
+    """RF_d, RF_opt, RF_large and CT trained on all of ``data``: one row each, judged on ``test``."""
+    shapes: dict[str, dict[str, Any]] = {
+        "rf_d": {},
+        "rf_opt": dict(found.forest),
+        "rf_large": {"n_estimators": LARGE},
+        "ct": {"curtail": found.curtail},
+    }
+    return _table(
+        (name, "", judge(test, scores(forest(data, random_state, **shape), test))) for name, shape in shapes.items()
+    )
+
+
+def forest(data: Dataset, random_state: int, **shape: Any) -> ProbabilityForest:
+    """A forest of TREES trees unless ``shape`` says otherwise."""
+    return ProbabilityForest(**({"n_estimators": TREES} | shape), random_state=random_state).fit(data.X, data.y)
+
+
+def scores(model: ProbabilityForest, data: Dataset) -> Array:
+    """Probability of class 1, (n,)."""
+    return model.predict_proba(data.X)[:, 1]
+
+
+class Calibrated:
+    """The two base forests of one training set, with what they and their trees say of a pool and of test objects, kept.
+
+    One pool serves calibration sets of every size: they are its first rows.
+    """
+
+    def __init__(self, train: Dataset, pool: Dataset, test: Dataset, found: Searched, random_state: int) -> None:
+        self.pool, self.test = pool, test
+        shapes: dict[str, Mapping[str, Any]] = {"tuned": found.forest, "default": {}}
+        self.scores, self.votes = {}, {}
+        for base, shape in shapes.items():
+            model = forest(train, random_state, **shape)
+            self.scores[base] = scores(model, pool), scores(model, test)
+            laplace = model.with_leaf("laplace")  # as rank wants them: else the default's pure leaves are all alike
+            self.votes[base] = laplace.tree_scores(pool.X), laplace.tree_scores(test.X)
+
+    def table(self, size: int) -> pd.DataFrame:
+        """One row a base and calibrator, fitted on the first ``size`` objects of the pool and judged on the test."""
+        rows = []
+        for base in self.scores:
+            for key, method in CALIBRATORS.items():
+                pool, test = (self.votes if method.input == "tree_scores" else self.scores)[base]
+                calibrator = method(**OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
+                rows.append((key, base, judge(self.test, calibrator.predict(test))))
+        return _table(rows)
+
+
+def judge(test: Dataset, p: Array) -> dict[str, float]:
+    """Every measure of MEASURES, the posterior being known; log loss is left out, being infinite for most forests.
+
+    CL + GL is the Brier score beyond that of the posterior on the same labels, as in the paper's Figure 10.
+    """
+    y, posterior = test.y, test.posterior
+    assert posterior is not None
+    by_y = {key: METRICS[key].function(y, p) for key in ("ece", "brier", "accuracy", "group_entropy")}
+    return by_y | {
+        "tce": true_calibration_error(posterior, p),
+        "excess": excess_brier(y, p, posterior),
+        "irreducible": float(np.mean(posterior * (1 - posterior))),
+        "bin_entropy": bin_entropy(p),
+    }
+
+
+def bin_entropy(p: Array, bins: int = 20) -> float:
+    """Entropy, in bits, of the predictions' distribution over equal-width bins, in [0, log2 bins].
+
+    >>> bin_entropy(np.array([0.01, 0.02, 0.51, 0.99]))
+    1.5
+    """
+    return float(entropy(np.bincount(bin_index(p, bins)) / len(p), base=2))
+
+
+def _table(rows: Iterable[tuple[str, str, dict[str, float]]]) -> pd.DataFrame:
+    return pd.DataFrame([{"method": method, "base": base, **judged} for method, base, judged in rows])
+
+
+def summary(cells: Iterable[pd.DataFrame], by: list[str]) -> pd.DataFrame:
+    """Mean and standard error over the repetitions: columns ``by``, method, base, runs, then TCE, TCE_error, …
+
+    cells : tables with the columns ``by``, method, base and the measures, one row a repetition
+    """
+    grouped = pd.concat(list(cells)).groupby([*by, "method", "base"], sort=False)[list(MEASURES)]
+    mean, error = grouped.mean(), grouped.sem().add_suffix("_error")
+    both = pd.concat([grouped.size().rename("runs"), mean, error], axis=1)
+    return both.reset_index()

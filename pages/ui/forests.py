@@ -1,0 +1,51 @@
+"""The long experiments: results made beforehand at once, others part by part, with the picture so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from calib.learn import EXPERIMENTS, Experiment
+from calib.recipe import Recipe
+from calib.simulations import calibration_size
+from pages.ui import chart, learn, work
+
+
+def in_parts(simulation: ModuleType) -> Callable[[Recipe, Experiment, dict[str, Any]], Any | None]:
+    """What ``learn.show`` computes with: the kept results, or the simulation's cells as background jobs.
+
+    While they run, the pictures show the cells that are there.
+    """
+
+    def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
+        kept = simulation.kept_results(recipe.seed, values)
+        if kept is not None:
+            return kept
+        kind, calls = f"learn_{experiment.key}", simulation.cells(recipe.seed, values)
+
+        def so_far() -> None:
+            done = [found for found in (work.finished(kind, key) for key in calls) if found is not None]
+            if done:
+                learn.draw(experiment, recipe, values, simulation.gathered(done))
+
+        found = work.run(kind, "Computing", calls, meanwhile=so_far)
+        return None if found is None else simulation.gathered(found)
+
+    return compute
+
+
+def steps_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The data of four steps, in as many dimensions as are looked at in detail."""
+    parameter = next(p for p in EXPERIMENTS["overlap"].parameters if p.name == "embedding")
+    d = int(values["detail"])
+    if d > 2:
+        learn.control(parameter, "learn.overlap.embedding", values["embedding"])
+    found = learn.simulated("overlap_data", {"d": d, "embedding": values["embedding"]}, recipe.seed)
+    if found is not None:
+        chart.show("overlap_data", found)
+
+
+def mixture_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The training objects of the first repetition."""
+    chart.show("calibration_size_data", calibration_size.draw_data(random_state=recipe.seed))
