@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,12 +27,17 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class FigureEntry:
-    """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``."""
+    """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
+
+    parts : of a figure of several panels, a record for each, so that a page can set them in ``record.columns`` columns,
+        which a phone stacks; what is taken along holds them all in one
+    """
 
     key: str
     label: str
     prepare: Callable[..., Any]
     draw: Callable[[Any, Theme], go.Figure]
+    parts: Callable[[Any], Sequence[Any]] | None = None
 
 
 def label_of(key: str) -> str:

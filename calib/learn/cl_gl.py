@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from calib.learn.base import Experiment, view_of
+from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, SPREAD
 from calib.records import Parameter
-from calib.synthetic import COVARIANCES
-
-PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 
 AGAINST = {
     "depth": "Depth",
@@ -15,8 +13,6 @@ AGAINST = {
     "n": "Training objects",
     "leaf": "Leaf estimate",
 }
-LEAF_NAMES = {"frequency": "Frequency", "laplace": "Laplace"}
-
 CL_GL = Experiment(
     key="cl_gl",
     page="cl_gl",
@@ -34,23 +30,8 @@ CL_GL = Experiment(
             help="One tree, or a forest, whose many predictions are grouped into 20 quantile bins.",
             extra={"names": {"tree": "Tree", "forest": "Forest"}},
         ),
-        Parameter(
-            "depth",
-            "Depth",
-            "choice",
-            None,
-            choices=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, None),
-            help="Splits from the root to a leaf, at most.",
-        ),
-        Parameter(
-            "leaf",
-            "Leaf estimate",
-            "choice",
-            "frequency",
-            choices=("frequency", "laplace"),
-            help="The share of class 1 in the leaf, or (n1 + 1)/(n + 2).",
-            extra={"names": LEAF_NAMES},
-        ),
+        DEPTH,
+        LEAF,
         Parameter(
             "loss",
             "Loss",
@@ -80,18 +61,8 @@ CL_GL = Experiment(
         Parameter(
             "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
         ),
-        Parameter(
-            "n", "Training objects", "choice", 1000, choices=(50, 100, 200, 500, 1000, 2000), help="Half of each class."
-        ),
-        Parameter(
-            "covariances",
-            "Covariances",
-            "choice",
-            "separate",
-            choices=tuple(COVARIANCES),
-            help="One shared draw, one draw for each class as in the paper, or very unequal ones.",
-            extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
-        ),
+        SIZE,
+        SPREAD,
     ),
     notice=(
         "A group is a union of leaves: all that say the same. Pure leaves say 0 or 1, so that there are two groups, "

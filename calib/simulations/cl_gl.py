@@ -21,47 +21,10 @@ from calib.learn import EXPERIMENTS
 from calib.learn.cl_gl import AGAINST
 from calib.metrics import loss_decomposition
 from calib.metrics.decomposition import LOSSES, LossDecomposition
-from calib.models import ProbabilityForest, ProbabilityTree
 from calib.progress import Watch
-from calib.synthetic import GaussianPair
+from calib.simulations.plane import Plane, draw_plane, groups_for
 
-TESTS = 10_000
-MOST_EXACT = 200  # different predictions that are still groups of their own; beyond, quantile bins
-FOREST_GROUPS = 20
-GRID = 72  # cells along each axis of the heat map
 NO_GROUP = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """Two Gaussian classes with training and test objects, and a grid over them.
-
-    X (n, 2), y (n,) : training objects · test (m, 2), posterior (m,) : test objects with π
-    x1, x2 (g,) : the grid's coordinates · grid (g · g, 2), x1 fastest · grid_posterior (g · g,)
-    """
-
-    X: Array
-    y: Array
-    test: Array
-    posterior: Array
-    x1: Array
-    x2: Array
-    grid: Array
-    grid_posterior: Array
-
-
-def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
-    """The pair, its test objects and grid depend on the seed alone; more training objects keep those of fewer."""
-    streams = np.random.SeedSequence(random_state).spawn(3)
-    pair = GaussianPair.variant(covariances, 2, np.random.default_rng(streams[0]))
-    most = max(next(p for p in EXPERIMENTS["cl_gl"].parameters if p.name == "n").choices)
-    train = pair.sample(most, np.random.default_rng(streams[1]))
-    test = pair.sample(TESTS, np.random.default_rng(streams[2]))
-    X, T = train.X.to_numpy()[:n], test.X.to_numpy()
-    low, high = np.quantile(T, (0.005, 0.995), axis=0)
-    x1, x2 = (np.linspace(low[i], high[i], GRID) for i in (0, 1))
-    grid = np.column_stack([a.ravel() for a in np.meshgrid(x1, x2)])
-    return Plane(X, train.y[:n], T, pair.posterior(T), x1, x2, grid, pair.posterior(grid))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,22 +57,13 @@ def one_point(
 ) -> Point:
     """Fit and judge one model; a pure function of numbers and words, so that it can be remembered."""
     plane = draw_plane(covariances, n, random_state)
-    shape: dict[str, Any] = {
-        "max_depth": depth,
-        "max_leaf_nodes": leaves,
-        "leaf": leaf,
-        "random_state": random_state,
-    }
-    if model == "tree":
-        fitted: Any = ProbabilityTree(**shape).fit(plane.X, plane.y)
-        count = float(fitted.get_n_leaves())
-    else:
-        fitted = ProbabilityForest(trees, **shape).fit(plane.X, plane.y)
-        count = float(np.mean([tree.get_n_leaves() for tree in fitted.estimators_]))
+    fitted = plane.fit(model, trees, max_depth=depth, max_leaf_nodes=leaves, leaf=leaf, random_state=random_state)
+    members = getattr(fitted, "estimators_", [fitted])
+    count = float(np.mean([tree.get_n_leaves() for tree in members]))
     p, grid_p = (fitted.predict_proba(at)[:, 1] for at in (plane.test, plane.grid))
-    groups = None if len(np.unique(p)) <= MOST_EXACT else FOREST_GROUPS
+    groups = groups_for(p)
     losses = {loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES}
-    return Point(plane, p, grid_p, count, trees if model == "forest" else 1, groups, losses)
+    return Point(plane, p, grid_p, count, len(members), groups, losses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,21 +82,6 @@ class Groups:
     @property
     def plane(self) -> Plane:
         return self.point.plane
-
-
-def expected_loss(posterior: Array, p: Array, loss: str) -> float:
-    """Mean of π ℓ(p, 1) + (1 − π) ℓ(p, 0): what the decomposition must add up to.
-
-    >>> expected_loss(np.array([0.5]), np.array([1.0]), "brier")
-    0.5
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if loss == "brier":
-            one, zero = (1 - p) ** 2, p**2
-        else:
-            one, zero = -np.log(p), -np.log1p(-p)
-        terms = np.where(posterior > 0, posterior * one, 0) + np.where(posterior < 1, (1 - posterior) * zero, 0)
-    return float(terms.mean())
 
 
 def groups_of(point: Point) -> Groups:

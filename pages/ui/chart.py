@@ -38,9 +38,6 @@ def show(
     except InputError as error:
         st.info(plain(error))
         return None
-    figure = entry.draw(record, frame.theme())
-    if height is not None:
-        figure.update_layout(height=height)
     image = st.session_state.get(f"{key}_image", takeaway.CAMERA[0])
     config = {
         "displaylogo": False,
@@ -57,7 +54,14 @@ def show(
         st.subheader(plain(record.title), anchor=False)
     else:
         st.markdown(f"**{plain(heading)}**", help=plain(record.title))
-    st.plotly_chart(figure, theme=None, key=widget, config=config, alt=record.alt, **selection)
+    parts, columns = (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
+    for i, part in enumerate(parts):
+        figure = entry.draw(part, frame.theme())
+        if height is not None:
+            figure.update_layout(height=height)
+        own = f"{widget}_part_{i}" if entry.parts else widget
+        with columns[i % len(columns)]:
+            st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)
     if heading is None:
         st.caption(plain(record.caption))
     takeaway.chart(name, record, source, options, key)

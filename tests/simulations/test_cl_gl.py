@@ -6,7 +6,8 @@ from scipy.stats import multivariate_normal
 
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityTree
-from calib.simulations.cl_gl import NO_GROUP, draw_plane, expected_loss, one_model, one_point, sweep
+from calib.simulations.cl_gl import NO_GROUP, one_model, one_point, sweep
+from calib.simulations.plane import draw_plane, expected_loss
 from calib.synthetic import GaussianPair
 
 LOSSES = ("brier", "log")

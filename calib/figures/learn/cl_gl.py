@@ -15,9 +15,11 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, heading
 from calib.figures.theme import LIGHT, Theme, layout, number, rgba
-from calib.learn.cl_gl import AGAINST, LEAF_NAMES
+from calib.learn.cl_gl import AGAINST
+from calib.learn.plane import LEAF_NAMES
 from calib.metrics.decomposition import LossDecomposition
-from calib.simulations.cl_gl import Groups, Plane, Sweep, expected_loss
+from calib.simulations.cl_gl import Groups, Sweep
+from calib.simulations.plane import Plane, expected_loss
 
 LOSSES = {"brier": "Brier score", "log": "log loss"}
 TERMS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}

@@ -1,0 +1,153 @@
+"""Predicted against true probability, one panel a model: on the diagonal is right, a bent line is bias, width scatter.
+
+Shaker and Hüllermeier (2025), Figures 3, 7 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.learn.words import Told
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, number, rgba
+from calib.simulations.judged import Judged
+
+MOST_POINTS = 1500  # test objects drawn as points; a density shows all of them
+CELLS = 50  # of a density, along each axis
+
+
+@dataclass(frozen=True, eq=False)
+class Scattered(Told):
+    """shown : one panel each, in so many columns · cloud : "points" or "density" """
+
+    shown: tuple[Judged, ...]
+    columns: int
+    cloud: str
+
+
+def scattered(
+    shown: tuple[Judged, ...], columns: int, cloud: str, title: str, answer: int | None, more: str = ""
+) -> Scattered:
+    """The record of these panels: TCE, its two parts, and the losses of each."""
+    tests = len(shown[0].p)
+    drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
+    return Scattered(
+        title=title,
+        caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
+        "their mean prediction. Where the line leaves the thin diagonal the model is biased, and how far the objects "
+        f"lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.{more}",
+        alt="Predicted against true probability. "
+        + " ".join(
+            f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}." for j in shown
+        ),
+        table=losses(shown),
+        answer=answer,
+        shown=shown,
+        columns=columns,
+        cloud=cloud,
+    )
+
+
+def losses(shown: Iterable[Judged]) -> pd.DataFrame:
+    """One row a model: TCE = bias² + scatter, and CL + GL + IL (+ remainder) = the expected Brier score."""
+    return pd.DataFrame(
+        {
+            "model": j.name,
+            "tce": j.tce,
+            "bias_squared": j.bias,
+            "scatter": j.scatter,
+            "calibration": j.losses.calibration,
+            "grouping": j.losses.grouping,
+            "irreducible": j.losses.irreducible,
+            "remainder": j.losses.remainder,
+            "expected_brier": j.tce + j.losses.irreducible,
+            "groups": j.losses.groups,
+        }
+        for j in shown
+    )
+
+
+def parts(record: Scattered) -> list[Scattered]:
+    """Its panels as records of their own, so that a page can set them in columns that a phone stacks."""
+    return [
+        replace(record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}.")
+        for j in record.shown
+    ]
+
+
+def _note(judged: Judged) -> str:
+    return f"TCE {number(judged.tce)} = {number(judged.bias)} bias² + {number(judged.scatter)} scatter"
+
+
+def draw(record: Scattered, theme: Theme = LIGHT) -> go.Figure:
+    """All panels on the same square axes."""
+    axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
+    figure = panels(
+        theme,
+        [
+            (j.name, f"TCE {number(j.tce)}", f"= {number(j.bias)} bias²", f"+ {number(j.scatter)} scatter")
+            for j in record.shown
+        ],
+        record.columns,
+        height=220,
+        xaxis={"title": {"text": "True probability"}, **axis},
+        yaxis={"title": {"text": "Predicted"}, **axis},
+        showlegend=False,
+    )
+    figure.update_layout(margin_b=52)
+    figure.layout.height -= 44
+    for i, judged in enumerate(record.shown):
+        x, y = axes(i)
+        on = {"xaxis": x, "yaxis": y}
+        figure.add_trace(_points(judged, theme, on) if record.cloud == "points" else _density(judged, theme, on))
+        figure.add_scatter(
+            **on, x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.4}, hoverinfo="skip"
+        )
+        levels = judged.levels
+        figure.add_scatter(
+            **on,
+            x=np.round(levels.posterior, 4),
+            y=np.round(levels.p, 4),
+            mode="lines",
+            line={"color": theme.positive, "width": 2.6},
+            customdata=np.round(np.sqrt(levels.spread), 4),
+            hovertemplate="true %{x:.3f}: predicted %{y:.3f} on average, ± %{customdata:.3f}<extra></extra>",
+        )
+    return figure
+
+
+def _points(judged: Judged, theme: Theme, on: dict) -> go.Scatter:
+    """The first test objects: they come in random order."""
+    return go.Scatter(
+        **on,
+        x=judged.posterior[:MOST_POINTS].round(3),
+        y=judged.p[:MOST_POINTS].round(3),
+        mode="markers",
+        marker={"color": rgba(theme.negative, 0.35), "size": 4},
+        hovertemplate="true %{x:.3f}, predicted %{y:.3f}<extra></extra>",
+    )
+
+
+def _density(judged: Judged, theme: Theme, on: dict) -> go.Heatmap:
+    """All test objects, counted in cells, on a logarithmic scale of colour; empty cells stay paper."""
+    edges = np.linspace(0, 1, CELLS + 1)
+    count = np.histogram2d(judged.p, judged.posterior, bins=(edges, edges))[0]
+    middle = ((edges[1:] + edges[:-1]) / 2).round(3)
+    with np.errstate(divide="ignore"):
+        ink = np.where(count > 0, np.log10(count), np.nan)
+    return go.Heatmap(
+        **on,
+        x=middle,
+        y=middle,
+        z=ink.round(3),
+        customdata=count.astype(int),
+        colorscale=[[i / (len(theme.scale) - 1), color] for i, color in enumerate(theme.scale)],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate="%{customdata:,d} objects near true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
+    )

@@ -1,0 +1,59 @@
+"""Settings shared by the experiments on two Gaussian classes in the plane."""
+
+from __future__ import annotations
+
+from calib.learn.base import view_of
+from calib.records import Parameter
+from calib.synthetic import COVARIANCES
+
+PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
+
+LEAF_NAMES = {"frequency": "Frequency", "laplace": "Laplace"}
+
+DEPTH = Parameter(
+    "depth",
+    "Depth",
+    "choice",
+    None,
+    choices=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, None),
+    help="Splits from the root to a leaf, at most.",
+)
+LEAF = Parameter(
+    "leaf",
+    "Leaf estimate",
+    "choice",
+    "frequency",
+    choices=tuple(LEAF_NAMES),
+    help="The share of class 1 in the leaf, or (n1 + 1)/(n + 2).",
+    extra={"names": LEAF_NAMES},
+)
+SIZE = Parameter(
+    "n",
+    "Training objects",
+    "choice",
+    1000,
+    choices=(50, 100, 200, 500, 1000, 2000),
+    help="About half of each class; more keep those of fewer.",
+)
+SPREAD = Parameter(
+    "covariances",
+    "Covariances",
+    "choice",
+    "separate",
+    choices=tuple(COVARIANCES),
+    help="One shared draw, one draw for each class as in the paper, or very unequal ones.",
+    extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
+)
+
+
+def cloud(figure: str) -> Parameter:
+    """How the test objects are drawn in this figure."""
+    return Parameter(
+        "cloud",
+        "Draw",
+        "choice",
+        "points",
+        choices=("points", "density"),
+        help="Some of the test objects as points, or all of them as a density.",
+        extra=view_of(figure, names={"points": "Points", "density": "Density"}),
+    )

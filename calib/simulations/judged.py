@@ -1,0 +1,76 @@
+"""Predictions held against the true probabilities: how far off, how much of that is bias and how much is scatter.
+
+True calibration error: Shaker and Hüllermeier (2025), eq. 4. In bins of the true probability, the mean of p − π is the
+bias there and its variance the scatter, so that TCE = bias² + scatter exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calib.binning import bin_index, group_sums
+from calib.checks import Array
+from calib.metrics import loss_decomposition, true_calibration_error
+from calib.metrics.decomposition import LossDecomposition
+from calib.simulations.plane import groups_for
+
+LEVELS = 20  # equal-width bins of the true probability
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Means by bin of the true probability, of the bins that are not empty. Arrays (k,).
+
+    share : of the objects · posterior, p : mean true and predicted probability · spread : variance of p − π
+    """
+
+    share: Array
+    posterior: Array
+    p: Array
+    spread: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Predictions p (m,) of a model for objects with true probabilities ``posterior`` (m,).
+
+    >>> judged = Judged("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
+    >>> judged.tce, judged.bias, judged.scatter               # p − π: .49, .50, −.49, −.50; mean ±.495
+    (0.24505..., 0.24502..., 2.5...e-05)
+    """
+
+    name: str
+    posterior: Array
+    p: Array
+
+    @cached_property
+    def tce(self) -> float:
+        """Mean (p − π)²."""
+        return true_calibration_error(self.posterior, self.p)
+
+    @cached_property
+    def levels(self) -> Levels:
+        index = np.unique(bin_index(self.posterior, LEVELS), return_inverse=True)[1]
+        k = int(index.max()) + 1
+        count, off = group_sums(index, k), self.p - self.posterior
+        truth, said, mean = (group_sums(index, k, values) / count for values in (self.posterior, self.p, off))
+        spread = group_sums(index, k, (off - mean[index]) ** 2) / count
+        return Levels(count / len(self.p), truth, said, spread)
+
+    @property
+    def bias(self) -> float:
+        """Mean over the objects of (mean p − mean π)² in their bin of π: what is wrong the same way each time."""
+        return float((self.levels.share * (self.levels.p - self.levels.posterior) ** 2).sum())
+
+    @property
+    def scatter(self) -> float:
+        """Mean variance of p − π in the bins: what differs between objects that are equally likely."""
+        return float((self.levels.share * self.levels.spread).sum())
+
+    @cached_property
+    def losses(self) -> LossDecomposition:
+        """CL, GL and IL of the Brier score; groups are equal predictions or, where hardly any two coincide, bins."""
+        return loss_decomposition(self.posterior, self.p, groups=groups_for(self.p), corrected=False)

@@ -1,0 +1,78 @@
+"""Two Gaussian classes in the plane, known everywhere, and what trees and forests say of their test objects.
+
+Shaker and Hüllermeier (2025), appendix C.1. All that is judged is judged on TESTS new objects with their posteriors π,
+so that no label adds noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calib.checks import Array
+from calib.learn.plane import SIZE
+from calib.models import ProbabilityForest, ProbabilityTree
+from calib.synthetic import GaussianPair
+
+TESTS = 10_000
+GRID = 72  # cells along each axis of a heat map
+MOST_EXACT = 200  # different predictions that are still groups of their own; beyond, quantile bins
+FOREST_GROUPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Two Gaussian classes with training and test objects, and a grid over them.
+
+    X (n, 2), y (n,) : training objects · test (m, 2), posterior (m,) : test objects with π
+    x1, x2 (g,) : the grid's coordinates · grid (g · g, 2), x1 fastest · grid_posterior (g · g,)
+    """
+
+    X: Array
+    y: Array
+    test: Array
+    posterior: Array
+    x1: Array
+    x2: Array
+    grid: Array
+    grid_posterior: Array
+
+    def fit(self, model: str, trees: int, **settings) -> Any:
+        """A "tree", or a "forest" of so many, grown on the training objects."""
+        unfitted = ProbabilityTree(**settings) if model == "tree" else ProbabilityForest(trees, **settings)
+        return unfitted.fit(self.X, self.y)
+
+
+def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
+    """The pair, its test objects and grid depend on the seed alone; more training objects keep those of fewer."""
+    streams = np.random.SeedSequence(random_state).spawn(3)
+    pair = GaussianPair.variant(covariances, 2, np.random.default_rng(streams[0]))
+    train = pair.sample(max(SIZE.choices), np.random.default_rng(streams[1]))
+    test = pair.sample(TESTS, np.random.default_rng(streams[2]))
+    X, T = train.X.to_numpy()[:n], test.X.to_numpy()
+    low, high = np.quantile(T, (0.005, 0.995), axis=0)
+    x1, x2 = (np.linspace(low[i], high[i], GRID) for i in (0, 1))
+    grid = np.column_stack([a.ravel() for a in np.meshgrid(x1, x2)])
+    return Plane(X, train.y[:n], T, pair.posterior(T), x1, x2, grid, pair.posterior(grid))
+
+
+def groups_for(p: Array) -> int | None:
+    """What ``loss_decomposition`` is to group predictions by: themselves or, where they are many, quantile bins."""
+    return None if len(np.unique(p)) <= MOST_EXACT else FOREST_GROUPS
+
+
+def expected_loss(posterior: Array, p: Array, loss: str) -> float:
+    """Mean of π ℓ(p, 1) + (1 − π) ℓ(p, 0): what the decomposition must add up to.
+
+    >>> expected_loss(np.array([0.5]), np.array([1.0]), "brier")
+    0.5
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if loss == "brier":
+            one, zero = (1 - p) ** 2, p**2
+        else:
+            one, zero = -np.log(p), -np.log1p(-p)
+        terms = np.where(posterior > 0, posterior * one, 0) + np.where(posterior < 1, (1 - posterior) * zero, 0)
+    return float(terms.mean())

@@ -1,0 +1,83 @@
+"""A forest, a support-vector machine with Platt scaling, logistic regression and any other model against the truth.
+
+Shaker and Hüllermeier (2025), appendix C.1 and Figure 7: where the classes' covariances are equal, and where not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from calib.calibrated import CalibratedClassifier
+from calib.checks import Array
+from calib.learn import EXPERIMENTS
+from calib.learn.which_model import CALIBRATIONS, NO_OTHER, ROWS
+from calib.models import MODELS
+from calib.progress import Watch
+from calib.simulations.judged import Judged
+from calib.simulations.plane import draw_plane
+
+FOLDS = 5
+
+
+def fit_one(
+    random_state: int,
+    covariances: str,
+    n: int,
+    model: str,
+    settings: tuple[tuple[str, Any], ...],
+    calibrator: str,
+    watch: Watch | None = None,
+) -> tuple[Array, Array]:
+    """(posterior, p) of the test objects, (m,) each, by one model of MODELS with these settings.
+
+    A calibrator is fitted on out-of-fold scores of FOLDS folds; "none" takes the model's own probabilities.
+    """
+    plane = draw_plane(covariances, n, random_state)
+    classifier = CalibratedClassifier(
+        MODELS[model].build(dict(settings), random_state),
+        calibrator,
+        "none" if calibrator == "none" else "cv",
+        cv=FOLDS,
+        random_state=random_state,
+    )
+    return plane.posterior, classifier.fit(plane.X, plane.y, watch).predict_proba(plane.test)[:, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """rows : name of the covariances → the models fitted there, the same ones in each"""
+
+    rows: dict[str, tuple[Judged, ...]]
+
+
+def models_side_by_side(
+    *, random_state: int, watch: Watch | None = None, fit: Callable[..., tuple[Array, Array]] = fit_one, **settings
+) -> Models:
+    """The three models of the paper and the reader's own, on two draws of the data.
+
+    settings : of EXPERIMENTS["which_model"] · fit : ``fit_one``, or something that remembers what it returned
+    """
+    experiment = EXPERIMENTS["which_model"]
+    values = experiment.numbers(experiment.check(settings))
+    forest = {"n_estimators": values["trees"], "max_depth": values["depth"], "leaf": values["leaf"]}
+    models: list[tuple[str, str, tuple, str]] = [
+        ("Forest", "random_forest", tuple(forest.items()), "none"),
+        ("SVM with Platt", "svm", (("kernel", values["kernel"]),), "platt"),
+        ("Logistic regression", "logistic_regression", (), "none"),
+    ]
+    if values["other"] != NO_OTHER:
+        entry, calibrator = MODELS[values["other"]], values["calibrator"]
+        if calibrator == "none" and entry.score == "margin":
+            calibrator = "platt"
+        name = entry.label if calibrator == "none" else f"{entry.label}, {CALIBRATIONS[calibrator]}"
+        models.append((name, entry.key, (), calibrator))
+    fits = [(row, *model) for row in (values["first"], "unequal") for model in models]
+    rows: dict[str, list[Judged]] = {}
+    watch = watch or Watch()
+    for i, (row, name, *model) in enumerate(fits):
+        part = watch.part(i / len(fits), (i + 1) / len(fits))
+        judged = Judged(name, *fit(random_state, row, values["n"], *model, watch=part))
+        rows.setdefault(ROWS[row], []).append(judged)
+    return Models({row: tuple(found) for row, found in rows.items()})
