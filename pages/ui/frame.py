@@ -87,6 +87,7 @@ def run_app(start: str) -> None:
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
+    st.session_state["asked_path"] = chosen.url_path
     st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
     chosen.run()
 

@@ -72,16 +72,19 @@ def follow_address(script: str) -> None:
     """Take the Recipe from the address when that is new (a link, the back button), else write it there.
 
     After a change on the page the address is not asked: the browser may not yet have heard of the change before. The
-    navigation's links carry no settings: the bare address of a page entered so stands for the settings it was entered
-    with, also when the back button leads there, and is then left as it is, or nobody could go further back.
+    navigation's links carry no settings: the bare address of a page stands for the settings it was last entered with,
+    also when the back button leads there.
     """
+    st.session_state["page"], path = script, st.session_state["asked_path"]
     query = st.query_params.to_dict()
     own = st.session_state.pop("changed", False)
-    if st.session_state.setdefault("page", script) != script:
-        st.session_state["page"], st.session_state["entered"] = script, {} if query else recipe().to_query()
-        own = own or not query
+    entered = st.session_state.setdefault("entered", {})
+    if st.session_state.setdefault("path", path) != path:
+        st.session_state["path"] = path
+        if not query:
+            own, entered[path] = True, recipe().to_query()
         say(None)
-    meant = query or st.session_state.get("entered", {})
+    meant = query or entered.get(path, {})
     if not own and meant != st.session_state.get("address", {}):
         try:
             st.session_state["recipe"] = Recipe.from_query(meant)
@@ -89,7 +92,7 @@ def follow_address(script: str) -> None:
         except InputError as error:
             say(f"The link could not be followed: {error} The settings are as they were before.")
     address = recipe().to_query()
-    if address != (query if own else meant):
+    if address != query:
         st.query_params.from_dict(address)
     st.session_state["address"] = address
 
@@ -106,9 +109,9 @@ def control(
 ) -> Any:
     """A widget that shows a Recipe's value and changes it.
 
-    The Recipe is the truth: the widget is set from it before every run, so that links, presets and other pages
-    move it too. ``store`` turns the widget's value into the field's; ``field`` is "name" or "params.name";
-    ``and_then`` are fields that change with it.
+    The Recipe is the truth: the widget is set from it where it says something else, so that links, presets and other
+    pages move it too, and where a page is entered: under the same key it is another widget there. ``store`` turns the
+    widget's value into the field's; ``field`` is "name" or "params.name"; ``and_then`` are fields that change with it.
     """
 
     def changed() -> None:
@@ -117,6 +120,8 @@ def control(
         change = {group: dict(getattr(recipe(), group)) | {name: new}} if name else {field: new}
         update(**change, **(and_then or {}))
 
-    if st.session_state.get(field, st) != value:
+    set_on = st.session_state.setdefault("set_on", {})  # field → the page on which it was last set
+    if set_on.get(field) != st.session_state["path"] or st.session_state.get(field, st) != value:
         st.session_state[field] = value
+    set_on[field] = st.session_state["path"]
     return widget(*args, key=field, on_change=changed, **kwargs)

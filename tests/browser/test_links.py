@@ -1,6 +1,6 @@
 """An address is the whole state of a page: it can be sent, opened anywhere, and tells what it lacks."""
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -88,3 +88,28 @@ def test_two_tabs_do_not_share_a_recipe(tab, new_tab):
     other = new_tab().open("explore_reliability")
     assert other.recipe_query() == {}
     assert tab.slide("bins", 1).recipe_query() == {"bins": "10"}
+
+
+def test_every_page_shows_the_settings_it_works_with(tab):
+    """A widget of the same key on another page is another widget: it once stood at its lowest value there."""
+    tab.open("explore_reliability", data="sample:breast_cancer", model="naive_bayes", bins="9", interval="venn")
+    tab.go("Venn–Abers")
+    assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
+    assert tab.by_key("interval").get_by_role("radio", name="Venn", exact=True).is_checked()
+    tab.go("Reliability").slide("bins", 1)
+    assert tab.recipe_query()["bins"] == "10"
+    tab.page.goto(f"{tab.address}/?{urlencode(tab.recipe_query())}")  # the same page at the start address
+    assert tab.settle().go("Reliability").by_key("bins").get_by_role("slider").input_value() == "10"
+
+
+def test_back_over_several_pages_and_a_reload_lose_nothing(tab):
+    query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "9"}
+    tab.open("explore_reliability", **query).go("Data").go("Compare and report")
+    while "explore_reliability" not in tab.page.url:
+        tab.page.go_back()
+        assert tab.settle().recipe_query() == query
+    tab.page.go_forward()
+    assert tab.settle().recipe_query() == query
+    tab.page.reload()
+    assert tab.settle().recipe_query() == query
+    assert "569" in tab.headline()["Rows"]
