@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,6 +114,19 @@ def _depths(value: Any, name: str) -> tuple[str, ...]:
     return _names(value, name)
 
 
+def _optional_place(value: Any, name: str) -> str | None:
+    """A key and a number from 1 on; which there are, ``calib.lessons`` knows."""
+    if value is None or (isinstance(value, str) and re.fullmatch(r"[a-z_]+:[1-9][0-9]*", value)):
+        return value
+    raise InputError(f"{name} must be the name of a lesson and the number of a step, as name:1, but is {value!r}.")
+
+
+def _switch(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, but is {value!r}.")
+    return value
+
+
 def _pairs(value: Any, name: str) -> Pairs:
     try:
         pairs = dict(value)
@@ -194,6 +208,8 @@ class Recipe:
     cost_false_alarm: float = _field("view", 1.0, _number(*COSTS), "The cost of acting where nothing is the matter.")
     cost_miss: float = _field("view", 5.0, _number(*COSTS), "The cost of not acting where it would have been right.")
     learn: Pairs = _field("view", (), _pairs, "Settings of the Learn pages, as experiment.setting.")
+    lesson: str | None = _field("view", None, _optional_place, "The step of a lesson that is open, as lesson:step.")
+    presenter: bool = _field("view", False, _switch, "Large type and no sidebar, for a room.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -309,6 +325,8 @@ def _last(value: Any) -> str:
 def _encode(value: Any) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, tuple):
@@ -322,6 +340,8 @@ def _decode(name: str, text: str, default: Any) -> Any:
         return _decode_json(name, text, 'an object such as {"max_depth":4}')
     if isinstance(default, tuple):
         return _decode_json(name, text, "a list") if text.startswith("[") else tuple(text.split(","))
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text, text)
     if isinstance(default, int | float):
         kind = int if isinstance(default, int) else float
         try:

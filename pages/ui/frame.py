@@ -20,7 +20,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.learn import shown
 from calib.recipe import Recipe
-from pages.ui import controls, state
+from pages.ui import controls, lesson, state
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,7 @@ WORDMARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
     '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
 )
+LARGE = "<style>:root {font-size: 130%}</style>"  # all of Streamlit's sizes follow the root's
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ PAGES = {
         Page("pages/explore_compare.py", "Compare and report", "Which settings serve best, and what to take along?"),
     ),
     "Learn": (
+        Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
         Page("pages/learn_cl_gl.py", "CL and GL", "What does a model lose by its groups, and what by its numbers?"),
+        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
+        Page("pages/learn_calibration_size.py", "Calibration-set size", "How many objects does a calibrator need?"),
         Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
@@ -83,7 +87,10 @@ def run_app(start: str) -> None:
     sections = {
         section: [st.Page(page.script, title=page.name) for page in pages] for section, pages in PAGES.items() if pages
     }
-    chosen = st.navigation({"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections})
+    chosen = st.navigation(
+        {"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections},
+        position="hidden" if st.session_state.get("presenting") else "sidebar",
+    )
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
@@ -98,17 +105,25 @@ def open_page(script: str) -> Recipe:
         st.session_state["asked_for"] = (script, st.query_params.to_dict())
         st.switch_page("app.py")
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
-    st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state="auto")
     state.follow_address(script)
-    if page in PAGES["Explore"]:
+    if state.recipe().presenter != st.session_state.get("presenting", False):
+        st.session_state["presenting"] = state.recipe().presenter
+        st.rerun()  # the navigation was drawn before this was known
+    presenter = state.recipe().presenter
+    sidebar = "collapsed" if presenter else "auto"
+    st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
+    if presenter:
+        st.html(LARGE)
+    elif page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe())
+    lesson.panel(script)
     _heading(page)
-    return state.recipe()
+    return state.recipe().replace(lesson=None, presenter=False)
 
 
 def _heading(page: Page) -> None:
-    title, actions = st.columns([0.72, 0.28], vertical_alignment="center")
+    title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
         with st.popover("Copy link", help="An address that opens this page with all of these settings."):
@@ -117,14 +132,24 @@ def _heading(page: Page) -> None:
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
+        presenter = state.recipe().presenter
+        st.button(
+            "End presenting" if presenter else "Present",
+            key="presenter",
+            on_click=state.update,
+            kwargs={"presenter": not presenter},
+            help="Large type and no sidebar, for a room; arrow keys move through a lesson.",
+        )
     if state.message():
         st.warning(plain(state.message()))
 
 
 def python() -> str:
     """Python that gives the numbers of the page that is open."""
-    recipe = state.recipe()
+    recipe = state.recipe().replace(lesson=None, presenter=False)
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
+    if page.key == "lessons":
+        return lesson.SOURCE
     if page in PAGES["Learn"]:
         return shown(dict(recipe.learn), page.key).to_python(dict(recipe.learn), recipe.seed)
     return page_source(page.key, recipe, state.files())

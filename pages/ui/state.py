@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calib import lessons
 from calib.checks import InputError
 from calib.recipe import Recipe
 
@@ -61,11 +62,23 @@ def update(**changes: Any) -> None:
         say(str(error))
 
 
-def replace(recipe: Recipe) -> None:
+def replace(new: Recipe) -> None:
     """Go on with another Recipe."""
     st.session_state["changed"] = True
-    st.session_state["recipe"] = recipe
+    _take(new)
+
+
+def _take(new: Recipe) -> None:
+    """Go on with it; while a lesson is open, what the reader worked with before is kept."""
+    if new.lesson and not recipe().lesson:
+        st.session_state["own"] = recipe()
+    st.session_state["recipe"] = new
     say(None)
+
+
+def own() -> Recipe:
+    """What the reader worked with before the lesson that is open; the room's view stays."""
+    return st.session_state["own"].replace(presenter=recipe().presenter)
 
 
 def follow_address(script: str) -> None:
@@ -87,8 +100,10 @@ def follow_address(script: str) -> None:
     meant = query or entered.get(path, {})
     if not own and meant != st.session_state.get("address", {}):
         try:
-            st.session_state["recipe"] = Recipe.from_query(meant)
-            say(None)
+            new = Recipe.from_query(meant)
+            if new.lesson:
+                lessons.place(new.lesson)
+            _take(new)
         except InputError as error:
             say(f"The link could not be followed: {error} The settings are as they were before.")
     address = recipe().to_query()

@@ -1,0 +1,110 @@
+"""A lesson is a few Recipes in a row with words to them: one TOML file each, read and checked on import."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from calib import checks
+from calib.checks import InputError
+from calib.recipe import Recipe
+
+ORDER = (
+    "why_calibrate",
+    "reliability_diagram",
+    "two_probabilities",
+    "deep_trees",
+    "out_of_bag",
+    "not_useful",
+)
+"""The lessons in the order in which they are listed; each is ``<key>.toml`` in this folder."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: a page, with all of its settings, and what to see there.
+
+    page : the stem of its script · title : the question asked or answered · text : short, in Markdown
+    look : where to look, in one sentence · recipe : everything not overridden is the default
+    """
+
+    page: str
+    title: str
+    text: str
+    look: str
+    recipe: Recipe
+
+    def departed(self, recipe: Recipe) -> bool:
+        """Whether a reader has changed settings of this step; predictions made and the room's view are none."""
+        return _without_answers(recipe) != _without_answers(self.recipe)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A guided sequence of steps.
+
+    >>> lesson = LESSONS["deep_trees"]
+    >>> lesson.steps[0].recipe.lesson
+    'deep_trees:1'
+    """
+
+    key: str
+    title: str
+    summary: str
+    steps: tuple[Step, ...]
+
+
+def place(text: str) -> tuple[Lesson, int]:
+    """The lesson, and the number of its step from 1 on, that a Recipe's ``lesson`` names.
+
+    >>> place("deep_trees:9")
+    Traceback (most recent call last):
+    ...
+    calib.checks.InputError: lesson must be a step of deep_trees from 1 to 5, but is 'deep_trees:9'.
+    """
+    key, _, number = text.partition(":")
+    lesson = LESSONS[checks.choice(key, LESSONS, "lesson")]
+    if not 1 <= int(number) <= len(lesson.steps):
+        raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
+    return lesson, int(number)
+
+
+def read(key: str, text: str) -> Lesson:
+    """The lesson a TOML text describes: title, summary and steps; refused by the lesson's key where it cannot be."""
+    try:
+        values = tomllib.loads(text)
+        _only(values, ("title", "summary", "steps"))
+        steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
+    except (tomllib.TOMLDecodeError, InputError) as error:
+        raise InputError(f"Lesson {key}: {error}") from None
+    return Lesson(key, values["title"], values["summary"].strip(), steps)
+
+
+def _step(key: str, number: int, values: Mapping[str, Any]) -> Step:
+    try:
+        _only(values, ("page", "title", "text", "look", "recipe"))
+        recipe = Recipe(**values["recipe"], lesson=f"{key}:{number}")
+    except (TypeError, InputError) as error:
+        raise InputError(f"step {number}: {error}") from None
+    return Step(values["page"], values["title"], values["text"].strip(), values["look"].strip(), recipe)
+
+
+def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    if set(values) != set(names):
+        raise InputError(f"there must be {', '.join(names)} and nothing else, but there are {', '.join(values)}.")
+
+
+def _without_answers(recipe: Recipe) -> Recipe:
+    settings = {name: value for name, value in recipe.learn if not name.endswith(".guess")}
+    return recipe.replace(learn=settings, presenter=False)
+
+
+LESSONS: dict[str, Lesson] = {
+    key: read(key, files(__name__).joinpath(f"{key}.toml").read_text(encoding="utf-8")) for key in ORDER
+}
+"""Key → lesson, in order."""
+
+__all__ = ["LESSONS", "Lesson", "Step", "place"]

@@ -1,0 +1,106 @@
+"""Lessons: the panel that stands over the page of an open step, and the list to choose from."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from calib.lessons import LESSONS, Lesson, Step, place
+from calib.recipe import Recipe
+from pages.ui import state
+from pages.ui.text import plain
+
+LIST = "pages/learn_lessons.py"
+SOURCE = """from calib.lessons import LESSONS
+
+for lesson in LESSONS.values():
+    for step in lesson.steps:
+        print(lesson.title, step.title, step.page, step.recipe.to_query(), sep=" | ")
+"""
+
+
+def panel(script: str) -> None:
+    """The open step over its page; on another page, the way back to it."""
+    named = state.recipe().lesson
+    if named is None:
+        return
+    lesson, number = place(named)
+    step = lesson.steps[number - 1]
+    with st.container(border=True, key="lesson"):
+        if step.page == Path(script).stem:
+            _moves(lesson, number, step)
+            _words(step)
+        else:
+            _aside(lesson, number, step)
+
+
+def _moves(lesson: Lesson, number: int, step: Step) -> None:
+    """Where we are; back and forth, out, and back to the step's own settings. It stands where it stood before."""
+    last, keys = number == len(lesson.steps), state.recipe().presenter
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_moves"):
+        st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
+        if step.departed(state.recipe()):
+            st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
+        _leave("All lessons" if last else "Leave the lesson", "primary" if last else "tertiary")
+        if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut="Left" if keys else None):
+            open_step(lesson, number - 1)
+        kind = "secondary" if last else "primary"
+        if st.button("Next", key="lesson_next", disabled=last, type=kind, shortcut="Right" if keys else None):
+            open_step(lesson, number + 1)
+
+
+def _words(step: Step) -> None:
+    st.markdown(f"**{plain(step.title)}**")
+    st.markdown(step.text)
+    st.markdown(f"**Look at** {step.look}")
+
+
+def _aside(lesson: Lesson, number: int, step: Step) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{plain(lesson.title)} is open at step {number} of {len(lesson.steps)}.", width="content")
+        if st.button("Back to the step", key="lesson_back", type="primary"):
+            _go(step.page, state.recipe())
+        _leave("Leave the lesson", "tertiary")
+
+
+def _leave(label: str, kind: str) -> None:
+    if st.button(label, key="lesson_leave", type=kind, help="Your own data and settings come back."):
+        _go(Path(LIST).stem, state.own())
+
+
+def open_step(lesson: Lesson, number: int) -> None:
+    """Go to a step, as it was written, whatever was changed before."""
+    step = lesson.steps[number - 1]
+    _go(step.page, _in_this_view(step.recipe))
+
+
+def _reset(step: Step) -> None:
+    state.replace(_in_this_view(step.recipe))
+
+
+def _in_this_view(recipe: Recipe) -> Recipe:
+    return recipe.replace(presenter=state.recipe().presenter)
+
+
+def _go(page: str, recipe: Recipe) -> None:
+    state.replace(recipe)
+    st.switch_page(f"pages/{page}.py", query_params=recipe.to_query())
+
+
+def listed() -> None:
+    """Every lesson with what it is about, how long it is, and a link to each of its steps."""
+    for lesson in LESSONS.values():
+        with st.container(border=True, key=f"lesson_{lesson.key}"):
+            words, actions = st.columns([0.74, 0.26], vertical_alignment="center", gap="medium")
+            with words:
+                st.subheader(plain(lesson.title), anchor=False)
+                st.markdown(lesson.summary)
+            with actions.container(horizontal=True, horizontal_alignment="right"):
+                with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
+                    for i, step in enumerate(lesson.steps, start=1):
+                        query = _in_this_view(step.recipe).to_query()
+                        st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
+                if st.button("Start", key=f"start_{lesson.key}", type="primary"):
+                    open_step(lesson, 1)

@@ -1,0 +1,86 @@
+"""Every step of every lesson opens by its link in a real browser; a lesson is walked by mouse and by arrow keys."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from calib.lessons import LESSONS
+from tests.browser.driver import serving
+
+CHARTS = "stPlotlyChart"
+
+
+def arrive(tab, lesson, number):
+    """Wait for the step after a key or the back button: the browser answers those in its own time."""
+    tab.by_key("lesson").get_by_text(f"step {number} of {len(lesson.steps)}").wait_for()
+    return shown(tab.settle(), lesson, number)
+
+
+def shown(tab, lesson, number):
+    """What is wrong with the step that should be open."""
+    step = lesson.steps[number - 1]
+    panel = tab.by_key("lesson")
+    words = panel.inner_text() if panel.count() else ""
+    missing = [
+        text for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title) if text not in words
+    ]
+    if not tab.page.get_by_test_id(CHARTS).count() and not tab.by_key("prediction").count():
+        missing.append("a chart or a question")
+    if not urlsplit(tab.page.url).path.endswith(step.page):
+        missing.append(f"its page, {step.page}")
+    return tab.faults() + missing
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_every_step_opens_by_its_link_without_an_error(new_tab, lesson):
+    wrong = {}
+    tab = new_tab()
+    for number, step in enumerate(lesson.steps, start=1):
+        tab.open(step.page, **step.recipe.to_query())
+        wrong[number] = shown(tab, lesson, number)
+    assert wrong == {number: [] for number in wrong}
+
+
+def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab, new_tab):
+    lesson = LESSONS["reliability_diagram"]
+    tab.open("learn_lessons").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
+    tab.slide("bins", 4)
+    seen = tab.headline(), tab.chart_titles()
+    link = urlsplit(tab.link())
+    with serving() as address:
+        other = new_tab(address).open(link.path.strip("/"), **dict(parse_qsl(link.query)))
+        assert shown(other, lesson, 2) == []
+        assert (other.headline(), other.chart_titles()) == seen
+        assert other.press("Reset this step").recipe_query() == lesson.steps[1].recipe.to_query()
+
+
+def test_the_back_button_leads_through_the_steps_and_out(tab):
+    lesson = LESSONS["reliability_diagram"]
+    tab.open("learn_lessons", bins="9").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
+    tab.page.go_back()
+    assert arrive(tab, lesson, 1) == []
+    tab.page.go_back()
+    tab.by_key("start_why_calibrate").wait_for()
+    if "lesson" in tab.settle().recipe_query():  # the address with the step stood on the list for a moment, too
+        tab.page.go_back()
+    tab.by_key("lesson").wait_for(state="detached")
+    assert tab.settle().recipe_query() == {"bins": "9"}
+
+
+def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
+    lesson = LESSONS["why_calibrate"]
+    tab = new_tab(width=1280).open("explore_reliability", **lesson.steps[0].recipe.to_query())
+    size = "getComputedStyle(document.querySelector('.st-key-lesson p')).fontSize"
+    before = float(tab.page.evaluate(size).removesuffix("px"))
+    tab.press("Present")
+    assert not tab.page.get_by_test_id("stSidebar").is_visible()
+    assert float(tab.page.evaluate(size).removesuffix("px")) > 1.2 * before
+    tab.page.keyboard.press("ArrowRight")
+    assert arrive(tab, lesson, 2) == []
+    assert tab.recipe_query()["presenter"] == "true"
+    tab.page.keyboard.press("ArrowLeft")
+    assert arrive(tab, lesson, 1) == []
+    assert not tab.page.get_by_test_id("stSidebar").is_visible()
+    tab.press("End presenting")
+    assert tab.page.get_by_test_id("stSidebar").is_visible()
+    assert tab.recipe_query() == lesson.steps[0].recipe.to_query()

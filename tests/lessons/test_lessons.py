@@ -1,0 +1,94 @@
+"""Lessons hold: short, complete, on pages that exist, every step's Recipe valid and back from its link."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from calib import lessons
+from calib.checks import InputError
+from calib.lessons import LESSONS, place, read
+from calib.recipe import Recipe
+
+ROOT = Path(__file__).parents[2]
+STEPS = [pytest.param(step, id=step.recipe.lesson) for lesson in LESSONS.values() for step in lesson.steps]
+TEXT = """
+title = "T"
+summary = "S."
+[[steps]]
+page = "explore_reliability"
+title = "Why?"
+text = "Because."
+look = "there."
+[steps.recipe]
+bins = 7
+"""
+
+
+def test_there_are_six_lessons_or_more_and_every_file_is_one_of_them():
+    assert len(LESSONS) >= 6
+    files = {path.stem for path in (ROOT / "calib" / "lessons").glob("*.toml")}
+    assert files == set(LESSONS)
+    assert len({lesson.title for lesson in LESSONS.values()}) == len(LESSONS)
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_a_lesson_has_three_to_six_steps_and_tells_what_it_is_about(lesson):
+    assert 3 <= len(lesson.steps) <= 6
+    assert lesson.summary.endswith(".")
+    assert len(lesson.summary) <= 130
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_is_a_question_on_a_page_that_exists_in_few_words(step):
+    assert (ROOT / "pages" / f"{step.page}.py").is_file()
+    assert step.title.endswith("?")
+    assert step.look.endswith((".", "?"))
+    assert len(step.text) + len(step.look) <= 520, "a step is read aloud in half a minute"
+    assert "\n" not in step.title + step.text + step.look
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_comes_back_from_its_link_and_its_file(step):
+    assert Recipe.from_query(step.recipe.to_query()) == step.recipe
+    assert Recipe.from_json(step.recipe.to_json()) == step.recipe
+    lesson, number = place(step.recipe.lesson)
+    assert lesson.steps[number - 1] is step
+    assert not step.departed(step.recipe)
+    assert not step.departed(step.recipe.replace(presenter=True))
+    assert step.departed(step.recipe.replace(seed=99))
+
+
+def test_lessons_go_over_explore_and_learn():
+    pages = {step.page.split("_")[0] for lesson in LESSONS.values() for step in lesson.steps}
+    assert pages == {"explore", "learn"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("bins = 7", "bins = 700", r"Lesson k: step 1: bins must be .* from 2 to 100"),
+        ("bins = 7", "bims = 7", r"Lesson k: step 1: .*bims"),
+        ("bins = 7", 'learn = {"theorem.guess" = "9"}', r"Lesson k: step 1: learn\.theorem\.guess"),
+        ('look = "there."', "", r"Lesson k: step 1: there must be page, title, text, look, recipe"),
+        ('summary = "S."', 'sumary = "S."', r"Lesson k: there must be title, summary, steps"),
+        ("[[steps]]", "[[steps]", r"Lesson k: .*line"),
+    ],
+)
+def test_a_broken_lesson_is_refused_by_name(old, new, words):
+    assert read("k", TEXT).steps[0].recipe == Recipe(bins=7, lesson="k:1")
+    with pytest.raises(InputError, match=words):
+        read("k", TEXT.replace(old, new))
+
+
+@pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "deep_trees", "deep_trees:x"])
+def test_a_place_that_is_not_there_is_refused(text):
+    with pytest.raises(InputError, match="lesson must be"):
+        place(Recipe(lesson=text).lesson)
+
+
+def test_only_what_a_step_overrides_differs_from_the_default():
+    for key, lesson in LESSONS.items():
+        raw = tomllib.loads((Path(lessons.__file__).parent / f"{key}.toml").read_text(encoding="utf-8"))
+        for step, written in zip(lesson.steps, raw["steps"], strict=True):
+            assert set(step.recipe.changed()) == {*written["recipe"], "lesson"}, "an override that changes nothing"

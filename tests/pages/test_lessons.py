@@ -1,0 +1,150 @@
+"""Lessons on the pages: start, next, previous, reset, leave; and what the reader had before comes back."""
+
+import json
+
+import pytest
+
+from calib.lessons import LESSONS
+from calib.recipe import Recipe
+from tests.pages.app import bring, faults, go, messages, page, settled, titles
+
+LESSON = LESSONS["deep_trees"]
+FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
+
+
+def recipe(at) -> Recipe:
+    return at.session_state["recipe"]
+
+
+def press(at, key):
+    """Press a button, and stay on the page it leads to: AppTest would go back with the next move."""
+    at.button(key=key).click().run()
+    return settled(at.switch_page(at.session_state["page"]))
+
+
+def keys(at) -> list[str]:
+    return [button.key for button in at.button]
+
+
+def words(at) -> str:
+    return " ".join(element.value for kind in (at.caption, at.markdown) for element in kind).replace("\\", "")
+
+
+def open_step(key: str, number: int):
+    step = LESSONS[key].steps[number - 1]
+    return page(step.page, **step.recipe.to_query())
+
+
+def test_the_list_names_every_lesson_with_its_length_and_a_start():
+    at = page("learn_lessons")
+    assert faults(at) == []
+    assert titles(at) == [lesson.title for lesson in LESSONS.values()]
+    assert [key for key in keys(at) if key.startswith("start_")] == [f"start_{key}" for key in LESSONS]
+    lengths = [popover.proto.popover.label for popover in at.get("popover")]
+    assert [length for length in lengths if "steps" in length] == [
+        f"{len(one.steps)} steps" for one in LESSONS.values()
+    ]
+
+
+def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
+    at = press(page("learn_lessons"), "start_why_calibrate")
+    for number, step in enumerate(LESSONS["why_calibrate"].steps, start=1):
+        assert faults(at) == []
+        assert recipe(at) == step.recipe
+        assert f"step {number} of 5" in words(at)
+        assert step.title in words(at)
+        assert at.button(key="lesson_previous").disabled == (number == 1)
+        assert at.button(key="lesson_next").disabled == (number == 5)
+        if number < 5:
+            at = press(at, "lesson_next")
+    at = press(at, "lesson_previous")
+    assert recipe(at) == LESSONS["why_calibrate"].steps[3].recipe
+    assert "Where to draw the line" in at.title[0].value
+
+
+def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next():
+    at = open_step("reliability_diagram", 2)
+    assert "lesson_reset" not in keys(at)
+    at = settled(at.slider(key="bins").set_value(40).run())
+    assert recipe(at).bins == 40
+    assert recipe(at).lesson == "reliability_diagram:2"
+    at = press(at, "lesson_reset")
+    assert recipe(at) == LESSONS["reliability_diagram"].steps[1].recipe
+    assert "lesson_reset" not in keys(at)
+    at = settled(at.multiselect(key="calibrators").set_value(["none", "ppa"]).run())
+    at = press(at, "lesson_next")
+    assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe
+
+
+def test_a_prediction_is_no_change_of_a_step():
+    at = open_step("not_useful", 1)
+    at = press(at, "guess_2")
+    assert faults(at) == []
+    assert dict(recipe(at).learn)["constant.guess"] == "2"
+    assert "lesson_reset" not in keys(at)
+
+
+@pytest.mark.parametrize("leave_after", [1, 2])
+def test_leaving_gives_the_readers_own_settings_and_upload_back(leave_after):
+    at = bring(page("explore_data"), "mine.csv", FILE.encode())
+    at = go(at, "explore_reliability")
+    at = settled(at.slider(key="bins").set_value(7).run())
+    own = recipe(at)
+    assert own.data.startswith("upload:")
+    at = press(go(at, "learn_lessons"), "start_reliability_diagram")
+    for _ in range(leave_after - 1):
+        at = press(at, "lesson_next")
+    assert recipe(at).data != own.data
+    at = press(at, "lesson_leave")
+    assert faults(at) == []
+    assert "Where to begin" in at.title[0].value
+    assert recipe(at) == own
+    at = go(at, "explore_reliability")
+    assert faults(at) == []
+    assert recipe(at) == own
+    assert "lesson_leave" not in keys(at)
+
+
+def test_one_lesson_after_the_other_keeps_what_was_there_before_the_first():
+    at = page("learn_lessons", bins="7")
+    at = press(at, "start_why_calibrate")
+    at = press(go(at, "learn_lessons"), "start_out_of_bag")
+    at = press(at, "lesson_leave")
+    assert recipe(at) == Recipe(bins=7)
+
+
+def test_on_another_page_the_lesson_waits_and_leads_back():
+    at = open_step("why_calibrate", 2)
+    at = go(at, "learn_algorithms")
+    assert faults(at) == []
+    assert "lesson_next" not in keys(at)
+    at = press(at, "lesson_back")
+    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe
+    assert "lesson_next" in keys(at)
+
+
+def test_a_link_to_a_step_that_is_not_there_is_refused_by_name():
+    at = page("explore_reliability", lesson="why_calibrate:9", bins="7")
+    assert any("why_calibrate from 1 to 5" in text for text in messages(at))
+    assert recipe(at) == Recipe()
+    at = page("explore_reliability", lesson="nonsense:1")
+    assert any("lesson must be one of" in text and "deep_trees" in text for text in messages(at))
+
+
+def test_the_links_python_is_that_of_the_settings_without_the_lesson():
+    at = open_step("why_calibrate", 2)
+    code = " ".join(element.value for element in at.code)
+    assert "lesson" not in code.split("from calib")[1]
+    assert json.loads(recipe(at).to_json())["lesson"] == "why_calibrate:2"
+
+
+def test_presenting_takes_the_sidebar_away_and_stays_through_the_lesson():
+    at = open_step("why_calibrate", 1)
+    assert at.sidebar.selectbox
+    at = press(at, "presenter")
+    assert faults(at) == []
+    assert not at.sidebar.selectbox
+    at = press(at, "lesson_next")
+    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace(presenter=True)
+    at = press(press(at, "lesson_leave"), "presenter")
+    assert recipe(at) == Recipe()
