@@ -23,6 +23,8 @@ def drawn() -> Iterator[None]:
     loading = "calib" not in sys.modules
     if loading:
         place.plotly_chart(AXES, config={"displayModeBar": False}, alt="The first diagram is on its way.")
-    yield
-    if loading:
-        place.empty()
+    try:
+        yield
+    finally:
+        if loading:
+            place.empty()

@@ -80,6 +80,7 @@ def theme() -> Theme:
 def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
     st.session_state["through_app"] = True
+    st.set_option("client.showSidebarNavigation", True)  # before it knows the pages Streamlit would list the scripts
 
     def home() -> None:
         runpy.run_path(str(ROOT / start))

@@ -16,6 +16,8 @@ def test_the_first_visit_of_a_fresh_server_shows_axes_first_and_one_diagram_in_t
         tab = new_tab(address)
         tab.page.goto(address)
         tab.page.get_by_test_id("stPlotlyChart").wait_for()
+        assert tab.page.get_by_text("explore trees").count() == 0  # Streamlit's own list of the scripts
         assert tab.settle().page.get_by_test_id("stPlotlyChart").count() == 1
         assert any("lowers the Brier score from" in title for title in tab.chart_titles())
+        assert tab.page.get_by_test_id("stSidebar").get_by_role("link", name="Trees", exact=True).count() == 1
         assert tab.faults() == []
