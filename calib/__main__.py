@@ -1,6 +1,11 @@
-"""The command line: ``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv]``.
+"""The command line.
 
-Exit status 0 only when every calibrator of the Recipe has a result; otherwise a clear message on standard error.
+``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv]``: exit status 0 only when
+every calibrator of the Recipe has a result.
+``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
+Learn pages, with the same numbers.
+
+Otherwise a clear message on standard error.
 """
 
 from __future__ import annotations
@@ -8,13 +13,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from calib import checks
 from calib.checks import InputError
 from calib.data import guess_target, read_table
 from calib.evaluate import evaluate
-from calib.export import report_html, safe_csv
+from calib.export import experiment_html, report_html, run_experiment, safe_csv
+from calib.learn import EXPERIMENTS, Experiment
+from calib.learn.base import read
+from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.records import Dataset
 from calib.sources import digest, load
@@ -30,6 +40,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
     command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
+    command.set_defaults(run=_evaluate)
+    command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
+    command.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all")
+    command.add_argument("--list", action="store_true", help="list the experiments, or the settings of EXPERIMENT")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting that differs from its default"
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0")
+    command.add_argument("--html", type=Path, metavar="FILE", help="write the pictures as a page that stands alone")
+    command.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the numbers; those of further pictures to FILE with their key"
+    )
+    command.set_defaults(run=_simulate)
     return parser
 
 
@@ -60,16 +83,25 @@ def _on_file(recipe: Recipe, path: Path) -> tuple[Recipe, Dataset]:
     return recipe, load(recipe, {digest(content): frame})
 
 
-def _evaluate(args: argparse.Namespace) -> int:
-    for path in (args.html, args.csv):
-        if path and not path.parent.is_dir():  # said before the work, not after it
+def _check_folders(*paths: Path | None) -> None:
+    """Before the work, not after it."""
+    for path in paths:
+        if path and not path.parent.is_dir():
             raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+
+
+def _print(table: pd.DataFrame) -> None:
+    with pd.option_context("display.width", None, "display.max_columns", None, "display.precision", 4):
+        print(table)
+
+
+def _evaluate(args: argparse.Namespace) -> int:
+    _check_folders(args.html, args.csv)
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
     evaluation = evaluate(*_on_file(recipe, args.data))
-    with pd.option_context("display.width", None, "display.max_columns", None, "display.precision", 4):
-        print(evaluation.metrics)
+    _print(evaluation.metrics)
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
     if args.html:
@@ -82,10 +114,59 @@ def _evaluate(args: argparse.Namespace) -> int:
     return 1 if evaluation.refused else 0
 
 
+def _simulate(args: argparse.Namespace) -> int:
+    if args.list or args.experiment is None:
+        print(_experiments() if args.experiment is None else _settings(_experiment(args.experiment)))
+        return 0
+    _check_folders(args.html, args.csv)
+    allowed = {parameter.name: parameter for parameter in _experiment(args.experiment).parameters}
+    settings: dict[str, Any] = {}
+    for text in args.set:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set takes a setting as name=value, but got {text!r}.")
+        settings[name] = read(value, allowed[name]) if name in allowed else value
+    run = run_experiment(args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None))
+    for i, chart in enumerate(run.charts):
+        print(f"{chart.record.title}\n")
+        _print(chart.record.to_frame())
+        print()
+        if args.csv:
+            path = args.csv if i == 0 else args.csv.with_stem(f"{args.csv.stem}_{chart.key}")
+            _write(path, safe_csv(chart.record.to_frame()))
+    if args.html:
+        _write(args.html, experiment_html(run))
+    return 0
+
+
+def _experiment(key: str) -> Experiment:
+    return EXPERIMENTS[checks.choice(key, EXPERIMENTS, "EXPERIMENT")]
+
+
+def _experiments() -> str:
+    width = max(map(len, EXPERIMENTS))
+    return "\n".join(f"{key:{width}}  {experiment.name}" for key, experiment in EXPERIMENTS.items())
+
+
+def _settings(experiment: Experiment) -> str:
+    """A line a setting: its default and what is allowed."""
+    lines = [f"{experiment.key}: {experiment.name}"]
+    for p in experiment.parameters:
+        allowed = "one of " + ", ".join(map(str, p.choices)) if p.choices else ""
+        if p.low is not None:
+            allowed = f"from {p.low:g} to {p.high:g}"
+        lines.append(f"  {p.name}={p.default}" + (f"  ({allowed})" if allowed else "") + f"\n      {p.help}")
+    return "\n".join(lines)
+
+
+def _progress(share: float, doing: str) -> None:
+    print(f"\r{share:4.0%} {doing:40.40}", end="\n" if share == 1 else "", file=sys.stderr, flush=True)
+
+
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
     try:
-        return _evaluate(args)
+        return args.run(args)
     except ValueError as error:  # InputError, or what a model itself refuses
         print(f"error: {error}", file=sys.stderr)
         return 2

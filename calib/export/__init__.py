@@ -3,6 +3,7 @@
 from calib.export.bundle import bundle
 from calib.export.calibrators import calibrator_json, check_exportable, read_calibrator, write_calibrator
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
+from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import report_html, standalone_html
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
@@ -12,6 +13,7 @@ from calib.export.tables import safe_csv, side_by_side_table
 __all__ = [
     "Applied",
     "NoBrowser",
+    "Run",
     "SavedCalibrator",
     "bundle",
     "calibrator_json",
@@ -19,6 +21,7 @@ __all__ = [
     "chart_source",
     "check_exportable",
     "draw",
+    "experiment_html",
     "find_chromium",
     "number_columns",
     "page_source",
@@ -27,6 +30,7 @@ __all__ = [
     "read_calibrator",
     "read_recipes",
     "report_html",
+    "run_experiment",
     "safe_csv",
     "side_by_side_table",
     "standalone_html",

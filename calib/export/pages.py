@@ -38,7 +38,7 @@ pre { overflow-x: auto; background: %(grid)s; padding: 1rem; font-size: .85rem }
 """
 
 
-def _document(title: str, body: str, theme: Theme, plotly: str | None = None) -> str:
+def document(title: str, body: str, theme: Theme, plotly: str | None = None) -> str:
     """A page; ``plotly`` is the address of the script, which the page holds itself by default."""
     style = STYLE % {name: getattr(theme, name) for name in ("ink", "paper", "grid", "muted")}
     script = f"<script>{get_plotlyjs()}</script>" if plotly is None else f'<script src="{plotly}"></script>'
@@ -49,15 +49,25 @@ def _document(title: str, body: str, theme: Theme, plotly: str | None = None) ->
     )
 
 
-def _figure(figure: go.Figure, alt: str, caption: str = "") -> str:
+def figure_html(figure: go.Figure, alt: str, caption: str = "") -> str:
+    """A figure for such a page, with its caption."""
     drawn = figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False, "responsive": True})
     text = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure><div role="img" aria-label="{escape(alt)}">{drawn}</div>{text}</figure>'
 
 
+def made_by(source: str) -> str:
+    """The versions, and source that gives the same numbers."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return (
+        f"<h2>How this was made</h2><p>Calibration Explorer, calib {__version__}, Python {platform.python_version()}, "
+        f"{packages}. This source gives the same numbers:</p><pre>{escape(source)}</pre>"
+    )
+
+
 def standalone_html(figure: go.Figure, alt: str, theme: Theme = LIGHT, plotly: str | None = None) -> bytes:
     """One interactive figure as a page of its own, Plotly included unless ``plotly`` says where it lies."""
-    return _document(alt, _figure(figure, alt), theme, plotly).encode()
+    return document(alt, figure_html(figure, alt), theme, plotly).encode()
 
 
 def report_html(
@@ -82,14 +92,8 @@ def report_html(
         parts += [*_evaluation(evaluation, (drawn or {}).get(name) or charts(evaluation), theme), "</section>"]
     recipes = {name: evaluation.recipe for name, evaluation in named.items()}
     source = python_source(next(iter(recipes.values())) if len(recipes) == 1 else recipes, files)
-    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    parts += [
-        "<h2>How this was made</h2>",
-        f"<p>Calibration Explorer, calib {__version__}, Python {platform.python_version()}, {packages}. "
-        "This source gives the same numbers:</p>",
-        f"<pre>{escape(source)}</pre>",
-    ]
-    return _document(f"{title} · Calibration Explorer", "".join(parts), theme).encode()
+    parts.append(made_by(source))
+    return document(f"{title} · Calibration Explorer", "".join(parts), theme).encode()
 
 
 def _side_by_side(named: Mapping[str, Evaluation], theme: Theme) -> list[str]:
@@ -105,7 +109,7 @@ def _side_by_side(named: Mapping[str, Evaluation], theme: Theme) -> list[str]:
 
 def _chart(chart: Chart, theme: Theme) -> list[str]:
     record = chart.record
-    return [f"<h3>{escape(record.title)}</h3>", _figure(chart.draw(theme), record.alt, record.caption)]
+    return [f"<h3>{escape(record.title)}</h3>", figure_html(chart.draw(theme), record.alt, record.caption)]
 
 
 def _evaluation(evaluation: Evaluation, drawn: Sequence[Chart], theme: Theme) -> list[str]:

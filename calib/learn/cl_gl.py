@@ -48,7 +48,7 @@ CL_GL = Experiment(
             "depth",
             choices=tuple(AGAINST),
             help="The setting along which the stacked losses are drawn.",
-            extra=view_of(names=AGAINST),
+            extra=view_of(names=AGAINST, numbers_of=("cl_gl_sweep",)),
         ),
         Parameter(
             "leaves",
@@ -82,6 +82,7 @@ CL_GL = Experiment(
     ),
     source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
+    also=("cl_gl_sweep",),
 )
 
 EXPERIMENTS = (CL_GL,)

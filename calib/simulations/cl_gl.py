@@ -126,11 +126,12 @@ def one_model(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The decompositions along one setting. values : (k,) of it · points : as many"""
+    """The decompositions along one setting. values : (k,) of it · points : as many · own : the setting's own value"""
 
     against: str
     values: tuple[Any, ...]
     points: tuple[Point, ...]
+    own: Any
 
 
 def sweep(
@@ -141,16 +142,17 @@ def sweep(
     point: Callable[..., Point] = one_point,
     **settings,
 ) -> Sweep:
-    """The same with one setting run through all its values; the setting's own value has no say.
+    """The same with one setting run through all its values; the setting's own value is only noted.
 
     Tree and trees: along ``trees`` the model is a forest.
     """
     experiment = EXPERIMENTS["cl_gl"]
     values = experiment.numbers(experiment.check({**settings, "against": against}))
+    own = values[against]
     run = next(p.choices for p in experiment.parameters if p.name == against)
     if against == "trees":
         values["model"] = "forest"
     found = [
         point(random_state, **(values | {against: value})) for value in (watch or Watch()).loop(run, AGAINST[against])
     ]
-    return Sweep(against, run, tuple(found))
+    return Sweep(against, run, tuple(found), own)

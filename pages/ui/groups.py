@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +26,7 @@ def points() -> Callable[..., Any]:
 def along(recipe: Recipe, values: dict[str, Any]) -> None:
     """CL, GL and IL for every value of the setting chosen; moving that setting computes nothing anew."""
     experiment, against = EXPERIMENTS["cl_gl"], values["against"]
-    fixed = experiment.numbers(values) | {against: experiment.values({})[against]}
-    found = learn.simulated("cl_gl_sweep", fixed | {"against": against}, recipe.seed, point=points())
+    fixed = experiment.numbers(values, "cl_gl_sweep") | {against: experiment.values({})[against]}
+    found = learn.simulated("cl_gl_sweep", fixed, recipe.seed, point=points())
     if found is not None:
-        chart.show("cl_gl_sweep", found, loss=values["loss"], current=values[against])
+        chart.show("cl_gl_sweep", replace(found, own=values[against]), loss=values["loss"])

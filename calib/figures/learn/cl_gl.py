@@ -228,12 +228,12 @@ class Stacked(Told):
     names: list[str]
     terms: dict[str, np.ndarray]
     total: np.ndarray
-    current: int | None
+    current: int
     loss: str
 
 
-def prepare_sweep(found: Sweep, loss: str = "brier", current: Any = None) -> Stacked:
-    """The three terms for every value; where their sum is least. ``current`` is the setting's own value."""
+def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
+    """The three terms for every value; where their sum is least."""
     parts = [point.losses[loss] for point in found.points]
     terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
@@ -274,7 +274,7 @@ def prepare_sweep(found: Sweep, loss: str = "brier", current: Any = None) -> Sta
         names=names,
         terms=terms,
         total=total,
-        current=found.values.index(current) if current in found.values else None,
+        current=found.values.index(found.own),
         loss=loss,
     )
 
@@ -336,20 +336,19 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             showlegend=False,
             hoverinfo="skip",
         )
-    if record.current is not None:
-        figure.add_scatter(
-            x=[record.names[record.current]],
-            y=[heights[record.current]],
-            mode="markers",
-            name="the pictures above",
-            hoverinfo="skip",
-            marker={
-                "symbol": "circle-open",
-                "size": 15,
-                "color": theme.ink,
-                "line": {"width": 2.5, "color": theme.ink},
-            },
-        )
+    figure.add_scatter(
+        x=[record.names[record.current]],
+        y=[heights[record.current]],
+        mode="markers",
+        name="the pictures above",
+        hoverinfo="skip",
+        marker={
+            "symbol": "circle-open",
+            "size": 15,
+            "color": theme.ink,
+            "line": {"width": 2.5, "color": theme.ink},
+        },
+    )
     return figure
 
 

@@ -1,0 +1,73 @@
+"""An experiment of the Learn pages run without them: the same settings and seed give the same pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from calib import checks
+from calib.export.charts import Chart
+from calib.export.pages import document, figure_html, made_by
+from calib.figures import FIGURES, LIGHT, Theme
+from calib.learn import EXPERIMENTS, Experiment
+from calib.progress import Watch
+from calib.recipe import Recipe
+from calib.simulations import SIMULATIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """An experiment with all its settings, and its pictures."""
+
+    experiment: Experiment
+    values: dict[str, Any]
+    seed: int
+    charts: tuple[Chart, ...]
+
+
+def run_experiment(
+    name: str, settings: Mapping[str, Any] | None = None, seed: int = 0, watch: Watch | None = None
+) -> Run:
+    """All pictures of an experiment.
+
+    name : a key of EXPERIMENTS · settings : those that differ from their defaults · seed : of all that is drawn
+    Raises InputError where one of them cannot be, with what is allowed.
+
+    >>> run = run_experiment("pooling", {"points": "1:0 2:1 3:0"})
+    >>> run.charts[0].record.title
+    'Move 1 of 1: 1/1 is above its right neighbour 0/1; joined they are 1/2'
+    """
+    experiment = EXPERIMENTS[checks.choice(name, EXPERIMENTS, "The experiment")]
+    values = experiment.check(settings or {})
+    seed = Recipe(seed=seed).seed
+    watch, count = watch or Watch(), len(experiment.runs)
+    charts = []
+    for i, (simulation, figures) in enumerate(experiment.runs.items()):
+        numbers = experiment.numbers(values, simulation)
+        found = SIMULATIONS[simulation](random_state=seed, watch=watch.part(i / count, (i + 1) / count), **numbers)
+        charts += [Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key))) for key in figures]
+    return Run(experiment, values, seed, tuple(charts))
+
+
+def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
+    """Question, pictures, settings, what to notice and the source, as one page that stands alone."""
+    experiment = run.experiment
+    pictures = [
+        f"<h2>{escape(chart.record.title)}</h2>"
+        + figure_html(chart.draw(theme), chart.record.alt, chart.record.caption)
+        for chart in run.charts
+    ]
+    settings = [f"<li>{escape(p.label)}: {escape(str(run.values[p.name]))}</li>" for p in experiment.parameters]
+    if experiment.drawn:
+        settings.append(f"<li>Seed: {run.seed}</li>")
+    parts = [
+        f"<h1>{escape(experiment.name)}</h1><p>{escape(experiment.question)}</p>",
+        *pictures,
+        f"<h2>Settings</h2><ul>{''.join(settings)}</ul>",
+        f"<h2>What to notice</h2><ul>{''.join(f'<li>{escape(text)}</li>' for text in experiment.notice)}</ul>",
+        f"<p>Source: {escape(experiment.source)}</p>",
+        made_by(experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed)),
+    ]
+    return document(f"{experiment.name} · Calibration Explorer", "".join(parts), theme).encode()
