@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from calib.learn import algorithms, cl_gl, finite, validity
+from calib.learn import algorithms, calibration_size, cl_gl, finite, overlap, tree_depth, validity, which_model
 from calib.learn.base import ASK, SKIP, Experiment, setting_parameters
 
 EXPERIMENTS: dict[str, Experiment] = {
-    e.key: e for module in (cl_gl, validity, algorithms, finite) for e in module.EXPERIMENTS
+    e.key: e
+    for module in (cl_gl, tree_depth, which_model, overlap, calibration_size, validity, algorithms, finite)
+    for e in module.EXPERIMENTS
 }
 """Key → experiment, in the order of the pages; a Recipe's ``learn`` holds settings as "key.setting"."""
 

@@ -11,7 +11,7 @@ ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "une
 NO_OTHER = "none"
 OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.items() if key != "given"}
 CALIBRATIONS = {
-    "none": "None (Platt for margins)",
+    "none": "None",
     "platt": "Platt",
     "isotonic": "Isotonic",
     "beta": "Beta",
@@ -42,7 +42,7 @@ WHICH_MODEL = Experiment(
             "choice",
             "none",
             choices=tuple(CALIBRATIONS),
-            help="On out-of-fold scores of five folds, as the support-vector machine's.",
+            help="On out-of-fold scores of five folds, as for the support-vector machine; margins get Platt's.",
             extra={"names": CALIBRATIONS},
         ),
         DEPTH,
@@ -80,8 +80,8 @@ WHICH_MODEL = Experiment(
         "scatter can be bought down: choose depth 4.",
     ),
     formulas=(
-        r"\ln\frac{\pi(x)}{1-\pi(x)} = (\mu_1-\mu_0)^\top\Sigma^{-1}x + \text{const} \quad (\Sigma_0=\Sigma_1=\Sigma)",
-        r"\Sigma_0\neq\Sigma_1:\quad \ldots + \tfrac12\,x^\top\big(\Sigma_0^{-1}-\Sigma_1^{-1}\big)\,x",
+        r"\Sigma_0=\Sigma_1:\quad \ln\frac{\pi(x)}{1-\pi(x)} = w^\top x + b",
+        r"\Sigma_0\neq\Sigma_1:\quad \ldots + x^\top A\,x",
         r"\text{TCE} = \tfrac1m\sum(p-\pi)^2 = \text{bias}^2 + \text{scatter}",
     ),
     source=f"{PAPER}, eq. 4, appendix C.1 and Figure 7.",

@@ -7,6 +7,7 @@ so that no label adds noise.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,12 @@ class Plane:
         return unfitted.fit(self.X, self.y)
 
 
+@lru_cache(maxsize=16)
 def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
-    """The pair, its test objects and grid depend on the seed alone; more training objects keep those of fewer."""
+    """The pair, its test objects and grid depend on the seed alone; more training objects keep those of fewer.
+
+    Models of one plane share it, so that its arrays are read-only.
+    """
     streams = np.random.SeedSequence(random_state).spawn(3)
     pair = GaussianPair.variant(covariances, 2, np.random.default_rng(streams[0]))
     train = pair.sample(max(SIZE.choices), np.random.default_rng(streams[1]))
@@ -55,7 +60,10 @@ def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
     low, high = np.quantile(T, (0.005, 0.995), axis=0)
     x1, x2 = (np.linspace(low[i], high[i], GRID) for i in (0, 1))
     grid = np.column_stack([a.ravel() for a in np.meshgrid(x1, x2)])
-    return Plane(X, train.y[:n], T, pair.posterior(T), x1, x2, grid, pair.posterior(grid))
+    arrays = (X, train.y[:n], T, pair.posterior(T), x1, x2, grid, pair.posterior(grid))
+    for array in arrays:
+        array.setflags(write=False)
+    return Plane(*arrays)
 
 
 def groups_for(p: Array) -> int | None:

@@ -78,10 +78,14 @@ class SideBySide:
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """Quantities along one setting. values (k,) of it · curves : model → quantity → (k,)"""
+    """Quantities along one setting. values (k,) of it · curves : model → quantity → (k,)
+
+    own : the setting's own value · settings : all that they were made with
+    """
 
     values: tuple[Any, ...]
     curves: Mapping[str, Mapping[str, Array]]
+    own: Any
     settings: Mapping[str, Any]
 
 
@@ -113,7 +117,7 @@ def at_depths(*, random_state: int, watch: Watch | None = None, grow: Grow = gro
 
 
 def along_depth(*, random_state: int, watch: Watch | None = None, grow: Grow = grow, **settings) -> Along:
-    """TCE, CL and GL of a tree and of a forest for every depth; ``model`` and ``depth`` have no say.
+    """TCE, CL and GL of a tree and of a forest for every depth; ``model`` has no say, ``depth`` is only noted.
 
     A tree's are given for groups of equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, for its
     leaves: p is one number in either, so that both pairs add up to TCE.
@@ -130,7 +134,7 @@ def along_depth(*, random_state: int, watch: Watch | None = None, grow: Grow = g
                 row["leaf_calibration"] = float(((judged.p - means) ** 2).mean())
                 row["leaf_grouping"] = float(((means - judged.posterior) ** 2).mean())
             rows[model].append(row)
-    return Along(DEPTH.choices, {model: _columns(found) for model, found in rows.items()}, values)
+    return Along(DEPTH.choices, {model: _columns(found) for model, found in rows.items()}, values["depth"], values)
 
 
 def at_counts(*, random_state: int, watch: Watch | None = None, grow: Grow = grow, **settings) -> SideBySide:
@@ -149,7 +153,7 @@ def at_counts(*, random_state: int, watch: Watch | None = None, grow: Grow = gro
 
 
 def along_count(*, random_state: int, watch: Watch | None = None, grow: Grow = grow, **settings) -> Along:
-    """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` has no say."""
+    """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` is only noted."""
     values = _checked("tree_count", settings)
     (watch or Watch()).step(0.0, "trees")
     grown = grow(*_at(random_state, values, model="forest", trees=MOST_TREES))
@@ -162,7 +166,7 @@ def along_count(*, random_state: int, watch: Watch | None = None, grow: Grow = g
             rows.append({"tce": judged.tce, "bias": judged.bias, "scatter": judged.scatter})
     alone = float(np.mean([true_calibration_error(posterior, vote) for vote in votes]))
     curve = _columns(rows) | {"alone": np.full(len(rows), alone)}
-    return Along(AT_COUNTS, {"forest": curve}, values)
+    return Along(AT_COUNTS, {"forest": curve}, values["trees"], values)
 
 
 LEAVES = ("frequency", "laplace", "curtailed")
@@ -188,7 +192,7 @@ def with_leaves(*, random_state: int, watch: Watch | None = None, grow: Grow = g
 
 
 def along_threshold(*, random_state: int, watch: Watch | None = None, grow: Grow = grow, **settings) -> Along:
-    """TCE of a tree and of a forest for every threshold of curtailment, with either estimate; ``curtail`` is free."""
+    """TCE of a tree and of a forest for every threshold of curtailment, with either estimate."""
     values = _checked("leaf_estimates", settings)
     curves = {}
     for model in (watch or Watch()).loop(MODELS, "models"):
@@ -197,7 +201,7 @@ def along_threshold(*, random_state: int, watch: Watch | None = None, grow: Grow
             leaf: np.array([true_calibration_error(grown.plane.posterior, grown.p(leaf, v)) for v in AT_THRESHOLDS])
             for leaf in ("frequency", "laplace")
         }
-    return Along(AT_THRESHOLDS, curves, values)
+    return Along(AT_THRESHOLDS, curves, values["curtail"], values)
 
 
 def _columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Array]:

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityTree
 from calib.simulations.cl_gl import NO_GROUP, one_model, one_point, sweep
-from calib.simulations.plane import draw_plane, expected_loss
-from calib.synthetic import GaussianPair
+from calib.simulations.plane import expected_loss
 
 LOSSES = ("brier", "log")
 
@@ -41,24 +39,6 @@ def test_the_terms_add_up_to_the_expected_loss_and_the_groups_to_the_terms(setti
         assert (found.table["share"] * found.table["posterior"]).sum() == pytest.approx(pi.mean(), abs=1e-9)
         if found.point.binned is None:
             assert parts.remainder == 0
-
-
-def test_the_expected_loss_is_what_labels_cost_on_average():
-    rng = np.random.default_rng(0)
-    pi, p = rng.random(50), rng.uniform(0.05, 0.95, 50)
-    y = rng.random((40_000, 50)) < pi
-    assert expected_loss(pi, p, "brier") == pytest.approx(((y - p) ** 2).mean(), abs=2e-3)
-    assert expected_loss(pi, p, "log") == pytest.approx(-np.log(np.where(y, p, 1 - p)).mean(), abs=5e-3)
-
-
-def test_the_posterior_is_bayes_rule_with_scipys_densities():
-    plane = draw_plane("unequal", 50, 7)
-    pair = GaussianPair.variant("unequal", 2, np.random.default_rng(np.random.SeedSequence(7).spawn(3)[0]))
-    one, zero = (
-        multivariate_normal(mean, cov).pdf(plane.grid)
-        for mean, cov in ((pair.mean1, pair.cov1), (pair.mean0, pair.cov0))
-    )
-    assert plane.grid_posterior == pytest.approx(one / (one + zero), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -121,12 +101,6 @@ def test_a_sweep_passes_through_the_setting_itself_and_can_remember():
     assert {
         len(np.unique(point.p)) for point in sweep(random_state=0, against="trees", depth=None, n=50).points[:2]
     } == {2, 3}
-
-
-def test_more_training_objects_keep_those_of_fewer():
-    few, many = draw_plane("equal", 50, 3), draw_plane("equal", 500, 3)
-    assert np.array_equal(few.X, many.X[:50])
-    assert np.array_equal(few.test, many.test)
 
 
 def test_bins_of_a_forest_are_those_of_the_metric():

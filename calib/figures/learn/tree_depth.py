@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,8 +99,8 @@ LINES = {
 }
 
 
-def prepare_along_depth(found: Along, groups: str = "leaves", current: Any = False) -> Lines:
-    """Where CL + GL is least, for one tree and for the forest. ``current`` is the reader's own depth."""
+def prepare_along_depth(found: Along, groups: str = "leaves") -> Lines:
+    """Where CL + GL is least, for one tree and for the forest."""
     tree, forest = found.curves["tree"], found.curves["forest"]
     prefix = "leaf_" if groups == "leaves" else ""
     shown = {
@@ -120,7 +119,6 @@ def prepare_along_depth(found: Along, groups: str = "leaves", current: Any = Fal
         shown,
         names,
         ("sum",),
-        current,
         "Depth",
         title=f"One tree loses least at depth {names[a]} ({number(one[a])}; grown without a limit {number(one[-1])}), "
         f"the forest at depth {names[b]} ({number(many[b])}; {number(many[-1])})",
@@ -131,7 +129,7 @@ def prepare_along_depth(found: Along, groups: str = "leaves", current: Any = Fal
     )
 
 
-def prepare_along_count(found: Along, current: Any = False) -> Lines:
+def prepare_along_count(found: Along) -> Lines:
     """How much of the distance is left with any number of trees, and what one tree alone is worth."""
     curve = found.curves["forest"]
     tce, alone = curve["tce"], float(curve["alone"][0])
@@ -141,7 +139,6 @@ def prepare_along_count(found: Along, current: Any = False) -> Lines:
         {"First trees of one forest": {name: curve[name] for name in ("tce", "bias", "scatter")}},
         [f"{value:,}" for value in found.values],
         (),
-        current,
         "Trees",
         title=f"A tree alone has TCE {number(alone)} on average, all {found.values[-1]} together {number(tce[-1])}; "
         f"{half} are within twice of that",
@@ -150,7 +147,7 @@ def prepare_along_count(found: Along, current: Any = False) -> Lines:
     )
 
 
-def prepare_along_threshold(found: Along, current: Any = False) -> Lines:
+def prepare_along_threshold(found: Along) -> Lines:
     """The best threshold of curtailment, for one tree and for the forest."""
     shown = {
         name: {leaf: found.curves[model][leaf] for leaf in LEAF_NAMES}
@@ -164,7 +161,6 @@ def prepare_along_threshold(found: Along, current: Any = False) -> Lines:
         shown,
         names,
         tuple(LEAF_NAMES),
-        current,
         "Curtail below",
         title=f"Curtailing below {names[a]} takes one tree's TCE from {number(one[0])} to {number(one[a])}, below "
         f"{names[b]} the forest's from {number(many[0])} to {number(many[b])}",
@@ -183,7 +179,6 @@ def _lines(
     shown: Mapping[str, Mapping[str, np.ndarray]],
     names: Sequence[str],
     ringed: tuple[str, ...],
-    current: Any,
     axis: str,
     title: str,
     caption: str,
@@ -209,7 +204,7 @@ def _lines(
         panels=tuple(shown.items()),
         names=list(names),
         ringed=ringed,
-        current=found.values.index(current) if current in found.values else None,
+        current=found.values.index(found.own) if found.own in found.values else None,
         axis=axis,
     )
 

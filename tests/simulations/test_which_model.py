@@ -1,0 +1,114 @@
+"""Every model is the one that scikit-learn fits; who is biased and who scatters, over many seeds."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from calib.learn.which_model import OTHERS
+from calib.simulations.judged import Judged
+from calib.simulations.plane import draw_plane
+from calib.simulations.which_model import FOLDS, fit_one, models_side_by_side
+
+SEEDS = range(6)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return [list(models_side_by_side(random_state=seed).rows.values()) for seed in SEEDS]
+
+
+def test_models_are_those_of_scikit_learn():
+    plane = draw_plane("unequal", 200, 4)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=4)
+    svm = make_pipeline(StandardScaler(), SVC(random_state=4))
+    expected = {
+        "Forest": RandomForestClassifier(20, random_state=4),
+        "SVM with Platt": CalibratedClassifierCV(svm, method="sigmoid", cv=folds, ensemble=False),
+        "Logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
+    }
+    rows = models_side_by_side(random_state=4, n=200, trees=20).rows
+    assert list(rows) == ["Equal covariances", "Unequal covariances"]
+    for judged, (name, model) in zip(rows["Unequal covariances"], expected.items(), strict=True):
+        assert judged.name == name
+        p = model.fit(plane.X, plane.y).predict_proba(plane.test)[:, 1]
+        assert judged.p == pytest.approx(p, abs=1e-3)
+        assert judged.tce == pytest.approx(((p - plane.posterior) ** 2).mean(), abs=1e-3)
+
+
+def mean_of(models, quantity):
+    return np.mean([getattr(judged, quantity) for judged in models])
+
+
+def test_logistic_regression_is_closest_where_its_assumption_holds(found):
+    for (forest, svm, logistic), _ in found:
+        assert logistic.tce < 0.5 * min(forest.tce, svm.tce)
+
+
+def test_with_unequal_covariances_it_is_biased_and_the_svm_closest(found):
+    for _, (forest, svm, logistic) in found:
+        assert logistic.bias > max(forest.bias, svm.bias)
+        assert svm.tce < 0.5 * min(forest.tce, logistic.tce)
+    forests, _, logistics = zip(*(models for _, models in found), strict=True)
+    assert mean_of(logistics, "bias") > 4 * mean_of(forests, "bias")
+
+
+def test_more_data_do_not_take_its_bias_away():
+    def bias(n):
+        runs = (fit_one(seed, "unequal", n, "logistic_regression", (), "none") for seed in SEEDS)
+        return np.mean([Judged("", *run).bias for run in runs])
+
+    assert bias(2000) > 0.9 * bias(500)
+
+
+def test_the_forest_scatters_and_is_hardly_biased(found):
+    for models in (row for rows in found for row in rows):
+        forest, svm, _ = models
+        assert forest.scatter > 3 * forest.bias
+        assert forest.scatter > 3 * svm.scatter
+    forests = [row[0] for rows in found for row in rows]
+    assert mean_of(forests, "scatter") > 10 * mean_of(forests, "bias")
+
+
+def test_the_line_of_the_svm_bends_away_from_both_ends(found):
+    bent = []
+    for (_, svm, _), _ in found:
+        off = svm.p - svm.posterior
+        bent.append([off[svm.posterior < 0.15].mean(), off[svm.posterior > 0.85].mean()])
+        assert bent[-1][0] > 0 > bent[-1][1]
+    low, high = np.mean(bent, axis=0)
+    assert low > 0.05
+    assert high < -0.05
+
+
+@pytest.mark.parametrize("other", [key for key in OTHERS if key not in ("none", "tuned_forest", "curtailed_forest")])
+def test_any_model_of_the_menu_joins_in(other):
+    asked = []
+
+    def quick(seed, covariances, n, model, settings, calibrator, watch):
+        asked.append((model, calibrator))
+        if model == other and not settings and covariances == "equal":
+            return fit_one(seed, covariances, n, model, settings, calibrator, watch)
+        return np.array([0.2, 0.8]), np.array([0.3, 0.6])
+
+    rows = models_side_by_side(random_state=0, n=100, other=other, fit=quick).rows
+    assert asked[3] == (other, "platt" if other == "svm" else "none")
+    for models in rows.values():
+        assert len(models) == 4
+        assert 0 <= models[3].tce < 0.15
+
+
+def test_its_calibration_is_on_out_of_fold_scores():
+    plane = draw_plane("equal", 200, 2)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=2)
+    model = CalibratedClassifierCV(
+        RandomForestClassifier(100, random_state=2), method="isotonic", cv=folds, ensemble=False
+    )
+    p = model.fit(plane.X, plane.y).predict_proba(plane.test)[:, 1]
+    _, own = fit_one(2, "equal", 200, "random_forest", (), "isotonic")
+    assert own == pytest.approx(p, abs=1e-6)
