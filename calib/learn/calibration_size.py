@@ -29,7 +29,7 @@ CALIBRATION_SIZE = Experiment(
     answers=("Isotonic regression", "Venn–Abers", "Platt scaling", "None: tuning the forest on all objects is better"),
     parameters=(
         measure("calibration_size"),
-        base("calibration_size"),
+        base("calibration_size", "calibration_size_entropy"),
         RESULTS,
         Parameter(
             "repetitions",
@@ -53,7 +53,8 @@ CALIBRATION_SIZE = Experiment(
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
-        r"H = -\sum_v \tfrac{n_v}{n} \log_2 \tfrac{n_v}{n} \qquad (n_v \text{ predictions equal } v)",
+        r"H = -\sum_v \tfrac{n_v}{n} \log_2 \tfrac{n_v}{n}",
+        r"n_v \text{ of the } n \text{ predictions equal } v",
     ),
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test objects.",

@@ -74,7 +74,8 @@ OVERLAP = Experiment(
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
-        r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2 \qquad (\text{shift } c \text{ of every mean})",
+        r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2",
+        r"c \text{: the shift of every mean}",
     ),
     source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not print how it splits its "
     "1000 objects: here a fifth calibrates, and 1000 fresh objects judge.",

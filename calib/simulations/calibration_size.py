@@ -23,7 +23,8 @@ from calib.simulations.results import Shipped, shipped_results
 from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
 
 STREAM = 12
-MIXTURES = 20  # settings are searched on the first so many; later repetitions use them again from the start
+SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
+MIXTURES = 12  # settings are searched on the first so many; later repetitions use them again from the start
 EVERY = 0.1  # forests that learn from training and calibration objects alike are trained at every tenth only
 
 
@@ -61,7 +62,7 @@ def kept_results(random_state: int, values: dict[str, Any]) -> SizeResult | None
 
 def cells(random_state: int, values: dict[str, Any]) -> dict[Any, Callable[..., pd.DataFrame]]:
     """The repetitions: name → what computes one, ``call(watch=…)``."""
-    settings = {name: values[name] for name in ("sizes", "n_train", "n_test")}
+    settings = {name: values[name] for name in SETTINGS if name != "repetitions"}
     return {
         (random_state, i, *settings.values()): partial(one_repetition, i, random_state, **settings)
         for i in range(values["repetitions"])

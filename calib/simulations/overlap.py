@@ -32,6 +32,7 @@ STREAM = 11
 DIMENSIONS = (2, 5, 10, 20)
 TESTS = 1000
 BY = ["d", "step"]
+SETTINGS = ("n", "share", "repetitions")
 DRAWN, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
 
 
@@ -73,7 +74,7 @@ def kept_results(random_state: int, values: dict[str, Any]) -> Overlap | None:
 def cells(random_state: int, values: dict[str, Any]) -> dict[Any, Callable[..., pd.DataFrame]]:
     """The independent parts of the experiment: name → what computes it, ``call(watch=…)``."""
     dimensions = DIMENSIONS if values["d"] == "all" else (int(values["d"]),)
-    settings = {name: values[name] for name in ("n", "share", "repetitions")}
+    settings = {name: values[name] for name in SETTINGS}
     return {
         (random_state, d, step, *settings.values()): partial(one_step, d, step, random_state, **settings)
         for step in range(1, STEPS + 1)

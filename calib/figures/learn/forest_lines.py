@@ -65,7 +65,8 @@ def add_lines(
         error = rows[f"{measure}_error"].fillna(0).to_numpy()
         if bands:
             low, high = mean - 2 * error, mean + 2 * error
-            figure.add_trace(band(at, low, high, ink.color, legendgroup=method, visible=visible, **where))
+            shape = band(at, low, high, ink.color, legendgroup=method, visible=visible, **where)
+            figure.add_trace(shape.update(opacity=0.5 if method in BASELINES else 1))
         figure.add_scatter(
             x=at,
             y=np.round(mean, 6),

@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.figures.base import FigureEntry
-from calib.figures.learn.forest_lines import add_lines, how_made, name, of_base, span
+from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, name, of_base, span
 from calib.figures.learn.words import Told
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, number
@@ -84,8 +84,7 @@ def _finding(table: pd.DataFrame, measure: str) -> tuple[str, int | None]:
     """What the first panel shows, and which third of the way calibration helps most in."""
     d = int(table["d"].min())
     wide = table[table["d"] == d].pivot_table(index="step", columns="method", values=measure)
-    forests = wide[[key for key in BASELINES if key in wide]]
-    calibrated = wide.drop(columns=[*forests.columns, "none"])
+    calibrated = wide[[key for key in PAPER_METHODS if key not in BASELINES]]
     gain = wide["rf_d"] - calibrated.median(axis=1)
     if measure not in ("tce", "ece", "brier", "excess"):
         return f"{MEASURES[measure]} from complete overlap to none", None
