@@ -52,4 +52,5 @@ $(STAMP): $(LISTS)
 	  echo "Making $(VENV) with $$("$$python" --version)"; \
 	  rm -rf $(VENV) && "$$python" -m venv $(VENV); }
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(PY) -m compileall -q calib pages  # so that the very first picture does not wait for it
 	@touch $@
