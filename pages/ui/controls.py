@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -47,16 +48,21 @@ LABELS = {
 }
 
 
-def sidebar(recipe: Recipe) -> None:
-    """All controls, in the order Data · Model · Placement · Calibrators · View."""
+def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
+    """The data and these parts, in the order Data · Model · Placement · Calibrators · View.
+
+    parts : of model, placement or split (its settings alone), calibrators, bins, curve, layout
+    """
     _data(recipe)
-    if recipe.content == "features":
-        _model(recipe)
-        _placement(recipe)
-    else:
-        _scores(recipe)
-    _calibrators(recipe)
-    _view(recipe)
+    if "model" in parts:
+        if recipe.content == "features":
+            _model(recipe)
+            _placement(recipe, "placement" in parts)
+        else:
+            _scores(recipe)
+    if "calibrators" in parts:
+        _calibrators(recipe)
+    _view(recipe, parts)
 
 
 def data_choices(recipe: Recipe) -> dict[str, str]:
@@ -123,16 +129,11 @@ def _model(recipe: Recipe) -> None:
     with st.expander("Model settings"):
         for parameter in parameters:
             parameter_control(parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default))
-        control(
-            st.number_input,
-            "seed",
-            recipe.seed,
-            "Seed",
-            min_value=0,
-            max_value=2**31 - 1,
-            step=1,
-            help="Another seed draws another split and another forest: what changes then is luck.",
-        )
+        seed(recipe, "Another seed draws another split and another forest: what changes then is luck.")
+
+
+def seed(recipe: Recipe, help: str) -> None:
+    control(st.number_input, "seed", recipe.seed, "Seed", min_value=0, max_value=2**31 - 1, step=1, help=help)
 
 
 def _scores(recipe: Recipe) -> None:
@@ -206,8 +207,13 @@ def _share(field: str, value: float, label: str, help: str) -> None:
     )
 
 
-def _placement(recipe: Recipe) -> None:
-    st.subheader("Placement", anchor=False)
+def _placement(recipe: Recipe, whole: bool) -> None:
+    """The placement with its settings; or of these what holds where the page takes placements of its own."""
+    st.subheader("Placement" if whole else "Split", anchor=False)
+    if not whole:
+        _judged_on(recipe, recipes_help("test_size"))
+        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+        return
     keys = [key for key in PLACEMENTS if key != "full"]
     control(
         st.selectbox,
@@ -263,8 +269,16 @@ def _calibrators(recipe: Recipe) -> None:
     )
 
 
-def _view(recipe: Recipe) -> None:
-    st.subheader("View", anchor=False)
+def _view(recipe: Recipe, parts: Collection[str]) -> None:
+    shown = {"bins": _bins, "curve": _curve, "layout": _layout}
+    if set(shown) & set(parts):
+        st.subheader("View", anchor=False)
+    for part, show in shown.items():
+        if part in parts:
+            show(recipe)
+
+
+def _bins(recipe: Recipe) -> None:
     control(
         st.slider,
         "bins",
@@ -276,8 +290,14 @@ def _view(recipe: Recipe) -> None:
         help="More bins show more detail and more noise.",
     )
     choice("binning", recipe, recipes.BINNINGS, "Bins of")
+
+
+def _curve(recipe: Recipe) -> None:
     choice("curve", recipe, recipes.CURVES, "Curve")
     choice("band", recipe, recipes.BANDS, "Band")
+
+
+def _layout(recipe: Recipe) -> None:
     choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
 
 

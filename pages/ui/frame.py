@@ -34,11 +34,15 @@ LARGE = "<style>:root {font-size: 130%}</style>"  # all of Streamlit's sizes fol
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its script, its name in the navigation, and the question it answers."""
+    """One page: its script, its name in the navigation, the question it answers.
+
+    controls : the parts of the sidebar, below the data, that change something on it
+    """
 
     script: str
     name: str
     question: str
+    controls: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -50,15 +54,41 @@ PAGES = {
     "Explore": (
         Page("pages/explore_data.py", "Data", "What is in the table, and is it fit to learn from?"),
         Page(
-            "pages/explore_reliability.py", "Reliability", "When the model says 70 %, does it happen 70 % of the time?"
+            "pages/explore_reliability.py",
+            "Reliability",
+            "When the model says 70\u00a0%, does it happen 70\u00a0% of the time?",
+            ("model", "placement", "calibrators", "bins", "curve", "layout"),
         ),
-        Page("pages/explore_venn_abers.py", "Venn–Abers", "How sure can each single probability be?"),
-        Page("pages/explore_trees.py", "Trees", "How deep may a tree grow before its probabilities fail?"),
         Page(
-            "pages/explore_out_of_bag.py", "Out of bag", "Which rows should calibrate: some held out, or all of them?"
+            "pages/explore_venn_abers.py",
+            "Venn–Abers",
+            "How sure can each single probability be?",
+            ("model", "placement", "bins"),
         ),
-        Page("pages/explore_decide.py", "Decide", "Where to draw the line, and what does it cost?"),
-        Page("pages/explore_compare.py", "Compare and report", "Which settings serve best, and what to take along?"),
+        Page(
+            "pages/explore_trees.py",
+            "Trees",
+            "How deep may a tree grow before its probabilities fail?",
+            ("model", "split", "calibrators", "bins", "curve"),
+        ),
+        Page(
+            "pages/explore_out_of_bag.py",
+            "Out of bag",
+            "Which rows should calibrate: some held out, or all of them?",
+            ("model", "split"),
+        ),
+        Page(
+            "pages/explore_decide.py",
+            "Decide",
+            "Where to draw the line, and what does it cost?",
+            ("model", "placement", "calibrators"),
+        ),
+        Page(
+            "pages/explore_compare.py",
+            "Compare and report",
+            "Which settings serve best, and what to take along?",
+            ("model", "placement", "calibrators", "bins", "curve"),
+        ),
     ),
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
@@ -97,7 +127,7 @@ def run_app(start: str) -> None:
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
-    st.session_state["asked_path"] = chosen.url_path
+    st.session_state["at_start"] = not chosen.url_path
     st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
     chosen.run()
 
@@ -119,7 +149,7 @@ def open_page(script: str) -> Recipe:
         st.html(LARGE)
     elif page in PAGES["Explore"]:
         with st.sidebar:
-            controls.sidebar(state.recipe())
+            controls.sidebar(state.recipe(), page.controls)
     lesson.panel(script)
     _heading(page)
     return state.recipe().replace(lesson=None, presenter=False)

@@ -20,6 +20,7 @@ from pages.ui import chart, controls, state, work
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
+SAME_SEED = "The same seed draws the same picture, here, in a notebook and on the command line."
 IN_SIGHT = 5  # settings that stand open, one beside the other
 
 
@@ -127,7 +128,7 @@ def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
         elif not parameter.extra.get("drawn_by_page"):
             fields.append(partial(control, parameter, field, values[parameter.name]))
     if experiment.drawn:
-        fields.append(partial(_seed, recipe))
+        fields.append(partial(controls.seed, recipe, SAME_SEED))
     if fields:
         _row(fields[:IN_SIGHT])
     if len(fields) > IN_SIGHT:
@@ -140,19 +141,6 @@ def _row(fields: Sequence[Callable[[], Any]]) -> None:
     for column, draw in zip(st.columns(IN_SIGHT, gap="medium"), fields, strict=False):
         with column:
             draw()
-
-
-def _seed(recipe: Recipe) -> None:
-    state.control(
-        st.number_input,
-        "seed",
-        recipe.seed,
-        "Seed",
-        min_value=0,
-        max_value=2**31 - 1,
-        step=1,
-        help="The same seed draws the same picture, here, in a notebook and on the command line.",
-    )
 
 
 def control(parameter: Parameter, field: str, value: Any) -> None:

@@ -88,7 +88,7 @@ def follow_address(script: str) -> None:
     navigation's links carry no settings: the bare address of a page stands for the settings it was last entered with,
     also when the back button leads there.
     """
-    st.session_state["page"], path = script, st.session_state["asked_path"]
+    st.session_state["page"], path = script, "" if st.session_state.pop("at_start", False) else script
     query = st.query_params.to_dict()
     own = st.session_state.pop("changed", False)
     entered = st.session_state.setdefault("entered", {})

@@ -47,6 +47,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             and_then={"positive": None},
         )
     with middle:
+        default = "the one that the scores grow with" if recipe.content == "predictions" else "the rarer one"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
@@ -54,9 +55,9 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             positive if positive in labels else None,
             "Positive class",
             labels,
-            placeholder="The rarer class",
-            help="The class whose probability is predicted: by default the rarer one. With more than two classes, "
-            "the chosen one is set against all others.",
+            placeholder="Chosen by default",
+            help=f"The class whose probability is predicted: by default {default}. With more than two classes, the "
+            "chosen one is set against all others.",
         )
     with right:
         state.control(
@@ -170,3 +171,4 @@ def synthetic_settings(recipe: Recipe) -> None:
             controls.parameter_control(
                 parameter, f"data_params.{parameter.name}", settings.get(parameter.name, parameter.default)
             )
+        controls.seed(recipe, "Another seed draws other rows.")

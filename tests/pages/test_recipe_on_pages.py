@@ -212,3 +212,26 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     exec(source, {"print": printed.append})
     recipe = at.session_state["recipe"]
     assert printed[0].equals(evaluate(recipe, load(recipe)).metrics.round(4))
+
+
+@pytest.mark.parametrize(
+    ("stem", "shown"),
+    [
+        ("explore_data", ""),
+        ("explore_venn_abers", "model placement bins binning"),
+        ("explore_out_of_bag", "model"),
+        ("explore_decide", "model placement calibrators"),
+        ("explore_compare", "model placement calibrators bins binning curve band"),
+        ("explore_reliability", "model placement calibrators bins binning curve band layout"),
+    ],
+)
+def test_the_sidebar_holds_what_changes_something_on_the_page_and_the_rest_is_kept(stem, shown):
+    every = {"model", "placement", "calibrators", "bins", "binning", "curve", "band", "layout"}
+    chosen = {"calibrators": "none,platt,venn_abers", "bins": "11", "band": "confidence", "model": "bagged_trees"}
+    query = chosen | {"data": "sample:breast_cancer", "params": '{"n_estimators":5}'}
+    at = page(stem, **query)
+    assert {element.key for element in at.sidebar if getattr(element, "key", None)} & every == set(shown.split())
+    at = go(at, "explore_reliability")
+    assert at.slider(key="bins").value == 11
+    assert at.multiselect(key="calibrators").value == ["none", "platt", "venn_abers"]
+    assert at.session_state["recipe"].to_query() == Recipe.from_query(query).to_query()
