@@ -222,6 +222,7 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
     return points
 
 
+FARTHEST = 1e9
 MOST_ON_LINE = 13  # so many points can be cut into 4096 partitions, all of which are drawn
 
 
@@ -259,10 +260,10 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x, pi = float(position), float(posterior)
     except ValueError:
         x = pi = np.nan
-    if not np.isfinite(x) or label not in ("", "0", "1"):
+    if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
-            f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position, the probability of class 1 there and, "
-            f"for a training object, its label 0 or 1, but {part!r} is not."
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position (at most {FARTHEST:,.0f}), the "
+            f"probability of class 1 there and, for a training object, its label 0 or 1, but {part!r} is not."
         )
     if not 0 <= pi <= 1:
         raise InputError(f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}.")

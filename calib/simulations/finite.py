@@ -5,6 +5,7 @@ Shaker and Hüllermeier (2025), section 3.1 and Figure 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -50,11 +51,17 @@ class Line:
         points[point] = x, pi, 1 - (label or 0)
         return replace(self, points=tuple(points))
 
-    def cut_at(self, cuts) -> Line:
+    def cut_at(self, cuts: Iterable[int]) -> Line:
+        """With these cuts in place of its own."""
         return replace(self, cuts=tuple(sorted(cuts)))
+
+    def moved(self, cut: int, to: int) -> Line:
+        """With one of its cuts elsewhere."""
+        return self.cut_at({*self.cuts} - {cut} | {to})
 
     @property
     def example(self) -> FiniteExample:
+        """The same as data with known posteriors."""
         x, posterior, _ = zip(*self.points, strict=True)
         train_x, train_y = zip(*((at, y) for at, _, y in self.points if y is not None), strict=True)
         return FiniteExample(x, posterior, train_x, train_y)

@@ -33,7 +33,7 @@ def pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> l
                 on_click=partial(_change, line.cut_at(found.cuts(name))),
             )
     _cuts(line)
-    records = [chart.show("finite", found, on_click=lambda mark: _change(_clicked(line, *mark)))]
+    records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)))]
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)
@@ -43,9 +43,9 @@ def pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> l
     return [*records, costs, cloud]
 
 
-def _clicked(line: Line, what: str, which: int) -> Line:
+def clicked(line: Line, what: str, which: int) -> Line:
     """The line after a click on a point, whose label turns, or on a gap, which is cut or mended."""
-    return line.turned(which) if what == "turn" else line.cut_at(set(line.cuts) ^ {which})
+    return line.turned(which) if what == "turn" else line.cut_at({*line.cuts} ^ {which})
 
 
 def _change(line: Line | str) -> None:
@@ -55,8 +55,11 @@ def _change(line: Line | str) -> None:
 def _cuts(line: Line) -> None:
     """A button for every gap, and a slider for every cut between those beside it."""
     x = [position for position, _, _ in line.points]
-    name = lambda gap: f"{x[gap]:g} | {x[gap + 1]:g}"  # noqa: E731
     gaps = range(len(x) - 1)
+
+    def name(gap: int) -> str:
+        return f"{x[gap]:g} | {x[gap + 1]:g}"
+
     _control(
         st.pills,
         "cuts",
@@ -74,16 +77,9 @@ def _cuts(line: Line) -> None:
     for i, (place, cut) in enumerate(zip(st.columns(SLIDERS, gap="medium"), line.cuts, strict=False)):
         free = gaps[walls[i] + 1 : walls[i + 2]]
         if len(free) > 1:
+            move = partial(line.moved, cut)
             with place:
-                _control(
-                    st.select_slider,
-                    f"cut_{i}",
-                    cut,
-                    lambda to, cut=cut: line.cut_at(set(line.cuts) - {cut} | {to}),
-                    f"Move cut {i + 1}",
-                    free,
-                    format_func=name,
-                )
+                _control(st.select_slider, f"cut_{i}", cut, move, f"Move cut {i + 1}", free, format_func=name)
 
 
 def _control(widget: Callable, key: str, value: Any, then: Callable[[Any], Line], *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,77 @@
+"""The finite example's pictures: titles and answers follow the numbers; a click on every mark says what it is."""
+
+import numpy as np
+import pytest
+
+from calib.figures import DARK, FIGURES, LIGHT
+from calib.learn.finite import START
+from calib.simulations.finite import Line, every_partition
+
+
+def record(key, line=START):
+    return FIGURES[key].prepare(every_partition(line=line))
+
+
+def traces(key, line=START, theme=LIGHT):
+    return {trace.name: trace for trace in FIGURES[key].draw(record(key, line), theme).data}
+
+
+def test_the_title_holds_the_identity_with_its_numbers():
+    assert record("finite").title == (
+        "2 leaves, 2 groups: CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss"
+    )
+    one = record("finite", str(Line.of(START).cut_at([])))
+    assert one.title == "1 leaf, 1 group: CL 0 + GL 0.152 + entropy 0.347 = 0.500, the expected loss"
+    assert one.table.prediction.tolist() == [0.5] * 12
+
+
+def test_the_answer_is_the_cheapest_of_the_three_and_none_where_two_tie():
+    assert record("finite").answer == 2
+    assert record("finite", "1:0.5:0 2:0.5:1").answer == 1
+    assert record("finite", "1:0:0 2:1:1").answer is None  # one split is pure already
+
+
+def test_the_table_holds_the_identity_for_every_partition():
+    for key in ("finite_losses", "finite_all"):
+        table = record(key).table
+        assert (table.CL + table.GL + table.IL - table.loss).abs().max() < 1e-9
+    costs = record("finite_losses")
+    assert costs.table.partition.tolist() == ["Yours", "One leaf", "One split", "Pure leaves", "Least loss"]
+    assert costs.formatted().CL.tolist() == ["0.000139", "0", "0.000139", "0.285", "0.00593"]
+    assert costs.title == "One leaf costs 0.500, one split 0.383, pure leaves 0.750; the least is 0.362"
+
+
+def test_how_many_partitions_are_better():
+    table = record("finite_all").table
+    assert f"{(table.loss < table.loss[32] - 1e-9).sum()} of 2,048" in record("finite_all").title  # 6 | 7 is bit 5
+    best = every_partition()
+    own = str(best.line.cut_at(best.cuts("least")))
+    assert record("finite_all", own).title == "Yours is the best of all 2,048 partitions"
+    assert table.cuts_after_points[0] == ""
+    assert table.cuts_after_points[32] == "6"
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_every_mark_knows_what_a_click_on_it_means(theme):
+    drawn = traces("finite", theme=theme)
+    line = Line.of(START)
+    for name, label in (("class 0", 0), ("class 1", 1), ("no label", None)):
+        points = [i for i, (_, _, of) in enumerate(line.points) if of == label]
+        assert list(drawn[name].customdata) == [["turn", i] for i in points]
+        assert list(drawn[name].x) == [line.points[i][0] for i in points]
+        assert list(drawn[name].y) == [line.points[i][1] for i in points]
+    assert len({drawn[name].marker.symbol for name in ("class 0", "class 1", "no label")}) == 3
+    assert list(drawn["cut or mend"].customdata) == [["cut", i] for i in range(11)]
+
+
+def test_the_cloud_has_a_mark_for_every_place_and_rings_one_s_own():
+    found = every_partition()
+    drawn = traces("finite_all")
+    shown = drawn["a partition"]
+    places = np.column_stack([found.every.grouping, found.every.calibration]).round(6)
+    drawn_at = [*zip(shown.x, shown.y, strict=True)]
+    assert {*drawn_at} == {(gl, cl) for gl, cl in places.tolist()}
+    assert [tuple(places[row]) for row in shown.customdata] == drawn_at
+    for name, label in (("own", "yours"), ("least", "least loss")):
+        row, ring = found.rows[name], drawn[label]
+        assert (*ring.x, *ring.y) == (found.every.grouping[row], found.every.calibration[row])

@@ -1,0 +1,148 @@
+"""Finite example: presets by one click, cuts by hand, points by the table; what cannot be loses nothing."""
+
+import json
+import time
+
+import pytest
+
+from calib.learn.finite import START
+from calib.recipe import Recipe
+from calib.simulations.finite import Line
+from pages.ui.line import clicked, edited
+from tests.pages.app import faults, go, messages, page, settled, titles
+
+CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0, 5, 6, 9]}
+
+
+def learn(line=None):
+    settings = {"finite.guess": "skip"} | ({} if line is None else {"finite.line": line})
+    return page("learn_finite_example", learn=json.dumps(settings))
+
+
+def line_of(at):
+    value = at.query_params["learn"]
+    return Line.of(json.loads(value if isinstance(value, str) else value[-1]).get("finite.line", START))
+
+
+def test_it_asks_first_and_one_split_is_the_answer():
+    at = page("learn_finite_example")
+    assert titles(at) == []
+    settled(at.button(key="guess_2").click().run())
+    assert faults(at) == []
+    assert [title.split(":")[0] for title in titles(at)] == [
+        "2 leaves, 2 groups",
+        "One leaf costs 0.500, one split 0.383, pure leaves 0.750; the least is 0.362",
+        "132 of 2,048 partitions are better than yours; the best has 5 leaves",
+    ]
+    assert any(text.endswith("So it is.") for text in messages(at))
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_a_preset_is_one_click_and_stands_in_the_link(name):
+    at = learn("1:0.05:0 2:0.2:0 | 3:0.25:0 4:0.3:1 5:0.35 6:0.4 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1")
+    settled(at.button(key=f"take_{name}").click().run())
+    assert faults(at) == []
+    assert line_of(at) == Line.of(START).cut_at(CUTS[name])
+    assert at.button(key=f"take_{name}").disabled
+    assert at.pills(key="cuts").value == CUTS[name]
+
+
+def test_cuts_are_added_moved_and_taken_away_by_hand():
+    at = learn()
+    settled(at.pills(key="cuts").set_value([5, 8]).run())
+    assert line_of(at).cuts == (5, 8)
+    settled(at.select_slider(key="cut_0").set_value(7).run())
+    assert line_of(at).cuts == (7, 8)
+    assert at.select_slider(key="cut_0").options == [f"{i} | {i + 1}" for i in range(1, 9)]  # up to the next cut
+    settled(at.pills(key="cuts").set_value([8]).run())
+    assert line_of(at).cuts == (8,)
+    settled(at.pills(key="cuts").set_value(list(range(11))).run())
+    assert titles(at)[0].startswith("12 leaves, 3 groups")
+    assert not at.select_slider
+    assert faults(at) == []
+
+
+def test_a_click_turns_a_label_or_a_cut():
+    line = Line.of(START)
+    assert clicked(line, "turn", 0) == line.turned(0)
+    assert clicked(line, "cut", 5).cuts == ()
+    assert clicked(line, "cut", 2).cuts == (2, 5)
+
+
+def change(rows=(), deleted=(), added=()):
+    return {"edited_rows": dict(rows), "deleted_rows": list(deleted), "added_rows": list(added)}
+
+
+ROWS = [
+    {"position": 1.0, "posterior": 0.25, "label": 0, "cut": True},
+    {"position": 2.0, "posterior": 0.5, "label": None, "cut": False},
+    {"position": 3.0, "posterior": 0.75, "label": 1, "cut": False},
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (change(), "1:0.25:0 | 2:0.5 3:0.75:1"),
+        (change({1: {"posterior": 0.6}}), "1:0.25:0 | 2:0.6 3:0.75:1"),
+        (change({1: {"label": 1, "cut": True}}), "1:0.25:0 | 2:0.5:1 | 3:0.75:1"),
+        (change({0: {"label": None}}), "1:0.25 | 2:0.5 3:0.75:1"),
+        (change({0: {"position": 2.5}}), "2:0.5 2.5:0.25:0 | 3:0.75:1"),  # its cut goes with it
+        (change(deleted=[1]), "1:0.25:0 | 3:0.75:1"),
+        (change({2: {"posterior": 1}}, deleted=[0]), "2:0.5 3:1:1"),
+        (change(added=[{"position": 1.5, "posterior": 0.1, "label": 1}]), "1:0.25:0 | 1.5:0.1:1 2:0.5 3:0.75:1"),
+        (change(added=[{"position": 1.5}, {}]), "1:0.25:0 | 2:0.5 3:0.75:1"),  # not yet filled
+    ],
+)
+def test_the_table_s_changes_become_a_line(changes, text):
+    assert str(edited(ROWS, changes)) == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (change({1: {"posterior": 1.5}}), "the one at position 2 is 1.5"),
+        (change({1: {"posterior": None}}), "the one at position 2 is nan"),
+        (change({1: {"position": None}}), "'nan:0.5' is not"),
+        (change({1: {"position": 3}}), "3 is followed by 3"),
+        (change({0: {"label": None}, 2: {"label": None}}), "at least one point must have a label"),
+        (change(deleted=[0, 1]), "from 2 to 13 points, but has 1"),
+        (change({2: {"cut": True}}), "one stands after the last"),
+    ],
+)
+def test_a_table_that_is_no_line_is_refused_by_one_message(changes, words):
+    with pytest.raises(ValueError, match="learn.finite.line") as refused:
+        Recipe(learn={"finite.line": str(edited(ROWS, changes))})
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "line", ["1:1.5:0 2:0.5:1", "1:0.5 2:0.5", "1:0.5:0", "2:0.5:0 2:0.5:1", "1:0.5:0 2:0.5:1 |", "x"]
+)
+def test_a_link_that_holds_no_line_says_so_and_shows_the_example(line):
+    at = learn(line)
+    assert faults(at) == []
+    (message,) = [text for text in messages(at) if "learn.finite.line" in text]
+    assert message.startswith("The link could not be followed")
+    settled(at.button(key="guess_skip").click().run())
+    assert len(titles(at)) == 3
+
+
+def test_the_line_is_there_after_another_page():
+    at = learn()
+    settled(at.pills(key="cuts").set_value([1]).run())
+    go(at, "learn_algorithms")
+    go(at, "learn_finite_example")
+    assert line_of(at).cuts == (1,)
+    assert titles(at)[0].startswith("2 leaves")
+    assert faults(at) == []
+
+
+def test_a_cut_is_drawn_in_under_300_ms_of_server_time():
+    at = learn(" ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13)))
+    took = []
+    for cut in range(5):
+        begin = time.process_time()
+        at.pills(key="cuts").set_value([cut]).run()
+        took.append(time.process_time() - begin)
+    assert sorted(took)[2] < 0.3
