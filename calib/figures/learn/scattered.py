@@ -30,9 +30,7 @@ class Scattered(Told):
     cloud: str
 
 
-def scattered(
-    shown: tuple[Judged, ...], columns: int, cloud: str, title: str, answer: int | None, more: str = ""
-) -> Scattered:
+def scattered(shown: tuple[Judged, ...], columns: int, cloud: str, title: str, answer: int | None) -> Scattered:
     """The record of these panels: TCE, its two parts, and the losses of each."""
     tests = len(shown[0].p)
     drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
@@ -40,7 +38,7 @@ def scattered(
         title=title,
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
         "their mean prediction. Where the line leaves the thin diagonal the model is biased, and how far the objects "
-        f"lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.{more}",
+        "lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}." for j in shown

@@ -1,0 +1,135 @@
+"""Errors along one setting: a panel a model, a line a quantity, the least of it ringed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.checks import Array
+from calib.figures.learn.words import Told
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, number
+from calib.simulations.tree_depth import Along
+
+STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
+
+Panels = Mapping[str, Mapping[str, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines(Told):
+    """shown : model → quantity → (k,), a panel and a line each · names : of the k values · axis : of the setting
+
+    own : number of the value chosen on the page · ringed : whether the least of the quantities is marked: of "first",
+    of "all", of "none"
+    """
+
+    shown: Panels
+    names: list[str]
+    axis: str
+    own: int | None
+    ringed: str
+
+    @property
+    def columns(self) -> int:
+        return len(self.shown)
+
+
+def lines(found: Along, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first") -> Lines:
+    """The record of these panels, in the order of the values of ``found``."""
+    names = ["no limit" if value is None else f"{value:,}" for value in found.values]
+    return Lines(
+        title=title,
+        caption=f"{caption} The dotted line is the setting above."
+        + (" Each panel has a scale of its own." if len(shown) > 1 else ""),
+        alt=" ".join(_said(model, curves, names) for model, curves in shown.items()),
+        table=pd.concat(
+            [pd.DataFrame({"model": model, axis.lower(): names} | dict(curves)) for model, curves in shown.items()],
+            ignore_index=True,
+        ),
+        answer=None,
+        shown=shown,
+        names=names,
+        axis=axis,
+        own=found.values.index(found.own) if found.own in found.values else None,
+        ringed=ringed,
+    )
+
+
+def _said(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
+    listed = "; ".join(
+        f"{quantity} " + ", ".join(f"{number(y)} at {name}" for name, y in zip(names, values, strict=True))
+        for quantity, values in curves.items()
+    )
+    return f"{model}: {listed}."
+
+
+def parts(record: Lines) -> list[Lines]:
+    """Its panels as records of their own."""
+    return [
+        replace(record, shown={model: curves}, alt=_said(model, curves, record.names))
+        for model, curves in record.shown.items()
+    ]
+
+
+def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
+    """The values stand at equal distances; every panel has its own scale."""
+    k = len(record.names)
+    figure = panels(
+        theme,
+        [(model,) for model in record.shown],
+        record.columns,
+        height=280,
+        xaxis={
+            "title": {"text": record.axis},
+            "range": [-0.5, k - 0.5],
+            "tickvals": list(range(k)),
+            "ticktext": record.names,
+            "showgrid": False,
+        },
+        yaxis={"title": {"text": "TCE"}, "nticks": 6},
+        hovermode="x unified",
+    )
+    for i, curves in enumerate(record.shown.values()):
+        x, y = axes(i)
+        on = {"xaxis": x, "yaxis": y}
+        top = 1.08 * max(float(values.max()) for values in curves.values())
+        figure.update_layout({f"yaxis{y[1:]}": {"range": [0, top], "showticklabels": True}})
+        if record.own is not None:
+            ends = {"x0": record.own, "x1": record.own, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
+            figure.add_shape(
+                type="line", **ends, layer="below", line={"color": theme.diagonal, "width": 1.2, "dash": "dot"}
+            )
+        inks = (theme.ink, theme.positive, theme.negative)
+        for j, ((quantity, values), color, (dash, symbol)) in enumerate(
+            zip(curves.items(), inks, STYLES, strict=False)
+        ):
+            figure.add_scatter(
+                **on,
+                x=list(range(k)),
+                y=values,
+                mode="lines+markers",
+                name=quantity,
+                legendgroup=quantity,
+                showlegend=i == 0,
+                line={"color": color, "width": 2.4, "dash": dash},
+                marker={"color": color, "symbol": symbol, "size": 6},
+                hovertemplate="%{y:.4f}",
+            )
+            if record.ringed == "all" or (record.ringed == "first" and j == 0):
+                figure.add_scatter(
+                    **on,
+                    x=[int(np.argmin(values))],
+                    y=[values.min()],
+                    mode="markers",
+                    name="least",
+                    legendgroup="least",
+                    showlegend=i == 0 and j == 0,
+                    hoverinfo="skip",
+                    marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
+                )
+    return figure

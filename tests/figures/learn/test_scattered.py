@@ -1,0 +1,58 @@
+"""Every test object is in the picture's numbers, and the panels of the page are those of the picture taken along."""
+
+import numpy as np
+import pytest
+
+from calib.figures.learn.scattered import CELLS, MOST_POINTS, draw, parts, scattered
+from calib.simulations.judged import Judged
+
+PLENTY = 4000
+
+
+@pytest.fixture(scope="module")
+def shown():
+    rng = np.random.default_rng(0)
+    posterior = rng.random(PLENTY)
+    return tuple(
+        Judged(f"model {i}", posterior, np.clip(posterior + s * rng.normal(size=PLENTY), 0, 1))
+        for i, s in enumerate((0.0, 0.1, 0.3))
+    )
+
+
+def traces(figure, kind):
+    return [trace for trace in figure.data if trace.type == kind]
+
+
+def test_a_density_counts_every_object(shown):
+    record = scattered(shown, 3, "density", "title", None)
+    for heat, judged in zip(traces(draw(record), "heatmap"), shown, strict=True):
+        count = np.asarray(heat.customdata)
+        assert count.sum() == PLENTY
+        row, column = (np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (judged.p, judged.posterior))
+        assert count[row[7], column[7]] == ((row == row[7]) & (column == column[7])).sum()
+        assert np.nanmax(np.asarray(heat.z, dtype=float)) == pytest.approx(np.log10(count.max()), abs=1e-3)
+
+
+def test_points_lie_where_they_are_said_to_lie(shown):
+    figure = draw(scattered(shown, 3, "points", "title", None))
+    clouds = [trace for trace in figure.data if trace.mode == "markers"]
+    for cloud, judged in zip(clouds, shown, strict=True):
+        assert len(cloud.x) == MOST_POINTS
+        assert np.asarray(cloud.x) == pytest.approx(judged.posterior[:MOST_POINTS], abs=1e-3)
+        assert np.asarray(cloud.y) == pytest.approx(judged.p[:MOST_POINTS], abs=1e-3)
+
+
+def test_the_table_holds_both_identities(shown):
+    table = scattered(shown, 3, "points", "title", None).to_frame()
+    whole = table.calibration + table.grouping + table.irreducible + table.remainder
+    assert list(table.bias_squared + table.scatter) == pytest.approx(list(table.tce), abs=1e-9)
+    assert list(whole) == pytest.approx(list(table.expected_brier), abs=1e-9)
+
+
+def test_parts_draw_what_the_whole_draws(shown):
+    record = scattered(shown, 3, "points", "title", None)
+    whole, alone = draw(record), [draw(part) for part in parts(record)]
+    assert [len(figure.data) for figure in alone] == [3, 3, 3]
+    for i, figure in enumerate(alone):
+        assert [list(trace.y) for trace in figure.data] == [list(trace.y) for trace in whole.data[3 * i : 3 * i + 3]]
+    assert len({part.alt for part in parts(record)}) == 3

@@ -1,0 +1,79 @@
+"""Titles and answers follow the numbers, also where they turn; rings lie at the least."""
+
+import numpy as np
+import pytest
+
+from calib.figures import FIGURES
+from calib.simulations.judged import Judged
+from calib.simulations.tree_depth import Along, SideBySide
+
+TRUTH = np.tile([0.25, 0.5], 50)
+
+
+def at_distance(name, tce):
+    """A model that is off by the root of its TCE everywhere."""
+    return Judged(name, TRUTH, TRUTH + np.sqrt(tce))
+
+
+def side_by_side(names, distances, **settings):
+    shown = tuple(map(at_distance, names, distances))
+    return SideBySide(shown, len(shown), settings)
+
+
+@pytest.mark.parametrize(
+    ("distances", "answer"), [((0.04, 0.01, 0.02), 2), ((0.01, 0.02, 0.03), 1), ((3e-2, 2e-2, 1e-2), 3)]
+)
+def test_the_depth_that_is_closest_is_named(distances, answer):
+    names = ["Depth 2", "Depth 4", "Depth 8", "No limit"]
+    record = FIGURES["tree_depth"].prepare(side_by_side(names, (*distances, 0.0225), model="tree"))
+    assert record.answer == answer
+    assert record.title.startswith(f"One tree is closest to the truth at depth {2**answer}: TCE 0.0100, against ")
+    assert record.title.endswith(" and 0.0225 without a limit")
+
+
+def test_the_readers_own_depth_may_be_the_closest_and_is_no_answer():
+    record = FIGURES["tree_depth"].prepare(
+        side_by_side(["Depth 2", "Depth 4", "Depth 8", "Depth 5"], (0.04, 0.01, 0.02, 0.0025), model="forest")
+    )
+    assert record.title.startswith(
+        "The forest is closest to the truth at depth 5: TCE 0.00250, against 0.0400 at depth 2"
+    )
+    assert record.answer == 2
+
+
+@pytest.mark.parametrize(
+    ("distances", "answer"),
+    [((0.05, 0.03, 0.029), 2), ((0.05, 0.04, 0.03), 1), ((0.05, 0.049, 0.03), 3), ((0.03, 0.04, 0.02), None)],
+)
+def test_the_second_gain_is_held_against_the_first(distances, answer):
+    record = FIGURES["tree_count"].prepare(side_by_side(["5 trees", "50 trees", "500 trees"], distances))
+    assert record.answer == answer
+
+
+def test_of_the_three_ways_the_closest_is_the_answer():
+    names = [f"{who}, {how}" for who in ("One tree", "100 trees") for how in ("frequency", "Laplace", "curtailed")]
+    for best in range(3):
+        distances = [0.1, 0.05, 0.05, 0.05, 0.001, 0.001]
+        distances[1 + best] = 0.01
+        record = FIGURES["leaf_estimates"].prepare(side_by_side(names, distances, curtail=30, trees=100))
+        assert record.answer == 1 + best
+
+
+def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
+    tree = {
+        "tce": np.array([3.0, 1, 2]),
+        "calibration": np.array([0.0, 0.5, 1.9]),
+        "grouping": np.array([3.0, 0.5, 0.1]),
+    }
+    tree |= {"leaf_calibration": tree["calibration"], "leaf_grouping": tree["grouping"]}
+    forest = {name: values[::-1] / 10 for name, values in tree.items()}
+    found = Along((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
+    record = FIGURES["tree_depth_curve"].prepare(found)
+    assert record.title == (
+        "The least CL + GL: one tree 1.00 at depth 4, 2.00 fully grown; the forest 0.100 at depth 4, 0.300 fully grown"
+    )
+    figure = FIGURES["tree_depth_curve"].draw(record)
+    rings = [trace for trace in figure.data if trace.name == "least"]
+    assert [(ring.x[0], ring.y[0]) for ring in rings] == [(1, 1.0), (1, pytest.approx(0.1))]
+    assert [shape.x0 for shape in figure.layout.shapes] == [2, 2]
+    assert [len(part.shown) for part in FIGURES["tree_depth_curve"].parts(record)] == [1, 1]

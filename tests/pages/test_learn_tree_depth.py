@@ -1,0 +1,95 @@
+"""Tree depth: panels and a curve for each experiment; what only reads or draws trees grows none."""
+
+import importlib
+import json
+
+import pytest
+
+from calib.learn import EXPERIMENTS
+from tests.pages.app import faults, messages, page, settled, titles
+
+PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
+PANELS = {"tree_depth": 4, "tree_count": 4, "leaf_estimates": 6}
+CURVES = {"tree_depth": 2, "tree_count": 1, "leaf_estimates": 2}
+
+
+def learn(part, **settings):
+    own = {f"{part}.{key}": value for key, value in settings.items()}
+    return page("learn_tree_depth", learn=json.dumps({"tree_depth.part": part} | own))
+
+
+def charts(at):
+    return len(at.get("plotly_chart"))
+
+
+@pytest.fixture
+def no_fits(monkeypatch):
+    """From now on nothing can be grown."""
+
+    def forbid():
+        def refuse(*args, **kwargs):
+            raise AssertionError("a fit")
+
+        plane = importlib.import_module("calib.simulations.plane")
+        monkeypatch.setattr(plane, "ProbabilityForest", refuse)
+        monkeypatch.setattr(plane, "ProbabilityTree", refuse)
+
+    return forbid
+
+
+def test_it_asks_first_and_then_shows_the_depths_and_the_trade_off():
+    at = page("learn_tree_depth")
+    assert titles(at) == []
+    settled(at.button(key="guess_2").click().run())
+    assert faults(at) == []
+    depths, curve = titles(at)
+    assert depths.startswith("The forest is closest to the truth at depth 4: TCE ")
+    assert curve.startswith("The least CL + GL: one tree ")
+    assert any(text.endswith("So it is.") for text in messages(at))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_experiment_opens_from_its_link_with_its_panels(part):
+    at = learn(part, guess="skip", n=100)
+    assert faults(at) == []
+    assert len(titles(at)) == 2
+    assert charts(at) == PANELS[part] + CURVES[part]
+    assert len(at.main.latex) == len(EXPERIMENTS[part].formulas)
+
+
+def test_views_leaf_estimates_and_depths_of_the_curve_grow_nothing(no_fits):
+    at = learn("tree_depth", guess="skip", n=100, trees=10)
+    no_fits()
+    before = titles(at)
+    settled(at.segmented_control(key="learn.tree_depth.cloud").set_value("density").run())
+    assert faults(at) == []
+    assert titles(at) == before
+    settled(at.selectbox(key="learn.tree_depth.groups").set_value("predictions").run())
+    assert titles(at) == before
+    settled(at.select_slider(key="learn.tree_depth.depth").set_value(6).run())
+    assert titles(at)[1] == before[1]
+    settled(at.selectbox(key="learn.tree_depth.leaf").set_value("laplace").run())
+    settled(at.select_slider(key="learn.tree_depth.curtail").set_value(20).run())
+    settled(at.segmented_control(key="learn.tree_depth.model").set_value("tree").run())
+    assert faults(at) == []
+    assert titles(at)[0].startswith("One tree is closest to the truth at depth ")
+
+
+def test_fewer_trees_are_the_first_of_those_that_are_there(no_fits):
+    at = learn("tree_count", guess="skip", n=100)
+    no_fits()
+    before = titles(at)
+    settled(at.select_slider(key="learn.tree_count.trees").set_value(2).run())
+    assert faults(at) == []
+    assert titles(at) == before
+    assert charts(at) == 5
+
+
+def test_another_threshold_grows_nothing_and_moves_along_the_curve(no_fits):
+    at = learn("leaf_estimates", guess="skip", n=100)
+    no_fits()
+    before = titles(at)
+    settled(at.select_slider(key="learn.leaf_estimates.curtail").set_value(10).run())
+    assert faults(at) == []
+    assert "curtailed below 10" in titles(at)[0]
+    assert titles(at)[1] == before[1]

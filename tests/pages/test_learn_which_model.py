@@ -1,0 +1,58 @@
+"""Which model: two rows of panels with their numbers; a model joins in without the others being fitted again."""
+
+import importlib
+import json
+
+from tests.pages.app import faults, messages, page, settled, titles
+
+
+def learn(**settings):
+    return page("learn_which_model", learn=json.dumps({f"which_model.{key}": value for key, value in settings.items()}))
+
+
+def numbers(at):
+    (table,) = at.main.dataframe
+    return table.value
+
+
+def test_it_asks_first_and_the_svm_comes_out():
+    at = page("learn_which_model")
+    assert titles(at) == []
+    settled(at.button(key="guess_1").click().run())
+    assert faults(at) == []
+    assert titles(at)[0].startswith("Equal covariances: logistic regression comes closest")
+    assert "Unequal covariances: SVM with Platt" in titles(at)[0]
+    assert "With these settings it is: The support-vector machine." in " ".join(messages(at))
+    assert len(at.get("plotly_chart")) == 6
+
+
+def test_the_numbers_stand_beside_and_add_up():
+    table = numbers(learn(guess="skip", n=100, trees=10))
+    assert list(table.columns) == ["TCE", "Bias²", "Scatter", "CL", "GL", "IL", "Expected Brier"]
+    assert list(table.index)[:3] == ["Forest, equal", "SVM with Platt, equal", "Logistic regression, equal"]
+    values = table.astype(float)
+    assert abs(values["Bias²"] + values["Scatter"] - values["TCE"]).max() < 2e-4  # of rounded numbers
+    assert abs(values["TCE"] + values["IL"] - values["Expected Brier"]).max() < 2e-3
+
+
+def test_a_fourth_model_is_the_only_one_fitted_and_a_view_fits_none(monkeypatch):
+    at = learn(guess="skip", n=100, trees=10)
+    module = importlib.import_module("pages.ui.growing")
+    fit_one, fitted = module.fit_one, []
+
+    def counting(*what, watch):
+        fitted.append(what[3])
+        return fit_one(*what, watch=watch)
+
+    monkeypatch.setattr(module, "fit_one", counting)
+    settled(at.segmented_control(key="learn.which_model.cloud").set_value("density").run())
+    assert faults(at) == []
+    assert fitted == []
+    settled(at.selectbox(key="learn.which_model.other").set_value("nearest_neighbours").run())
+    assert faults(at) == []
+    assert fitted == ["nearest_neighbours"] * 2
+    assert len(at.get("plotly_chart")) == 8
+    assert "Nearest neighbours, unequal" in numbers(at).index
+    settled(at.selectbox(key="learn.which_model.calibrator").set_value("isotonic").run())
+    assert fitted == ["nearest_neighbours"] * 4
+    assert "Nearest neighbours, Isotonic, equal" in numbers(at).index
