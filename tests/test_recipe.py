@@ -33,6 +33,8 @@ RECIPES = st.builds(
     metric=st.sampled_from(["brier", "ece", "auc"]),
     depths=st.lists(st.sampled_from(["1", "7", "100", "max"]), unique=True).map(tuple),
     node=st.none() | st.integers(0, 10**6),
+    lesson=st.sampled_from([None, "deep_trees:3"]),
+    presenter=st.booleans(),
 )
 
 
@@ -79,6 +81,9 @@ def test_another_model_starts_from_its_own_defaults():
         ({"beside": ("split", "sideways")}, "beside.*split.*sideways"),
         ({"row": -1}, "row.*whole number"),
         ({"row": "first"}, "row.*whole number"),
+        ({"lesson": "deep_trees"}, "lesson.*name:1"),
+        ({"lesson": "deep_trees:0"}, "lesson.*name:1"),
+        ({"presenter": 1}, "presenter.*true or false"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(change, words):
@@ -86,7 +91,7 @@ def test_what_is_out_of_range_is_refused_by_name(change, words):
         Recipe(**change)
 
 
-@pytest.mark.parametrize("query", [{"bins": "many"}, {"bims": "5"}, {"params": "{"}, {"bins": "1"}])
+@pytest.mark.parametrize("query", [{"bins": "many"}, {"bims": "5"}, {"params": "{"}, {"bins": "1"}, {"presenter": "1"}])
 def test_a_broken_link_is_refused_by_the_name_of_the_field(query):
     with pytest.raises(InputError, match=next(iter(query))):
         Recipe.from_query(query)

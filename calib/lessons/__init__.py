@@ -19,6 +19,7 @@ ORDER = (
     "deep_trees",
     "out_of_bag",
     "not_useful",
+    "labels_to_steps",
 )
 """The lessons in the order in which they are listed; each is ``<key>.toml`` in this folder."""
 
@@ -63,7 +64,7 @@ def place(text: str) -> tuple[Lesson, int]:
     >>> place("deep_trees:9")
     Traceback (most recent call last):
     ...
-    calib.checks.InputError: lesson must be a step of deep_trees from 1 to 5, but is 'deep_trees:9'.
+    calib.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
     """
     key, _, number = text.partition(":")
     lesson = LESSONS[checks.choice(key, LESSONS, "lesson")]

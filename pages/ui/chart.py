@@ -9,7 +9,8 @@ import streamlit as st
 
 from calib.checks import InputError
 from calib.figures import FIGURES
-from pages.ui import frame, takeaway
+from calib.figures.theme import for_a_room
+from pages.ui import frame, state, takeaway
 from pages.ui.text import plain
 
 
@@ -59,6 +60,8 @@ def show(
         figure = entry.draw(part, frame.theme())
         if height is not None:
             figure.update_layout(height=height)
+        if state.recipe().presenter:
+            figure = for_a_room(figure)
         own = f"{widget}_part_{i}" if entry.parts else widget
         with columns[i % len(columns)]:
             st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)

@@ -29,7 +29,9 @@ WORDMARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
     '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
 )
-LARGE = "<style>:root {font-size: 130%}</style>"  # all of Streamlit's sizes follow the root's
+# For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more width.
+LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
+.stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,9 @@ PAGES = {
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
         Page("pages/learn_cl_gl.py", "CL and GL", "What does a model lose by its groups, and what by its numbers?"),
-        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
         Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
         Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
+        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
         Page("pages/learn_calibration_size.py", "Calibration-set size", "How many objects does a calibrator need?"),
         Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
@@ -150,8 +152,11 @@ def open_page(script: str) -> Recipe:
     elif page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
-    lesson.panel(script)
-    _heading(page)
+    in_step = lesson.panel(script)
+    if not (presenter and in_step):
+        _heading(page)
+    if state.message():
+        st.warning(plain(state.message()))
     return state.recipe().replace(lesson=None, presenter=False)
 
 
@@ -165,16 +170,7 @@ def _heading(page: Page) -> None:
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
-        presenter = state.recipe().presenter
-        st.button(
-            "End presenting" if presenter else "Present",
-            key="presenter",
-            on_click=state.update,
-            kwargs={"presenter": not presenter},
-            help="Large type and no sidebar, for a room; arrow keys move through a lesson.",
-        )
-    if state.message():
-        st.warning(plain(state.message()))
+        lesson.presenter()
 
 
 def python() -> str:

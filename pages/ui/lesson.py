@@ -1,4 +1,4 @@
-"""Lessons: the panel that stands over the page of an open step, and the list to choose from."""
+"""Lessons: the panel that stands over the page of an open step, the list to choose from, and the view for a room."""
 
 from __future__ import annotations
 
@@ -21,38 +21,57 @@ for lesson in LESSONS.values():
 """
 
 
-def panel(script: str) -> None:
-    """The open step over its page; on another page, the way back to it."""
+def panel(script: str) -> bool:
+    """The open step over its page, or on another page the way back to it; whether the step is this page's."""
     named = state.recipe().lesson
     if named is None:
-        return
+        return False
     lesson, number = place(named)
     step = lesson.steps[number - 1]
+    here = step.page == Path(script).stem
     with st.container(border=True, key="lesson"):
-        if step.page == Path(script).stem:
+        if here:
             _moves(lesson, number, step)
             _words(step)
         else:
             _aside(lesson, number, step)
+    return here
+
+
+def presenter(kind: str = "secondary") -> None:
+    """The switch between the view for a desk and the view for a room."""
+    on = state.recipe().presenter
+    st.button(
+        "End presenting" if on else "Present",
+        key="presenter",
+        type=kind,
+        on_click=partial(state.update, presenter=not on),
+        help="Large type and no sidebar, for a room; the arrow keys lead through a lesson.",
+    )
 
 
 def _moves(lesson: Lesson, number: int, step: Step) -> None:
-    """Where we are; back and forth, out, and back to the step's own settings. It stands where it stood before."""
-    last, keys = number == len(lesson.steps), state.recipe().presenter
+    """Where we are, in one row that stays in its place: back to the step's own settings, out, back and forth."""
+    recipe, last = state.recipe(), number == len(lesson.steps)
+    left, right = ("Left", "Right") if recipe.presenter else (None, None)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_moves"):
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
-        if step.departed(state.recipe()):
+        if step.departed(recipe):
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
-        _leave("All lessons" if last else "Leave the lesson", "primary" if last else "tertiary")
-        if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut="Left" if keys else None):
+        if recipe.presenter:
+            presenter("tertiary")
+        if not last:
+            _leave("Leave the lesson", "tertiary")
+        if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut=left):
             open_step(lesson, number - 1)
-        kind = "secondary" if last else "primary"
-        if st.button("Next", key="lesson_next", disabled=last, type=kind, shortcut="Right" if keys else None):
+        if last:
+            _leave("All lessons", "primary")
+        elif st.button("Next", key="lesson_next", type="primary", shortcut=right):
             open_step(lesson, number + 1)
 
 
 def _words(step: Step) -> None:
-    st.markdown(f"**{plain(step.title)}**")
+    st.markdown(f"#### {plain(step.title)}")
     st.markdown(step.text)
     st.markdown(f"**Look at** {step.look}")
 

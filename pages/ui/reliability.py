@@ -55,11 +55,14 @@ def _version(recipe: Recipe) -> int:
 
 def advice(evaluation: Evaluation) -> None:
     """Which calibrator to use, with the grounds, and a warning where the rows are too few to tell."""
-    found = _advice(evaluation)
     st.subheader("Which calibrator should I use here?", anchor=False)
-    st.markdown(f"**{found.answer}**")
-    for reason in found.reasons:
-        st.markdown(plain(reason))
+    if list(evaluation.predictions) == ["none"]:
+        st.markdown("Choose some calibrators: there is nothing yet to set the model against.")
+    else:
+        found = _advice(evaluation)
+        st.markdown(f"**{found.answer}**")
+        for reason in found.reasons:
+            st.markdown(plain(reason))
     for problem in too_few(evaluation):
         text = plain(f"{problem.message} {problem.remedy}")
         st.warning(text) if problem.severity == "warning" else st.caption(text)

@@ -8,7 +8,6 @@ from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from tests.pages.app import bring, faults, go, messages, page, settled, titles
 
-LESSON = LESSONS["deep_trees"]
 FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
 
 
@@ -54,7 +53,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
         assert f"step {number} of 5" in words(at)
         assert step.title in words(at)
         assert at.button(key="lesson_previous").disabled == (number == 1)
-        assert at.button(key="lesson_next").disabled == (number == 5)
+        assert ("lesson_next" in keys(at)) == (number < 5)
         if number < 5:
             at = press(at, "lesson_next")
     at = press(at, "lesson_previous")

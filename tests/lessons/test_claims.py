@@ -1,0 +1,180 @@
+"""What the words of a lesson say is so: each claim held against its step's numbers, by evaluate or the simulation."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from calib.decision import decide
+from calib.depth import depth_scores, sweep
+from calib.evaluate import Evaluation, evaluate
+from calib.learn import EXPERIMENTS, shown
+from calib.lessons import LESSONS, Step
+from calib.models import ProbabilityForest
+from calib.progress import Watch
+from calib.recipe import Recipe
+from calib.simulations import SIMULATIONS
+from calib.sources import load
+
+
+def step(key: str, number: int) -> Step:
+    return LESSONS[key].steps[number - 1]
+
+
+@cache
+def evaluated(recipe: Recipe) -> Evaluation:
+    return evaluate(recipe, load(recipe))
+
+
+def of(key: str, number: int, **changes) -> Evaluation:
+    """The Evaluation of a step, or of a change to it."""
+    return evaluated(step(key, number).recipe.replace(lesson=None, **changes))
+
+
+def simulated(key: str, number: int):
+    """The result of the experiment that a step shows."""
+    recipe, page = step(key, number).recipe, step(key, number).page
+    experiment = shown(dict(recipe.learn), page.removeprefix("learn_"))
+    values = experiment.values(dict(recipe.learn))
+    return SIMULATIONS[experiment.key](random_state=recipe.seed, watch=Watch(), **experiment.numbers(values))
+
+
+def bins(evaluation: Evaluation, calibrator: str = "none") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean prediction, observed share and rows of each of the diagram's bins that hold ten rows, by the definition."""
+    y, p, k = evaluation.y, evaluation.predictions[calibrator].p, evaluation.recipe.bins
+    at = np.minimum((p * k + 1e-9).astype(int), k - 1)
+    found = [(p[at == b].mean(), y[at == b].mean(), (at == b).sum()) for b in range(k) if (at == b).sum() >= 10]
+    return tuple(np.array(column) for column in zip(*found, strict=True))
+
+
+def test_why_calibrate_the_forest_is_right_nearly_always_and_too_modest_on_the_right():
+    evaluation = of("why_calibrate", 1)
+    assert evaluation.metrics.accuracy["none"] > 0.95
+    said, came, _ = bins(evaluation)
+    assert (came[said > 0.6] > said[said > 0.6]).all()
+
+
+def test_why_calibrate_naive_bayes_says_0_or_1_and_is_far_off_there():
+    p, y = (evaluation := of("why_calibrate", 2)).predictions["none"].p, evaluation.y
+    assert np.mean((p < 0.05) | (p > 0.95)) > 0.9
+    assert p[p > 0.95].mean() - y[p > 0.95].mean() > 0.2
+
+
+def test_why_calibrate_every_calibrator_lowers_the_brier_score():
+    scores = of("why_calibrate", 3).metrics.brier
+    assert (scores.drop("none") < scores["none"] - 0.05).all()
+
+
+def test_why_calibrate_the_calibrated_model_pays_less_and_knew_it():
+    decision = decide(of("why_calibrate", 4))
+    costs = decision.table
+    assert costs.loc["venn_abers", "realised"] < costs.loc["none", "realised"]
+    surprise = (costs["expected"] - costs["realised"]).abs()
+    assert surprise["venn_abers"] < 0.05 < surprise["none"]
+
+
+def test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_fifty_bins_only_add_noise():
+    few, many = of("reliability_diagram", 2), of("reliability_diagram", 3)
+    assert np.array_equal(few.predictions["none"].p, many.predictions["none"].p)
+    said, came, _ = bins(few)
+    assert np.abs(said - came).max() < 0.05
+    assert many.metrics.ece["none"] > 4 * few.metrics.ece["none"]
+    posterior = few.dataset.posterior[few.rows]
+    assert np.sqrt(np.mean((few.predictions["none"].p - posterior) ** 2)) < 0.06
+    y = np.random.default_rng(0).binomial(1, posterior, (200, len(posterior)))  # labels drawn anew from the truth
+    at = np.minimum((posterior * 50).astype(int), 49)
+    gaps = [np.abs((y - posterior)[:, at == b].sum(axis=1)) for b in range(50)]
+    assert np.mean(np.sum(gaps, axis=0) / len(posterior)) > 0.08, "even the truth has such an ECE in fifty bins"
+
+
+def test_reliability_diagram_equal_width_bins_of_naive_bayes_are_empty_in_between():
+    _, _, rows = bins(of("reliability_diagram", 5, binning="uniform"))
+    assert rows[[0, -1]].sum() > 0.9 * rows.sum()
+
+
+def test_two_probabilities_the_pair_is_wide_where_few_rows_calibrate():
+    width = {n: of("two_probabilities", 3, calibration_size=n).metrics.width["venn_abers"] for n in (0.1, 1 / 3)}
+    assert width[0.1] > 1.5 * width[1 / 3]
+
+
+def test_two_probabilities_the_narrow_end_of_the_line_takes_more_than_twice_the_objects_for_half_the_width():
+    found = simulated("two_probabilities", 4)
+    slope = np.polyfit(np.log(found.sizes), np.log(found.mean), 1)[0]
+    assert -0.85 < slope < -0.5
+
+
+def test_deep_trees_the_tree_is_best_at_a_small_depth_and_much_worse_when_fully_grown():
+    recipe = step("deep_trees", 1).recipe
+    fits = [fit for fit in sweep(recipe, load(recipe), Watch()) if fit.growth == "tree" and fit.leaf == "frequency"]
+    tce = {fit.depth: float(depth_scores(recipe, fit).tce.iloc[0]) for fit in fits}
+    best = min(tce, key=tce.get)
+    assert best <= 5
+    deeper = [tce[depth] for depth in sorted(tce) if depth >= best]
+    assert np.mean(np.diff(deeper) > 0) > 0.7
+    assert deeper[-1] > 5 * deeper[0]
+
+
+def test_deep_trees_calibrated_they_still_say_two_things_only():
+    evaluation = of("deep_trees", 5)
+    assert set(evaluation.predictions["none"].p) == {0.0, 1.0}
+    assert len(set(evaluation.predictions["venn_abers"].p)) == 2
+    said, came, _ = bins(evaluation, "venn_abers")
+    assert np.abs(said - came).max() < 0.1
+    scores = evaluation.metrics
+    assert scores.brier["venn_abers"] < scores.brier["none"] - 0.05
+    assert scores.auc["venn_abers"] == pytest.approx(scores.auc["none"], abs=0.01)
+
+
+def test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower():
+    held, oob = of("out_of_bag", 1).metrics, of("out_of_bag", 3).metrics
+    assert (oob.brier < held.brier).all()
+    narrow = of("out_of_bag", 4)
+    assert narrow.metrics.width["venn_abers"] < 0.6 * held.width["venn_abers"]
+
+
+def test_out_of_bag_about_a_third_of_the_trees_leave_a_row_out():
+    X, y = np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2
+    share = 1 - ProbabilityForest(n_estimators=50, random_state=0).fit(X, y).in_bag().mean(axis=1)
+    assert share.mean() == pytest.approx(0.37, abs=0.02)
+
+
+def test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_everything_else():
+    constant, bayes = of("not_useful", 2), of("not_useful", 3)
+    assert len(set(constant.predictions["none"].p)) == 1
+    assert constant.metrics.ece["none"] < 0.01 < bayes.metrics.ece["none"]
+    assert constant.metrics.accuracy["none"] == pytest.approx(1 - constant.y.mean())
+    assert bayes.metrics.brier["none"] < constant.metrics.brier["none"] / 2
+    assert constant.metrics.resolution["none"] == pytest.approx(0, abs=1e-12)
+    assert bayes.metrics.resolution["none"] > 0.1
+
+
+@pytest.mark.parametrize("costs", [(1.0, 5.0), (1.0, 1.0), (5.0, 1.0)])
+def test_not_useful_the_constant_decides_alike_for_everybody_and_is_never_better_than_both(costs):
+    false_alarm, miss = costs
+    evaluation = of("not_useful", 4, cost_false_alarm=false_alarm, cost_miss=miss)
+    realised = decide(evaluation).table.loc["none", "realised"]
+    everybody, nobody = false_alarm * (1 - evaluation.y.mean()), miss * evaluation.y.mean()
+    assert realised in (pytest.approx(everybody), pytest.approx(nobody))
+
+
+@pytest.mark.parametrize("place", [("deep_trees", 4), ("not_useful", 5)])
+def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(place):
+    settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.learn)))
+    found = SIMULATIONS["cl_gl_sweep"](random_state=0, against="depth", **settings)
+    losses = [point.losses["brier"] for point in found.points]
+    calibration, grouping = (np.array([getattr(loss, part) for loss in losses]) for part in ("calibration", "grouping"))
+    assert calibration[0] < 0.05 * grouping[0]
+    assert calibration[-1] > 10 * calibration[0]
+    best = int(np.argmin(calibration + grouping))
+    assert 0 < best < len(losses) - 1
+    assert grouping[best] < grouping[0]
+
+
+def test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain():
+    found = simulated("labels_to_steps", 3)
+    assert found.moves == dict(step("labels_to_steps", 3).recipe.learn)["pooling.step"]
+    labels = [int(y) for _, y in found.points]
+    assert labels[0] == 0
+    assert labels[-1] == 1
+    assert len(labels) == 12
+    assert np.isinf(of("labels_to_steps", 4).metrics.log_loss["isotonic"])
