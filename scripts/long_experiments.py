@@ -3,8 +3,8 @@
     python -m scripts.long_experiments searches     # RF_opt's and CT's settings: one to two hours on two cores
     python -m scripts.long_experiments results      # the experiments with those settings: half an hour
 
-Both write each part when it is done, so that they can be stopped at any moment and started again where they were. After a
-change to what is computed, delete the folder ``.cells`` (results) or ``searches.json`` (searches) first.
+Both write each part when it is done, so that they can be stopped at any moment and started again where they were.
+After a change to what is computed, delete the folder ``.cells`` (results) or ``searches.json`` (searches) first.
 """
 
 from __future__ import annotations

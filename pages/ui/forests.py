@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from calib.learn import EXPERIMENTS, Experiment
+from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.simulations import calibration_size
 from pages.ui import chart, learn, work
@@ -29,10 +31,15 @@ def in_parts(simulation: ModuleType) -> Callable[[Recipe, Experiment, dict[str, 
             if done:
                 learn.draw(experiment, recipe, values, simulation.gathered(done))
 
-        found = work.run(kind, "Computing", calls, meanwhile=so_far)
+        jobs = {key: partial(_watched, call) for key, call in calls.items()}
+        found = work.run(kind, "Computing", jobs, meanwhile=so_far)
         return None if found is None else simulation.gathered(found)
 
     return compute
+
+
+def _watched(call: Callable[..., Any], watch: Watch) -> Any:
+    return call(watch=watch)
 
 
 def steps_drawn(recipe: Recipe, values: dict[str, Any]) -> None:

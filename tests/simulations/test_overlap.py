@@ -1,0 +1,110 @@
+"""Overlap: the path, independent cells, and the results made beforehand against the paper and against today."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from calib.checks import InputError
+from calib.learn import EXPERIMENTS
+from calib.learn.forests import BASELINES
+from calib.simulations import SIMULATIONS, overlap
+from calib.simulations.overlap import DIMENSIONS, STEPS, cells, gathered, kept_results, one_step, path
+from calib.simulations.searched import DRAWS, shipped
+
+PRESET = EXPERIMENTS["overlap"].values({})
+PAPER = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """TCE by dimension and step (rows) and method (columns), calibrators over the tuned forest."""
+    table = SIMULATIONS["overlap"](random_state=0).table
+    return table[table["base"] != "default"].pivot_table(index=["d", "step"], columns="method", values="tce")
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_the_path_grows_from_nothing_to_5_72(d):
+    distances = [pair.bhattacharyya() for pair in path(d, 0)]
+    assert len(distances) == STEPS
+    assert distances[0] == 0
+    assert distances[-1] == pytest.approx(5.72, abs=1e-9)
+    assert np.all(np.diff(distances) > 0)
+
+
+def test_a_cell_depends_on_its_seed_and_settings_alone():
+    first = one_step(2, 3, 0, n=60, share=0.25, repetitions=2)
+    assert one_step(2, 3, 0, n=60, share=0.25, repetitions=1).equals(first.iloc[: len(first) // 2])
+    assert one_step(2, 3, 0, n=60, share=0.25, repetitions=2).equals(first)
+    assert not one_step(2, 3, 1, n=60, share=0.25, repetitions=2)["tce"].equals(first["tce"])
+
+
+def test_cells_are_the_steps_of_the_chosen_dimensions():
+    assert len(cells(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
+    assert {name[1] for name in cells(0, PRESET | {"d": "5"})} == {5}
+
+
+def test_what_is_there_already_is_a_result():
+    some = [one_step(2, step, 0, n=60, share=0.25, repetitions=1) for step in (20, 1)]
+    table = gathered(some).table
+    assert list(table["step"].unique()) == [1, 20]
+    assert table["runs"].eq(1).all()
+
+
+def test_other_seeds_and_settings_are_computed_anew():
+    assert kept_results(0, PRESET) is not None
+    assert kept_results(1, PRESET) is None
+    assert kept_results(0, PRESET | {"n": 500}) is None
+    assert kept_results(0, PRESET | {"results": "anew"}) is None
+    assert set(kept_results(0, PRESET | {"d": "5"}).table["d"]) == {5}
+    with pytest.raises(InputError, match="d"):
+        SIMULATIONS["overlap"](random_state=0, d="3")
+
+
+def test_what_was_made_beforehand_is_what_the_code_computes():
+    """RF_d at the last step by scikit-learn, from the same draws."""
+    pair, expected = path(2, 0)[-1], []
+    for repetition in range(PRESET["repetitions"]):
+        rng = overlap.generator(2, STEPS, repetition, 0)
+        data, test = pair.sample(PRESET["n"], rng), pair.sample(overlap.TESTS, rng)
+        forest = RandomForestClassifier(100, random_state=repetition).fit(data.X, data.y)
+        expected.append(np.mean((forest.predict_proba(test.X)[:, 1] - test.posterior) ** 2))
+    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    row = table[(table["step"] == STEPS) & (table["method"] == "rf_d")].iloc[0]
+    assert row["tce"] == pytest.approx(np.mean(expected), rel=1e-4)
+    assert row["tce_error"] == pytest.approx(np.std(expected, ddof=1) / np.sqrt(len(expected)), rel=1e-4)
+    assert row["distance"] == pytest.approx(5.72, abs=1e-4)
+
+
+def test_every_step_was_searched_with_all_draws():
+    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(shipped())
+    assert DRAWS == 50
+
+
+def test_the_results_are_whole(kept):
+    assert kept.shape == (STEPS * len(DIMENSIONS), len(BASELINES) + 9)
+    assert kept.notna().all().all()
+
+
+def test_every_calibrator_beats_rf_d_and_rf_large_at_high_overlap_in_low_dimension(kept):
+    """Section 5.2 of the paper."""
+    for d in (2, 5):
+        high = kept.loc[d].loc[1:4]
+        assert (high[list(PAPER)].max(axis=1) < high[["rf_d", "rf_large"]].min(axis=1)).all()
+
+
+def test_more_dimensions_leave_less_to_repair_at_high_overlap(kept):
+    gap = [(kept.loc[d].loc[1:4, "rf_d"] - kept.loc[d].loc[1:4, list(PAPER)].median(axis=1)).mean() for d in DIMENSIONS]
+    assert gap == sorted(gap, reverse=True)
+
+
+def test_tuning_repairs_it_as_well(kept):
+    for d in DIMENSIONS:
+        assert (kept.loc[d].loc[1:4, "rf_opt"] < kept.loc[d].loc[1:4, "rf_d"]).all()
+
+
+def test_brier_falls_with_the_distance_since_irreducible_loss_does():
+    table = SIMULATIONS["overlap"](random_state=0).table
+    for d in DIMENSIONS:
+        forest = table[(table["d"] == d) & (table["method"] == "rf_opt")]
+        assert np.all(np.diff(forest["irreducible"]) < 0)
+        assert np.corrcoef(forest["brier"], forest["irreducible"])[0, 1] > 0.99
