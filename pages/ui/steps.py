@@ -49,7 +49,7 @@ def _turn(recipe: Recipe, found: Moves, point: int | list[int]) -> None:
     turned = point[0] if isinstance(point, list) else point
     _change(
         recipe,
-        points=" ".join(f"{s:g}:{1 - y if i == turned else y}" for i, (s, y) in enumerate(found.points)),
+        points=" ".join(f"{s:.15g}:{1 - y if i == turned else y}" for i, (s, y) in enumerate(found.points)),
         step=0,
     )
 

@@ -163,6 +163,35 @@ class Tab:
         field.press("Enter")
         return self.settle()
 
+    def click_chart(self, key: str, x: float, y: float) -> Tab:
+        """Click a chart at a place given in the units of its first two axes."""
+        chart = self.by_key(f"chart_{key}").locator(".js-plotly-plot")
+        chart.scroll_into_view_if_needed()
+        left, top = chart.evaluate(
+            """(chart, [x, y]) => {
+                const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
+                return [box.left + xaxis._offset + xaxis.l2p(x), box.top + yaxis._offset + yaxis.l2p(y)];
+            }""",
+            [x, y],
+        )
+        self.page.mouse.move(left - 5, top - 5)
+        self.page.mouse.move(left, top)  # Plotly takes a click for the mark that the pointer is over
+        self.page.wait_for_timeout(200)
+        self.page.mouse.click(left, top)
+        return self.settle()
+
+    def type_cell(self, table: Locator, row: int, column: int, value: object) -> Tab:
+        """Type into a cell of a table that can be edited, row and column from 0: there by the arrow keys."""
+        table.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(400)  # the table draws itself, and hears clicks, only when it is in sight
+        table.click(position={"x": 80, "y": 52})
+        for key in ["ArrowDown"] * row + ["ArrowRight"] * column + ["Enter", "Control+A"]:
+            self.page.wait_for_timeout(60)
+            self.page.keyboard.press(key)
+        self.page.keyboard.type(str(value), delay=40)
+        self.page.keyboard.press("Enter")
+        return self.settle()
+
     def unfold(self, title: str) -> Tab:
         self.page.locator("summary").get_by_text(title).click()
         return self.settle()

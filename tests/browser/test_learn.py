@@ -25,3 +25,56 @@ def test_the_losses_stack_and_follow_the_depth(tab):
     assert after[2] == before[2]
     assert after[:2] != before[:2]
     assert json.loads(tab.recipe_query()["learn"])["cl_gl.depth"] == 8
+
+
+def line_in_address(tab):
+    return json.loads(tab.recipe_query()["learn"]).get("finite.line")
+
+
+def test_a_click_on_a_point_turns_its_label_and_the_next_click_turns_it_back(tab):
+    tab.open("learn_algorithms", learn='{"pooling.guess":"skip","pooling.points":"1:0 2:1 3.1234567:1 4:0"}')
+    tab.click_chart("pooling", 2, 1)
+    assert json.loads(tab.recipe_query()["learn"])["pooling.points"] == "1:0 2:0 3.1234567:1 4:0"
+    assert tab.chart_titles()[0].startswith("Move 1 of 1")
+    tab.click_chart("pooling", 2, 0)
+    assert json.loads(tab.recipe_query()["learn"])["pooling.points"] == "1:0 2:1 3.1234567:1 4:0"
+
+
+FOUR = '{"finite.guess":"skip","finite.line":"1:0.1:0 2:0.4 | 3:0.5:1 4:0.9:1"}'
+
+
+def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
+    tab.open("learn_finite_example", learn=FOUR)
+    tab.click_chart("finite", 3, 0.5)
+    assert line_in_address(tab) == "1:0.1:0 2:0.4 | 3:0.5:0 4:0.9:1"
+    tab.click_chart("finite", 3, 0.5).click_chart("finite", 2, 0.4)
+    assert line_in_address(tab) == "1:0.1:0 2:0.4:1 | 3:0.5:1 4:0.9:1"
+    tab.click_chart("finite", 3.5, -0.1).click_chart("finite", 2.5, -0.1)
+    assert line_in_address(tab) == "1:0.1:0 2:0.4:1 3:0.5:1 | 4:0.9:1"
+    # one leaf: p is 3/4 and c 0.475; GL is twice the variance of the probabilities, CL twice (p - c)²
+    tab.click_chart("finite_all", 2 * ((0.1**2 + 0.4**2 + 0.5**2 + 0.9**2) / 4 - 0.475**2), 2 * 0.275**2)
+    assert line_in_address(tab) == "1:0.1:0 2:0.4:1 3:0.5:1 4:0.9:1"
+    assert tab.chart_titles()[0].startswith("1 leaf, 1 group: CL 0.151 + GL 0.164")
+
+
+def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_mended(tab):
+    tab.open("learn_finite_example", learn=FOUR)
+    table = tab.by_key("points").get_by_test_id("stDataFrame")
+    tab.type_cell(table, 1, 1, 0.3)
+    assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
+    tab.type_cell(table, 2, 1, 1.5)
+    assert tab.alerts() == ["learn.finite.line: probabilities must lie from 0 to 1, but the one at position 3 is 1.5."]
+    assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
+    assert len(tab.chart_titles()) == 3
+    tab.type_cell(table, 2, 1, 0.6)
+    assert tab.alerts() == []
+    assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.6:1 4:0.9:1"
+
+
+def test_show_python_of_cl_and_gl_holds_the_stacked_picture(tab):
+    tab.open("learn_cl_gl", learn='{"cl_gl.guess":"skip","cl_gl.n":50,"cl_gl.against":"leaf"}')
+    tab.page.get_by_role("button", name="Show Python").click()
+    source = tab.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
+    assert 'SIMULATIONS["cl_gl_sweep"](random_state=0' in source
+    assert "against='leaf'" in source
+    assert 'FIGURES["cl_gl_sweep"].prepare(result' in source
