@@ -207,22 +207,26 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
     return method(**options)
 
 
-def calibrate(recipe: Recipe, fitted: Fitted) -> Evaluation:
+def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
     """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
+    Raises Cancelled when ``watch`` was called off.
     """
     predictions, refused, calibrators = {}, {}, {}
     y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
-    for key in recipe.calibrators:
+    watch, count = watch or Watch(), len(recipe.calibrators)
+    for i, key in enumerate(recipe.calibrators):
+        objects, outcomes = [], []
         try:
-            objects = tuple(part.placed.calibrate(make_calibrator(recipe, key)) for part in fitted.parts)
-            outcomes = [part.placed.predict(c, part.tests) for c, part in zip(objects, fitted.parts, strict=True)]
+            for part in watch.part(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
+                objects.append(part.placed.calibrate(make_calibrator(recipe, key)))
+                outcomes.append(part.placed.predict(objects[-1], part.tests))
         except InputError as error:
             refused[key] = str(error)
             continue
         predictions[key] = _pooled(y, outcomes)
-        calibrators[key] = objects
+        calibrators[key] = tuple(objects)
     rows = np.concatenate([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(

@@ -20,7 +20,7 @@ from calib.figures import DARK, LIGHT, Theme
 from calib.figures.base import label_of
 from calib.learn import shown
 from calib.recipe import Recipe
-from pages.ui import controls, lesson, state
+from pages.ui import controls, lesson, state, work
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -141,6 +141,7 @@ def open_page(script: str) -> Recipe:
         st.switch_page("app.py")
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
+    work.pause()
     if state.recipe().presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = state.recipe().presenter
         st.rerun()  # the navigation was drawn before this was known

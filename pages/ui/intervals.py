@@ -204,15 +204,6 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         if key not in options or key == own:
             continue
         fits, seconds = expected_cost(result, key)
-        cost = f"{fits:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
-        found.append(work.beside(with_intervals(recipe).replace(placement=key), KINDS[key].capitalize(), cost, seconds))
+        other = with_intervals(recipe).replace(placement=key)
+        found.append(work.beside(other, KINDS[key].capitalize(), work.price(fits, seconds), seconds))
     return [one for one in found if one is not None]
-
-
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, as people say them."""
-    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (172800, 3600, "hour")):
-        if seconds < limit:
-            count = max(1, round(seconds / unit))
-            return f"{count} {name}{'s' if count > 1 else ''}"
-    return f"{round(seconds / 86400)} days"

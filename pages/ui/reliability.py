@@ -259,10 +259,8 @@ def _repeats(evaluation: Evaluation) -> Repeats | None:
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
     folds = recipe.folds if recipe.evaluation == "folds" else 1
     seconds = evaluation.seconds / folds * recipe.repeats
-    if not work.started("repeats", key) and seconds > work.UNASKED:
-        st.markdown(f"{recipe.repeats} fits, about {seconds:.0f} seconds.")
-        if not st.button("Start", key="start_repeats"):
-            return None
+    if not work.agreed("repeats", key, "Other splits", work.price(recipe.repeats, seconds), seconds):
+        return None
     call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
     found = work.run("repeats", "Repeating the split", call)
     if found is not None and st.session_state.get("splits_advised") != key:

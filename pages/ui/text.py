@@ -13,3 +13,12 @@ JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|
 def plain(text: object) -> str:
     """Markdown that reads as ``text`` itself: no emphasis, link, formula, colour, icon or HTML."""
     return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", str(text)))
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, as people say them."""
+    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (172800, 3600, "hour")):
+        if seconds < limit:
+            count = max(1, round(seconds / unit))
+            return f"{count} {name}{'s' if count > 1 else ''}"
+    return f"{round(seconds / 86400)} days"

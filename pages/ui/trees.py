@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,10 +17,12 @@ from calib.depth import (
     DepthFit,
     at_depth,
     depth_scores,
+    forest_cost,
     grown_depths,
     judge,
     sweep,
     sweep_key,
+    tree_is_grown,
 )
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
@@ -38,6 +41,7 @@ from pages.ui.text import plain
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
 ROLES = {"test": "a test row", "calibrates": "a row that calibrates", "trained": "a row that trained the tree"}
 COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
+UNASKED = 60.0  # seconds that the forests may be expected to take without being asked for: they are the page's own work
 MOST_DIAGRAMS = 4
 MOST_RULES = 500  # lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
 
@@ -57,7 +61,7 @@ class Growing:
     @property
     def has_tree(self) -> bool:
         """Whether the tree is there at every depth: the forests are grown after it."""
-        return any(GROWTHS[growth].forest for growth, _, _ in list(self.points))
+        return tree_is_grown(list(self.points.values()))
 
 
 def needs_features(recipe: Recipe) -> None:
@@ -114,21 +118,26 @@ def curves(recipe: Recipe, growing: Growing) -> None:
     """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
 
     def draw() -> None:
-        if growing.has_tree and not had_tree:
-            st.rerun()  # what stands below on the page needs the tree only
         if growing.scores:
             chart.show("depth", growing.tables(), metric=recipe.metric)
 
-    def grow(watch: Watch) -> None:
+    def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
         for point in watch.part(0.0, 0.1).loop(waiting, "judging what is grown"):
             growing.scores[point.key] = depth_scores(recipe, point)
-        for point in sweep(recipe, growing.data, watch, list(growing.points.values())):
+        for point in sweep(recipe, growing.data, watch, list(growing.points.values()), forests):
             growing.points[point.key] = point
             growing.scores[point.key] = depth_scores(recipe, point)
 
-    had_tree = growing.has_tree
-    if work.run("depths", "Growing trees", {growing.key: grow}, meanwhile=draw) is not None:
+    if not growing.has_tree:  # what stands below on the page needs the tree only
+        work.run("depths", "Growing trees", {(*growing.key, "tree"): partial(grow, False)}, meanwhile=draw)
+        if not growing.has_tree:
+            return
+    fits, seconds = forest_cost(recipe, list(growing.points.values()))
+    cost = f"{work.price(fits, seconds)} They rest while you are on another page."
+    if not work.agreed("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
+        draw()
+    elif work.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
         _headline(growing, recipe.metric)
         draw()
 

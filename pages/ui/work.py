@@ -18,15 +18,17 @@ import streamlit as st
 
 from calib import sources
 from calib.checks import InputError
-from calib.evaluate import Evaluation, Fitted, calibrate, fit
+from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit
+from calib.placements import PLACEMENTS
 from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.records import Dataset
 from pages.ui import state
-from pages.ui.text import plain
+from pages.ui.text import duration, plain
 
 KEPT_FITS, KEPT_RESULTS = 6, 24
 AT_ONCE = 0.6  # seconds a page waits before it shows progress: short fits never flicker
+AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
 UNASKED = 10.0  # seconds that work beside the page's own may be expected to take without being asked for
 
 
@@ -121,12 +123,40 @@ def evaluation(recipe: Recipe) -> Evaluation:
     The page ends here, with the reason, where there is nothing to show.
     """
     data = dataset(recipe)
-    fitted = run("fits", "Fitting the model", {_fit_key(data, recipe): lambda watch: fit(recipe, data, watch)})
-    if fitted is None:
+    result = None
+    if _affordable(data, recipe):
+        fitted = run("fits", "Fitting the model", {_fit_key(data, recipe): partial(fit, recipe, data)})
+        result = fitted and _calibrated(data, recipe, fitted[0])
+    if result is None:
         return _last_shown(recipe)
-    result = _evaluation(data, recipe, fitted[0])
     st.session_state["shown"] = result
     return result.with_view(recipe)
+
+
+def _affordable(data: Dataset, recipe: Recipe) -> bool:
+    """Whether the fit may begin: where the model is fitted anew for every row, one fit tells the price first."""
+    key, rows = _fit_key(data, recipe), 100
+    if started("fits", key) or PLACEMENTS[recipe.placement].fits(recipe.cv, rows) < rows:
+        return True
+    once = recipe.replace(placement="split")
+    fitted = run("fits", "Fitting the model once", {_fit_key(data, once): partial(fit, once, data)})
+    if fitted is None:
+        return False
+    fits, seconds = expected_cost(_evaluation(data, once, fitted[0]), recipe.placement)
+    return agreed("fits", key, PLACEMENTS[recipe.placement].label, price(fits, seconds), seconds)
+
+
+def _calibrated(data: Dataset, recipe: Recipe, fitted: Fitted) -> Evaluation | None:
+    """The Evaluation; of very many rows made in the background, under progress and Cancel."""
+    key = (data.digest, recipe.digest("calibrate"))
+    many = sum(len(part.test) + len(part.placed.scores) for part in fitted.parts) > AT_ONCE_ROWS
+    if many and key not in kept("results", KEPT_RESULTS):
+        done = run("calibrations", "Fitting the calibrators", {key: partial(calibrate, recipe, fitted)})
+        if done is None:
+            return None
+        kept("calibrations", KEPT_FITS).pop(key)  # kept once, below
+        return kept("results", KEPT_RESULTS).get_or_make(key, lambda: done[0])
+    return _evaluation(data, recipe, fitted)
 
 
 def evaluations(recipes: Sequence[Recipe]) -> list[Evaluation] | None:
@@ -182,11 +212,8 @@ def beside(recipe: Recipe, what: str, cost: str, seconds: float, kind: str | Non
     done = kept("fits", KEPT_FITS).get(key)
     if done is not None and done.succeeded:
         return _evaluation(data, recipe, done.future.result()).with_view(recipe)
-    if key not in kept(kind, KEPT_FITS) and seconds > UNASKED:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{plain(what)}**: {plain(cost)}")
-            if not st.button("Start", key=f"start_{kind}"):
-                return None
+    if not agreed(kind, key, what, cost, seconds):
+        return None
     results = run(kind, f"Fitting {what}", {key: partial(_fitted_or_why, recipe, data)})
     if results is None:
         return None
@@ -223,7 +250,8 @@ def run(
     """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
 
     kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
-    what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds
+    what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds; such
+    work rests while another page is open (``pause``)
     The page ends here, with the reason, where a call is refused or fails.
     """
     kept_jobs = kept(kind, KEPT_FITS)
@@ -235,6 +263,8 @@ def run(
         job.wait()
     if all(job.finished for job in jobs):
         return [_result(job) for job in jobs]
+    if meanwhile:
+        st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if any(job.cancelled for job in jobs):
         _offer_again(kind, [key for key in calls if not kept_jobs[key].finished], bool(meanwhile))
         if meanwhile:
@@ -247,6 +277,34 @@ def run(
 def started(kind: str, key: Any) -> bool:
     """Whether there is a job of this kind and key, running, finished or called off."""
     return key in kept(kind, KEPT_FITS)
+
+
+def agreed(kind: str, key: Any, what: str, cost: str, seconds: float, unasked: float | None = None) -> bool:
+    """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``."""
+    pressed = st.session_state.setdefault("agreed", set())
+    if seconds <= (UNASKED if unasked is None else unasked) or started(kind, key) or (kind, key) in pressed:
+        return True
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{plain(what)}**: {plain(cost)}")
+        st.button("Start", key=_widget("start", kind), on_click=pressed.add, args=((kind, key),))
+    return False
+
+
+def price(fits: int, seconds: float) -> str:
+    """What many fits cost, in words."""
+    return f"{fits:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
+
+
+def pause() -> None:
+    """Call off what another page has begun and takes up again where it stopped, so that it slows nothing here."""
+    page, kind, keys = st.session_state.get("resumable", (None, "", ()))
+    if page is None or page == st.session_state["page"]:
+        return
+    for key in keys:
+        job = kept(kind, KEPT_FITS).get(key)
+        if job is not None and not job.future.done() and not job.cancelled:
+            kept(kind, KEPT_FITS).pop(key).cancel()
+    del st.session_state["resumable"]
 
 
 def finished(kind: str, key: Any) -> Any | None:
@@ -280,7 +338,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = "shows what was done until then" if partly else "belongs to the settings before"
-        own = partly or kind == "fits"  # work beside the page's own leaves the picture as it is
+        own = partly or kind in ("fits", "calibrations")  # work beside the page's own leaves the picture as it is
         st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
         st.button("Go on" if partly else "Fit again", key=_widget("fit_again", kind), on_click=forget)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from calib.calibrators import CALIBRATORS
 from calib.data import SAMPLES
@@ -10,7 +11,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import SYNTHETIC
 from pages.ui import frame
-from tests.pages.app import faults, headline, messages, page, titles
+from tests.pages.app import ROOT, faults, headline, messages, page, settled, titles
 
 SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
 SMALL = {
@@ -109,3 +110,34 @@ def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"
     at = page("explore_data", data=data, content=content)
     assert default in at.selectbox(key="positive").help
+
+
+def test_a_link_to_the_full_placement_says_its_price_before_it_begins(monkeypatch):
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "UNASKED", 0.0)
+    query = {"data": "sample:breast_cancer", "model": "naive_bayes", "placement": "full", "test_size": "0.1"}
+    at = page(**query)
+    assert not at.metric
+    (said,) = [text.value.replace("\\", "") for text in at.main.markdown if "model fits" in text.value]
+    assert "115 model fits, about" in said
+    at.button(key="start").click().run()
+    assert headline(settled(at))
+    assert faults(at) == []
+
+
+def test_very_many_rows_are_calibrated_in_the_background(monkeypatch):
+    from pages.ui import work
+
+    query = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+    expected = headline(page(**query))
+    monkeypatch.setattr(work, "AT_ONCE_ROWS", 100)
+    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params.update(query)
+    kinds = []
+    real = work._watch_jobs
+    monkeypatch.setattr(work, "_watch_jobs", lambda kind, *rest: kinds.append(kind) or real(kind, *rest))
+    at = settled(at.switch_page("pages/explore_reliability.py").run())
+    assert "calibrations" in kinds
+    assert headline(at) == expected

@@ -177,6 +177,40 @@ def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
     assert len(at.metric) == 3
 
 
+def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_at_once(monkeypatch):
+    from pages.ui import trees
+
+    monkeypatch.setattr(trees, "UNASKED", -1.0)
+    at = opened(depths="2", growth="tree")
+    assert any(
+        "Forests of every depth" in text.value and "model fits, about" in text.value for text in at.main.markdown
+    )
+    assert not at.metric
+    assert any(title.startswith("The tree of depth 3") for title in titles(at))
+    at.button(key="start_depths").click().run()
+    assert len(settled(at).metric) == 3
+    assert faults(at) == []
+    at = go(go(at, "explore_decide"), STEM)
+    assert len(at.metric) == 3  # agreed once
+
+
+def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeypatch):
+    from pages.ui import work
+
+    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at.query_params.update(SMALL | {"params": '{"n_estimators":40}'})
+    at.switch_page(f"pages/{STEM}.py").run()
+    while len(at.session_state["kept_depths"]) < 2:  # first the tree, then the forests
+        at.run()
+    *_, forests = at.session_state["kept_depths"].values()
+    go(at, "explore_data")
+    assert forests.cancelled
+    at = go(at, STEM)
+    assert not any("Cancelled" in text for text in messages(at))
+    assert len(at.metric) == 3
+
+
 def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
     at = page(STEM, data="sample:predictions", content="predictions")
     assert any("needs the columns a model learns from" in text for text in messages(at))
