@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from math import nan
 from typing import Any
@@ -60,13 +60,14 @@ def _cuts(line: Line) -> None:
     def name(gap: int) -> str:
         return f"{x[gap]:g} | {x[gap + 1]:g}"
 
-    _control(
+    state.control(
         st.pills,
-        "cuts",
+        f"learn.{FIELD}",
         list(line.cuts),
-        line.cut_at,
         "Cut between the points",
         gaps,
+        key="cuts",
+        store=lambda cuts: str(line.cut_at(cuts)),
         selection_mode="multi",
         format_func=name,
         help="Each leaf between two cuts says the share of class 1 among its labels.",
@@ -77,16 +78,17 @@ def _cuts(line: Line) -> None:
     for i, (place, cut) in enumerate(zip(st.columns(SLIDERS, gap="medium"), line.cuts, strict=False)):
         free = gaps[walls[i] + 1 : walls[i + 2]]
         if len(free) > 1:
-            move = partial(line.moved, cut)
             with place:
-                _control(st.select_slider, f"cut_{i}", cut, move, f"Move cut {i + 1}", free, format_func=name)
-
-
-def _control(widget: Callable, key: str, value: Any, then: Callable[[Any], Line], *args: Any, **kwargs: Any) -> None:
-    """A widget that shows a part of the line, and changes the line by ``then``."""
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
-    widget(*args, key=key, on_change=lambda: _change(then(st.session_state[key])), **kwargs)
+                state.control(
+                    st.select_slider,
+                    f"learn.{FIELD}",
+                    cut,
+                    f"Move cut {i + 1}",
+                    free,
+                    key=f"cut_{i}",
+                    store=lambda to, cut=cut: str(line.moved(cut, to)),
+                    format_func=name,
+                )
 
 
 def editor(recipe: Recipe, values: dict[str, Any]) -> None:
@@ -119,6 +121,7 @@ def editor(recipe: Recipe, values: dict[str, Any]) -> None:
             height="content",
             hide_index=True,
             width="stretch",
+            placeholder="–",
             column_config={
                 "position": st.column_config.NumberColumn("Position", required=True),
                 "posterior": st.column_config.NumberColumn("True probability of class 1", required=True),

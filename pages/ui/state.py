@@ -118,6 +118,7 @@ def control(
     value: Any,
     /,
     *args: Any,
+    key: str | None = None,
     store: Callable[[Any], Any] = lambda v: v,
     and_then: dict[str, Any] | None = None,
     **kwargs: Any,
@@ -126,17 +127,19 @@ def control(
 
     The Recipe is the truth: the widget is set from it where it says something else, so that links, presets and other
     pages move it too, and where a page is entered: under the same key it is another widget there. ``store`` turns the
-    widget's value into the field's; ``field`` is "name" or "params.name"; ``and_then`` are fields that change with it.
+    widget's value into the field's; ``field`` is "name" or "params.name"; ``key`` is the widget's own, where several
+    show one field; ``and_then`` are fields that change with it.
     """
+    key = key or field
 
     def changed() -> None:
-        new = store(st.session_state[field])
+        new = store(st.session_state[key])
         group, _, name = field.partition(".")
         change = {group: dict(getattr(recipe(), group)) | {name: new}} if name else {field: new}
         update(**change, **(and_then or {}))
 
-    set_on = st.session_state.setdefault("set_on", {})  # field → the page on which it was last set
-    if set_on.get(field) != st.session_state["path"] or st.session_state.get(field, st) != value:
-        st.session_state[field] = value
-    set_on[field] = st.session_state["path"]
-    return widget(*args, key=field, on_change=changed, **kwargs)
+    set_on = st.session_state.setdefault("set_on", {})  # key → the page on which it was last set
+    if set_on.get(key) != st.session_state["path"] or st.session_state.get(key, st) != value:
+        st.session_state[key] = value
+    set_on[key] = st.session_state["path"]
+    return widget(*args, key=key, on_change=changed, **kwargs)

@@ -222,7 +222,13 @@ def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             height=420,
             barmode="stack",
             bargap=0.3,
-            xaxis={"type": "category", "fixedrange": True},
+            xaxis={
+                "type": "category",
+                "tickvals": record.names,
+                "ticktext": [name.replace(" ", "<br>") for name in record.names],  # upright on a phone too
+                "tickangle": 0,
+                "fixedrange": True,
+            },
             yaxis={
                 "title": {"text": "Expected loss"},
                 "range": [0, 1.12 * float(record.table.loss.max())],
@@ -261,8 +267,8 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Yours is the best of all {count} partitions"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(_count(found, least))}",
-        caption=f"Every partition by its GL and its CL, lighter with fewer leaves; {len(shown):,} places, since many "
-        "partitions cost the same. All on a thin line have the same expected loss. Click a mark to take its "
+        caption=f"Every partition by its GL and its CL, shaded by its number of leaves; {len(shown):,} places, since "
+        "many partitions cost the same. All on a thin line have the same expected loss. Click a mark to take its "
         "partition, that with the fewest leaves.",
         alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
