@@ -9,6 +9,7 @@ from calib.records import Parameter
 DEPTHS = (2, 4, 8)  # of the paper's Figure 3
 COUNTS = (5, 50, 500)  # of its Figure 8
 MOST_TREES = max(COUNTS)
+USUAL_TREES = 100
 FAR_LESS = 1 / 3  # of a gain, below which another one is called far less
 
 TREES = Parameter(

@@ -16,7 +16,7 @@ import numpy as np
 from calib.checks import Array
 from calib.learn import EXPERIMENTS
 from calib.learn.plane import DEPTH
-from calib.learn.tree_depth import COUNTS, DEPTHS, MOST_TREES
+from calib.learn.tree_depth import COUNTS, DEPTHS, MOST_TREES, USUAL_TREES
 from calib.metrics import true_calibration_error
 from calib.models.leaves import node_probabilities
 from calib.progress import Watch
@@ -36,17 +36,19 @@ class Grown:
     trees: Sequence[Any]
     leaf: Array
 
-    def votes(self, leaf: str = "frequency", curtail: int = 0, trees: int | None = None) -> list[Array]:
-        """What each of the first ``trees`` trees says of the test objects, (m,) each."""
+    def first(self, trees: int) -> Grown:
+        """The first of the trees: with the same seed, those of a forest of so many."""
+        return Grown(self.plane, self.trees[:trees], self.leaf[:trees])
+
+    def votes(self, leaf: str = "frequency", curtail: int = 0) -> list[Array]:
+        """What each tree says of the test objects, (m,) each."""
         return [
-            node_probabilities(tree, leaf, curtail).take(at)
-            for tree, at in zip(self.trees[:trees], self.leaf[:trees], strict=True)
+            node_probabilities(tree, leaf, curtail).take(at) for tree, at in zip(self.trees, self.leaf, strict=True)
         ]
 
-    def p(self, leaf: str = "frequency", curtail: int = 0, trees: int | None = None) -> Array:
+    def p(self, leaf: str = "frequency", curtail: int = 0) -> Array:
         """Their mean, (m,)."""
-        votes = self.votes(leaf, curtail, trees)
-        return np.asarray(sum(votes)) / len(votes)
+        return np.asarray(sum(self.votes(leaf, curtail))) / len(self.trees)
 
     def leaf_means(self) -> Array:
         """Mean posterior of the leaf that each test object is in, for a single tree, (m,)."""
@@ -94,11 +96,14 @@ def _checked(key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return experiment.numbers(experiment.check(settings))
 
 
-def _at(random_state: int, values: Mapping[str, Any], **own: Any) -> tuple:
-    """The arguments of ``grow``."""
+def _grown(grow: Grow, random_state: int, values: Mapping[str, Any], **own: Any) -> Grown:
+    """The trees that these settings ask for, as the first of those that are grown once for all numbers of them."""
     given = {**values, **own}
-    trees = 1 if given["model"] == "tree" else given["trees"]
-    return random_state, given["covariances"], given["n"], given["model"], given["depth"], trees
+    kind = given["covariances"], given["n"], given["model"], given["depth"]
+    if given["model"] == "tree":
+        return grow(random_state, *kind, 1)
+    stock = USUAL_TREES if given["trees"] <= USUAL_TREES else MOST_TREES
+    return grow(random_state, *kind, stock).first(given["trees"])
 
 
 def at_depths(*, random_state: int, watch: Watch | None = None, grow: Grow = grow, **settings) -> SideBySide:
@@ -110,7 +115,7 @@ def at_depths(*, random_state: int, watch: Watch | None = None, grow: Grow = gro
     depths = tuple(dict.fromkeys((*DEPTHS, values["depth"])))
     shown = []
     for depth in (watch or Watch()).loop(depths, "depths"):
-        grown = grow(*_at(random_state, values, depth=depth))
+        grown = _grown(grow, random_state, values, depth=depth)
         name = "No limit" if depth is None else f"Depth {depth}"
         shown.append(Judged(name, grown.plane.posterior, grown.p(values["leaf"], values["curtail"])))
     return SideBySide(tuple(shown), len(shown), values)
@@ -126,7 +131,7 @@ def along_depth(*, random_state: int, watch: Watch | None = None, grow: Grow = g
     rows: dict[str, list[dict[str, float]]] = {model: [] for model in MODELS}
     for depth in (watch or Watch()).loop(DEPTH.choices, "depths"):
         for model in MODELS:
-            grown = grow(*_at(random_state, values, model=model, depth=depth))
+            grown = _grown(grow, random_state, values, model=model, depth=depth)
             judged = Judged(model, grown.plane.posterior, grown.p(values["leaf"], values["curtail"]))
             row = {"tce": judged.tce, "calibration": judged.losses.calibration, "grouping": judged.losses.grouping}
             if model == "tree":
@@ -144,9 +149,9 @@ def at_counts(*, random_state: int, watch: Watch | None = None, grow: Grow = gro
     """
     values = _checked("tree_count", settings)
     (watch or Watch()).step(0.0, "trees")
-    grown = grow(*_at(random_state, values, model="forest", trees=MOST_TREES))
+    grown = _grown(grow, random_state, values, model="forest", trees=MOST_TREES)
     shown = tuple(
-        Judged(f"{k:,} tree{'s' * (k > 1)}", grown.plane.posterior, grown.p(values["leaf"], trees=k))
+        Judged(f"{k:,} tree{'s' * (k > 1)}", grown.plane.posterior, grown.first(k).p(values["leaf"]))
         for k in sorted({*COUNTS, values["trees"]})
     )
     return SideBySide(shown, len(shown), values)
@@ -156,7 +161,7 @@ def along_count(*, random_state: int, watch: Watch | None = None, grow: Grow = g
     """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` is only noted."""
     values = _checked("tree_count", settings)
     (watch or Watch()).step(0.0, "trees")
-    grown = grow(*_at(random_state, values, model="forest", trees=MOST_TREES))
+    grown = _grown(grow, random_state, values, model="forest", trees=MOST_TREES)
     votes, posterior = grown.votes(values["leaf"]), grown.plane.posterior
     total, rows = np.zeros_like(posterior), []
     for k, vote in enumerate(votes, start=1):
@@ -180,7 +185,7 @@ def with_leaves(*, random_state: int, watch: Watch | None = None, grow: Grow = g
     values = _checked("leaf_estimates", settings)
     shown = []
     for model in (watch or Watch()).loop(MODELS, "models"):
-        grown = grow(*_at(random_state, values, model=model))
+        grown = _grown(grow, random_state, values, model=model)
         who = "One tree" if model == "tree" else f"{values['trees']} trees"
         for name, leaf, curtail in (
             ("frequency", "frequency", 0),
@@ -196,7 +201,7 @@ def along_threshold(*, random_state: int, watch: Watch | None = None, grow: Grow
     values = _checked("leaf_estimates", settings)
     curves = {}
     for model in (watch or Watch()).loop(MODELS, "models"):
-        grown = grow(*_at(random_state, values, model=model))
+        grown = _grown(grow, random_state, values, model=model)
         curves[model] = {
             leaf: np.array([true_calibration_error(grown.plane.posterior, grown.p(leaf, v)) for v in AT_THRESHOLDS])
             for leaf in ("frequency", "laplace")

@@ -57,7 +57,7 @@ def test_every_experiment_opens_from_its_link_with_its_panels(part):
     assert len(at.main.latex) == len(EXPERIMENTS[part].formulas)
 
 
-def test_views_leaf_estimates_and_depths_of_the_curve_grow_nothing(no_fits):
+def test_views_leaf_estimates_fewer_trees_and_depths_of_the_curve_grow_nothing(no_fits):
     at = learn("tree_depth", guess="skip", n=100, trees=10)
     no_fits()
     before = titles(at)
@@ -70,6 +70,7 @@ def test_views_leaf_estimates_and_depths_of_the_curve_grow_nothing(no_fits):
     assert titles(at)[1] == before[1]
     settled(at.selectbox(key="learn.tree_depth.leaf").set_value("laplace").run())
     settled(at.select_slider(key="learn.tree_depth.curtail").set_value(20).run())
+    settled(at.select_slider(key="learn.tree_depth.trees").set_value(5).run())
     settled(at.segmented_control(key="learn.tree_depth.model").set_value("tree").run())
     assert faults(at) == []
     assert titles(at)[0].startswith("One tree is closest to the truth at depth ")

@@ -6,11 +6,14 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from calib.calibrated import CalibratedClassifier
 from calib.learn.which_model import OTHERS
+from calib.progress import Cancelled, Watch
 from calib.simulations.judged import Judged
 from calib.simulations.plane import draw_plane
 from calib.simulations.which_model import FOLDS, fit_one, models_side_by_side
@@ -112,3 +115,16 @@ def test_its_calibration_is_on_out_of_fold_scores():
     p = model.fit(plane.X, plane.y).predict_proba(plane.test)[:, 1]
     _, own = fit_one(2, "equal", 200, "random_forest", (), "isotonic")
     assert own == pytest.approx(p, abs=1e-6)
+
+
+def test_intervals_are_merged_over_the_folds():
+    plane = draw_plane("equal", 100, 2)
+    model = CalibratedClassifier(GaussianNB(), "venn_abers", "cv", random_state=2).fit(plane.X, plane.y)
+    _, own = fit_one(2, "equal", 100, "naive_bayes", (), "venn_abers")
+    assert own == pytest.approx(model.predict_proba(plane.test)[:, 1], abs=1e-12)
+
+
+def test_a_long_search_can_be_called_off():
+    watch = Watch(lambda share, what: "setting 2" in what and watch.cancel.set())
+    with pytest.raises(Cancelled):
+        models_side_by_side(random_state=0, n=50, other="tuned_forest", watch=watch)
