@@ -32,7 +32,7 @@ def test_it_asks_first_and_one_split_is_the_answer():
     assert [title.split(":")[0] for title in titles(at)] == [
         "2 leaves, 2 groups",
         "One leaf costs 0.500, one split 0.383, pure leaves 0.750; the least is 0.362",
-        "132 of 2,048 partitions are better than yours; the best has 5 leaves",
+        "Better than yours",
     ]
     assert any(text.endswith("So it is.") for text in messages(at))
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry
 from calib.figures.learn.cl_gl import TERMS, stacked_bars
 from calib.figures.learn.words import Told
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
 from calib.simulations.finite import PRESETS, EveryPartition, fewest_cuts
 
 NAMES = {
@@ -68,9 +68,9 @@ def prepare_line(found: EveryPartition) -> OnLine:
         "thin to the marks is GL. Click a mark to turn its label, a sign at the bottom to cut or to mend.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
-            f"Leaf {number_ + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
+            f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
             f"{_number(part.prediction.iloc[0])}, mean probability of its group {_number(part.mean_posterior.iloc[0])}."
-            for number_, part in table.groupby("leaf")
+            for i, part in table.groupby("leaf")
         ),
         table=table,
         answer=least + 1 if np.sum(np.isclose(losses, losses[least])) == 1 else None,
@@ -80,12 +80,13 @@ def prepare_line(found: EveryPartition) -> OnLine:
 
 def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
     """Points, leaves and gaps over the line."""
-    table, cuts = record.table, record.found.line.cuts
-    x = table.position.to_numpy()
+    x = record.table.position.to_numpy()
     gaps = (x[1:] + x[:-1]) / 2
     edge = 0.04 * (x[-1] - x[0])
     ends = np.concatenate([[x[0] - edge], gaps, [x[-1] + edge]])
-    figure = go.Figure(
+    cut = {"type": "line", "y0": -0.1, "y1": 1.06, "line": {"color": theme.ink, "width": 1.5, "dash": "dash"}}
+    return go.Figure(
+        [*_leaf_lines(record.table, ends, theme), *_points(record.table, theme), _gaps(record, gaps, theme)],
         layout=layout(
             theme,
             height=460,
@@ -101,70 +102,77 @@ def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
                 "tickvals": [0, 0.25, 0.5, 0.75, 1],
                 "fixedrange": True,
             },
-            shapes=[
-                {
-                    "type": "line",
-                    "x0": gaps[cut],
-                    "x1": gaps[cut],
-                    "y0": -0.1,
-                    "y1": 1.06,
-                    "line": {"color": theme.ink, "width": 1.5, "dash": "dash"},
-                    "layer": "below",
-                }
-                for cut in cuts
-            ],
+            shapes=[{**cut, "x0": gaps[i], "x1": gaps[i], "layer": "below"} for i in record.found.line.cuts],
             clickmode="event+select",
-        )
+        ),
     )
-    for column, name, width, color, dash in (
-        ("prediction", "what the leaf says, p", 6, MARKS["isotonic"].color, "solid"),
-        ("mean_posterior", "mean probability of the group, c", 2, theme.ink, "dot"),
-    ):
-        steps: dict[str, list] = {"x": [], "y": []}
-        for _, part in table.groupby("leaf"):
-            steps["x"] += [ends[part.index[0]], ends[part.index[-1] + 1], None]
-            steps["y"] += [part[column].iloc[0]] * 2 + [None]
-        figure.add_scatter(
-            **steps,
+
+
+def _leaf_lines(table: pd.DataFrame, ends: np.ndarray, theme: Theme) -> list[go.Scatter]:
+    """What each leaf says, and what its group should say; point i's place on the line is ends[i] to ends[i + 1]."""
+    leaves = [part for _, part in table.groupby("leaf")]
+    x = [at for part in leaves for at in (ends[part.index[0]], ends[part.index[-1] + 1], None)]
+    return [
+        go.Scatter(
+            x=x,
+            y=[at for part in leaves for at in (part[column].iloc[0], part[column].iloc[0], None)],
             mode="lines",
             name=name,
-            line={"color": color, "width": width, "dash": dash},
+            line=line,
             hovertemplate="%{y:.3f}<extra></extra>",
         )
+        for column, name, line in (
+            ("prediction", "what the leaf says, p", {"width": 6, "color": MARKS["isotonic"].color}),
+            ("mean_posterior", "mean probability of the group, c", {"width": 2, "color": theme.ink, "dash": "dot"}),
+        )
+    ]
+
+
+def _points(table: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
+    """Points at their probability, by label; a click turns it."""
+    traces = []
     for label, name, symbol, color in (
         (0, "class 0", "circle", theme.negative),
         (1, "class 1", "diamond", theme.positive),
         (None, "no label", "circle-open", theme.muted),
     ):
         chosen = table[table.label.isna() if label is None else (table.label == label).fillna(False)]
-        figure.add_scatter(
-            x=chosen.position,
-            y=chosen.posterior,
-            mode="markers",
-            name=name,
-            customdata=[["turn", i] for i in chosen.index],
-            marker={"symbol": symbol, "size": 13, "color": color, "line": {"color": theme.paper, "width": 1}}
-            | ({"line": {"width": 2}} if label is None else {}),
-            unselected={"marker": {"opacity": 1}},
-            hovertemplate=f"%{{y:.3g}} at %{{x:.3g}}, {name}; click to make it class {1 - (label or 0)}<extra></extra>",
+        outline = {"width": 2} if label is None else {"width": 1, "color": theme.paper}
+        traces.append(
+            go.Scatter(
+                x=chosen.position,
+                y=chosen.posterior,
+                mode="markers",
+                name=name,
+                customdata=[["turn", i] for i in chosen.index],
+                marker={"symbol": symbol, "size": 13, "color": color, "line": outline},
+                unselected={"marker": {"opacity": 1}},
+                hovertemplate=f"%{{y:.3g}} at %{{x:.3g}}, {name}; "
+                f"click to make it class {1 - (label or 0)}<extra></extra>",
+            )
         )
-    figure.add_scatter(
+    return traces
+
+
+def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
+    """A sign in every gap; a click cuts there, or mends."""
+    cut = [i in record.found.line.cuts for i in range(len(gaps))]
+    return go.Scatter(
         x=gaps,
         y=np.full(len(gaps), -0.1),
         mode="markers",
         name="cut or mend",
         customdata=[["cut", i] for i in range(len(gaps))],
         marker={
-            "symbol": ["x" if i in cuts else "cross-thin" for i in range(len(gaps))],
+            "symbol": ["x" if there else "cross-thin" for there in cut],
             "size": 10,
             "color": theme.ink,
-            "line": {"width": 1.5, "color": [theme.ink if i in cuts else theme.muted for i in range(len(gaps))]},
+            "line": {"width": 1.5, "color": [theme.ink if there else theme.muted for there in cut]},
         },
         unselected={"marker": {"opacity": 1}},
-        hovertemplate=[f"click to {'mend' if i in cuts else 'cut'} here<extra></extra>" for i in range(len(gaps))],
+        hovertemplate=[f"click to {'mend' if there else 'cut'} here<extra></extra>" for there in cut],
         showlegend=False,
     )
-    return figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,12 +269,12 @@ def prepare_all(found: EveryPartition) -> Cloud:
     """All partitions; how many are better than one's own."""
     every, own, least = found.every, found.rows["own"], found.rows["least"]
     better = int((every.loss < every.loss[own] - 1e-9).sum())
-    count = f"{len(every.loss):,}"
+    count, leaves = f"{len(every.loss):,}", every.cuts.sum(axis=1) + 1
     shown = fewest_cuts(every)
     return Cloud(
         title=f"Yours is the best of all {count} partitions"
         if better == 0
-        else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(_count(found, least))}",
+        else f"Better than yours: {better:,} of {count} partitions; the best has {_leaves(leaves[least])}",
         caption=f"Every partition by its GL and its CL, shaded by its number of leaves; {len(shown):,} places, since "
         "many partitions cost the same. All on a thin line have the same expected loss. Click a mark to take its "
         "partition, that with the fewest leaves.",
@@ -276,7 +284,7 @@ def prepare_all(found: EveryPartition) -> Cloud:
         table=pd.DataFrame(
             {
                 "cuts_after_points": [" ".join(map(str, np.flatnonzero(cuts) + 1)) for cuts in every.cuts],
-                "leaves": every.cuts.sum(axis=1) + 1,
+                "leaves": leaves,
                 "CL": every.calibration,
                 "GL": every.grouping,
                 "IL": every.irreducible,
@@ -287,10 +295,6 @@ def prepare_all(found: EveryPartition) -> Cloud:
         found=found,
         shown=shown,
     )
-
-
-def _count(found: EveryPartition, row: int) -> int:
-    return int(found.every.cuts[row].sum()) + 1
 
 
 def _axis(title: str, end: float) -> dict:
@@ -342,9 +346,9 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
         unselected={"marker": {"opacity": 1}},
         hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
     )
-    for name, symbol, size, color in (
-        ("least", "star", 16, theme.positive),
-        ("own", "circle-open", 18, theme.ink),
+    for name, marker in (
+        ("least", {"symbol": "star", "size": 16, "color": theme.positive, "line": {"width": 1, "color": theme.paper}}),
+        ("own", {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}),
     ):
         row = found.rows[name]
         figure.add_scatter(
@@ -353,8 +357,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name=NAMES[name].lower(),
             hoverinfo="skip",
-            marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2.5, "color": color}}
-            | ({"line": {"width": 1, "color": rgba(theme.paper, 1)}} if name == "least" else {}),
+            marker=marker,
         )
     return figure
 
