@@ -14,6 +14,7 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.learn import EXPERIMENTS, Experiment
 from calib.progress import Watch
 from calib.recipe import Recipe
+from calib.records import Parameter
 from calib.simulations import SIMULATIONS
 
 
@@ -59,7 +60,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         + figure_html(chart.draw(theme), chart.record.alt, chart.record.caption)
         for chart in run.charts
     ]
-    settings = [f"<li>{escape(p.label)}: {escape(str(run.values[p.name]))}</li>" for p in experiment.parameters]
+    settings = [f"<li>{escape(p.label)}: {escape(_text(run.values[p.name], p))}</li>" for p in experiment.parameters]
     if experiment.drawn:
         settings.append(f"<li>Seed: {run.seed}</li>")
     parts = [
@@ -71,3 +72,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         made_by(experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed)),
     ]
     return document(f"{experiment.name} · Calibration Explorer", "".join(parts), theme).encode()
+
+
+def _text(value: Any, parameter: Parameter) -> str:
+    return "no limit" if value is None else str(parameter.extra.get("names", {}).get(value, value))

@@ -25,8 +25,10 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
     own = re.sub(r"<script>.*?</script>", "", page, count=1, flags=re.DOTALL)  # without Plotly's own source
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", own)
     assert own.count("Plotly.newPlot") == len(EXPERIMENTS["theorem"].figures)
-    for text in ("Predictor: venn", "Draws: 500", "Seed: 8", "predictor=&#x27;venn&#x27;", "random_state=8"):
-        assert text in own
+    for text in ("Predictor: Venn, two categories", "Draws: 500", "Seed: 8"):
+        assert f"<li>{text}</li>" in own
+    assert "SIMULATIONS[&quot;theorem&quot;](random_state=8, predictor=&#x27;venn&#x27;" in own
+    assert "Depth: no limit" in experiment_html(run_experiment("cl_gl", {"n": 50, "against": "leaf"})).decode()
     assert "Seed" not in experiment_html(run_experiment("pooling")).decode()
 
 
