@@ -22,7 +22,7 @@ from calib.simulations.tree_depth import (
     with_leaves,
 )
 
-SEEDS = range(5)
+SEEDS = (0, 1, 2, 3, 5)
 PARTS = ("bias", "scatter")
 
 
@@ -120,7 +120,8 @@ def test_the_best_depth_lies_in_the_middle(curves, model):
     assert DEPTH.choices[int(mean.argmin())] in (3, 4, 5)
     assert mean[[0, -1]].min() > 2 * mean.min()
     best = [DEPTH.choices[int(found.curves[model]["tce"].argmin())] for found in curves]
-    assert sum(depth in (3, 4, 5) for depth in best) >= len(SEEDS) - 1  # less where the classes hardly differ
+    assert sum(depth in (3, 4, 5) for depth in best) >= len(SEEDS) - 1
+    assert best[SEEDS.index(5)] == min(best)  # the page names this seed: its classes hardly differ
 
 
 def test_depth_4_is_the_best_of_the_papers_three(remembered):
