@@ -20,6 +20,7 @@ ORDER = (
     "out_of_bag",
     "not_useful",
     "labels_to_steps",
+    "when_it_helps",
 )
 """The lessons in the order in which they are listed; each is ``<key>.toml`` in this folder."""
 

@@ -125,6 +125,7 @@ def run_app(start: str) -> None:
     chosen = st.navigation(
         {"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections},
         position="hidden" if st.session_state.get("presenting") else "sidebar",
+        expanded=True,
     )
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")

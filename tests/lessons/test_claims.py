@@ -178,3 +178,10 @@ def test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain(
     assert labels[-1] == 1
     assert len(labels) == 12
     assert np.isinf(of("labels_to_steps", 4).metrics.log_loss["isotonic"])
+
+
+def test_when_it_helps_calibrating_changes_less_for_loans_than_for_digits():
+    def gain(evaluation: Evaluation) -> float:
+        return float((evaluation.metrics.brier["none"] - evaluation.metrics.brier).max())
+
+    assert 0 < gain(of("when_it_helps", 4)) < gain(evaluated(Recipe())) / 2
