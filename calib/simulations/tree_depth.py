@@ -112,7 +112,7 @@ def at_depths(*, random_state: int, watch: Watch | None = None, grow: Grow = gro
     settings : of EXPERIMENTS["tree_depth"] · grow : ``grow``, or something that remembers what it returned
     """
     values = _checked("tree_depth", settings)
-    depths = tuple(dict.fromkeys((*DEPTHS, values["depth"])))
+    depths = sorted({*DEPTHS, values["depth"]}, key=DEPTH.choices.index)
     shown = []
     for depth in (watch or Watch()).loop(depths, "depths"):
         grown = _grown(grow, random_state, values, depth=depth)

@@ -19,6 +19,7 @@ from calib.simulations.judged import Judged
 
 MOST_POINTS = 1500  # test objects drawn as points; a density shows all of them
 CELLS = 50  # of a density, along each axis
+FEW = 30  # objects in a bin of the true probability, below which the line of means leaves it out
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ def scattered(shown: tuple[Judged, ...], columns: int, cloud: str, title: str, a
     return Scattered(
         title=title,
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
-        "their mean prediction. Where the line leaves the thin diagonal the model is biased, and how far the objects "
-        "lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.",
+        f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin diagonal "
+        "the model is biased, and how far the objects lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}." for j in shown
@@ -107,13 +108,14 @@ def draw(record: Scattered, theme: Theme = LIGHT) -> go.Figure:
             **on, x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.4}, hoverinfo="skip"
         )
         levels = judged.levels
+        enough = levels.share * len(judged.p) >= FEW
         figure.add_scatter(
             **on,
-            x=np.round(levels.posterior, 4),
-            y=np.round(levels.p, 4),
+            x=np.round(levels.posterior[enough], 4),
+            y=np.round(levels.p[enough], 4),
             mode="lines",
             line={"color": theme.positive, "width": 2.6},
-            customdata=np.round(np.sqrt(levels.spread), 4),
+            customdata=np.round(np.sqrt(levels.spread[enough]), 4),
             hovertemplate="true %{x:.3f}: predicted %{y:.3f} on average, ± %{customdata:.3f}<extra></extra>",
         )
     return figure

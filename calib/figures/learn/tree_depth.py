@@ -25,8 +25,8 @@ def prepare_depth(found: SideBySide, cloud: str = "points") -> Scattered:
     title = (
         f"{who} is closest to the truth {_at(best)}: TCE {number(tce[best])}, against {', '.join(others)} and {last}"
     )
-    papers = [judged.tce for judged in found.shown[: len(DEPTHS)]]
-    return scattered.scattered(found.shown, found.columns, cloud, title, 1 + int(np.argmin(papers)))
+    answer = 1 + int(np.argmin([tce[f"Depth {depth}"] for depth in DEPTHS]))
+    return scattered.scattered(found.shown, found.columns, cloud, title, answer)
 
 
 def _at(name: str) -> str:

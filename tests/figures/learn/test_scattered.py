@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.figures.learn.scattered import CELLS, MOST_POINTS, draw, parts, scattered
+from calib.figures.learn.scattered import CELLS, FEW, MOST_POINTS, draw, parts, scattered
 from calib.simulations.judged import Judged
 
 PLENTY = 4000
@@ -56,3 +56,11 @@ def test_parts_draw_what_the_whole_draws(shown):
     for i, figure in enumerate(alone):
         assert [list(trace.y) for trace in figure.data] == [list(trace.y) for trace in whole.data[3 * i : 3 * i + 3]]
     assert len({part.alt for part in parts(record)}) == 3
+
+
+def test_the_line_of_means_leaves_out_where_hardly_anybody_is():
+    posterior = np.append(np.full(5, 0.01), np.full(95, 0.5))
+    record = scattered((Judged("model", posterior, posterior),), 1, "points", "title", None)
+    line = draw(record).data[-1]
+    assert list(line.x) == [0.5]
+    assert f"at least {FEW}" in record.caption
