@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,6 +39,17 @@ class FigureEntry:
     prepare: Callable[..., Any]
     draw: Callable[[Any, Theme], go.Figure]
     parts: Callable[[Any], Sequence[Any]] | None = None
+
+
+def as_text(name: object, most: int = 34) -> str:
+    """A name from a file as a chart shows it: as text (Plotly would read tags), long ones cut in their middle.
+
+    >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
+    ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
+    """
+    text, end = str(name), most * 2 // 5
+    cut = text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
+    return html.escape(cut, quote=False)
 
 
 def label_of(key: str) -> str:

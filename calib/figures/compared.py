@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.checks import InputError
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, label_of
+from calib.figures.base import FigureEntry, as_text, label_of
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
 from calib.metrics import METRICS
@@ -95,7 +95,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             yaxis={
                 "range": [-0.6, count - 0.4],
                 "tickvals": list(range(count)),
-                "ticktext": [_short(name) for name in reversed(record.names)],
+                "ticktext": [as_text(name, LONGEST) for name in reversed(record.names)],
                 "ticks": "",
                 "automargin": True,
                 "fixedrange": True,
@@ -116,12 +116,6 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             _ring(line.value, lane + SPREAD * (0.5 - (keys.index(line.calibrator) + 0.5) / len(keys)), theme)
         )
     return figure
-
-
-def _short(name: str) -> str:
-    """A name as an axis shows it: short, and as text."""
-    cut = name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
-    return cut.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _marks(own: pd.DataFrame, key: str, lanes: list[float], end: float, theme: Theme) -> go.Scatter:

@@ -13,13 +13,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, label_of
+from calib.figures.base import FigureEntry, as_text, label_of
 from calib.figures.reliability import FEW
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.groups import Grouping, group_rows, judge_groups
 from calib.selection import selected_rows
 
 LANE, HEAD = 38, 96  # pixels
+LONGEST = 24  # letters of a group's name
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=LANE * len(names) + HEAD + 40,
-            xaxis={**axis, "title": {"text": f"Frequency of {_short(record.label)}"}},
+            xaxis={**axis, "title": {"text": f"Frequency of {as_text(record.label, LONGEST)}"}},
             yaxis={
                 "range": [len(names) - 0.4, -0.6],
                 "tickvals": list(range(len(names))),
@@ -131,12 +132,7 @@ def _names(record: GroupLanes) -> list[str]:
     """Each group's name and rows, and how many of them are picked."""
     counted = zip(record.grouping.count, record.picked, strict=True)
     rows = [f"{n:,} {'row' if n == 1 else 'rows'}" + (f", {k:,} picked" if k else "") for n, k in counted]
-    return [f"{_short(name)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)]
-
-
-def _short(name: str, most: int = 24) -> str:
-    text = name if len(name) <= most else f"{name[: most - 1]}…"
-    return text.replace("&", "&amp;").replace("<", "&lt;")  # Plotly reads its own HTML in ticks
+    return [f"{as_text(name, LONGEST)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)]
 
 
 def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:

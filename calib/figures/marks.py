@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from calib.figures.base import as_text
 from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
@@ -94,8 +95,8 @@ def mark_traces(
     color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on hover
     """
     kinds = (
-        (f"{classes[0]} (class 0)", "circle", marks.share == 0),
-        (f"{classes[1]} (class 1)", "diamond", marks.share == 1),
+        (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),
+        (f"{as_text(classes[1])} (class 1)", "diamond", marks.share == 1),
         ("both classes", "square", (marks.share > 0) & (marks.share < 1)),
     )
     by_label = color == "label"

@@ -14,13 +14,14 @@ from calib.calibrators.venn_abers import StepCurves
 from calib.checks import InputError
 from calib.evaluate import Evaluation
 from calib.explain import METHOD, position_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, as_text
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
 from calib.figures.width_by_score import score_range
 
 MOST_STEPS = 2_000  # drawn of one curve: more than there are pixels
 MOST_POINTS = 2_000  # calibration or test rows drawn singly; more are counted in STRIP cells
 STRIP = 240
+SHORT = 24  # letters of a class name in the legend
 LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 
 
@@ -118,8 +119,8 @@ def draw(record: Steps, theme: Theme = LIGHT) -> go.Figure:
     for curve in record.curves:
         figure.add_traces(_pair(curve, record.score_range, alone=len(record.curves) == 1))
     names = {
-        "ones": (f"calibration: {record.classes[1]}", theme.positive, "diamond"),
-        "zeros": (f"calibration: {record.classes[0]}", theme.negative, "circle"),
+        "ones": (f"calibration: {as_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
+        "zeros": (f"calibration: {as_text(record.classes[0], SHORT)}", theme.negative, "circle"),
         "tests": ("test rows", theme.muted, "line-ns-open"),
     }
     for lane, (name, color, symbol) in names.items():

@@ -16,7 +16,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.checks import InputError
-from calib.figures.base import FigureEntry, label_of
+from calib.figures.base import FigureEntry, as_text, label_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
 from calib.grown_tree import GrownTree
 from calib.models import TreeNode
@@ -24,7 +24,7 @@ from calib.models import TreeNode
 MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
 LINE = 38  # pixels a node takes
 INDENTS, ROOM = 22, 15  # steps of depth that the outline is wide at least, and that the words of the deepest node take
-LONGEST = 34  # characters of a condition or a class name; the whole rule stands on hover
+SHORT = 16  # letters of a class name under a narrow axis; the whole rule of a node stands on hover
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
-                "title": {"text": f"Probability of {_short(record.tree.classes[1])}"},
+                "title": {"text": f"Probability of {as_text(record.tree.classes[1], SHORT)}"},
                 "fixedrange": True,
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
@@ -173,7 +173,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
                 x=[node.depth - top for node in nodes],
                 y=[place[node.number] for node in nodes],
                 mode="markers+text",
-                name=f"predicts {_short(tree.classes[label])}",
+                name=f"predicts {as_text(tree.classes[label])}",
                 text=[_words(record, node, theme) for node in nodes],
                 textposition="middle right",
                 textfont={"size": 11.5, "color": theme.ink},
@@ -200,8 +200,8 @@ def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    said = f"n {node.n} · {_short(tree.classes[int(node.label)])} · {_said(node)}{below}"
-    strong = f"<b>{_short(first)}</b>"
+    said = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_said(node)}{below}"
+    strong = f"<b>{as_text(first)}</b>"
     return (
         f"  {strong}<br>  <span style='color:{theme.ink if node.number in record.path else theme.muted}'>{said}</span>"
     )
@@ -211,11 +211,6 @@ def _rule(node: TreeNode) -> str:
     """The whole rule with its numbers, in short lines."""
     rule = "<br>".join(textwrap.wrap(html.escape(node.rule, quote=False), 60))
     return f"{rule}<br>node {node.number}, {node.n} training rows, own estimate {number(node.score)}<br>p {_said(node)}"
-
-
-def _short(text: str) -> str:
-    """At most LONGEST characters, shown as text: Plotly would read tags."""
-    return html.escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…", quote=False)
 
 
 def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[go.Scatter]:

@@ -124,8 +124,8 @@ def test_an_infinite_value_stands_at_the_right_end_with_its_own_sign():
 def test_names_are_text_on_the_axis(evaluations):
     record = FIGURES["compared"].prepare({"<b>bold</b> & a very very long name": evaluations["one"]})
     (label,) = FIGURES["compared"].draw(record).layout.yaxis.ticktext
-    assert label.startswith("&lt;b>bold")
-    assert label.endswith("…")
+    assert label.startswith("&lt;b&gt;bold")
+    assert "…" in label
 
 
 def test_nothing_to_show_is_refused_with_words(decision):
