@@ -62,6 +62,18 @@ def along(recipe: Recipe, values: dict[str, Any]) -> None:
         chart.show(key, replace(found, own=values[setting]), **experiment.view(values, key))
 
 
+COLUMNS = {
+    "model": "Model",
+    "tce": "TCE",
+    "bias_squared": "Bias²",
+    "scatter": "Scatter",
+    "calibration": "CL",
+    "grouping": "GL",
+    "irreducible": "IL",
+    "expected_brier": "Expected Brier",
+}
+
+
 def losses(recipe: Recipe, values: dict[str, Any]) -> None:
     """The same models in numbers."""
     found = learn.simulated("which_model", EXPERIMENTS["which_model"].numbers(values), recipe.seed, fit=models())
@@ -73,15 +85,3 @@ def losses(recipe: Recipe, values: dict[str, Any]) -> None:
         alt="True calibration error, its two parts, and the three parts of the expected Brier score, for every model",
     )
     st.caption("TCE = bias² + scatter; CL + GL + IL = expected Brier score, up to the spread inside 20 quantile bins.")
-
-
-COLUMNS = {
-    "model": "Model",
-    "tce": "TCE",
-    "bias_squared": "Bias²",
-    "scatter": "Scatter",
-    "calibration": "CL",
-    "grouping": "GL",
-    "irreducible": "IL",
-    "expected_brier": "Expected Brier",
-}

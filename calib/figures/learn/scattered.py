@@ -38,8 +38,9 @@ def scattered(shown: tuple[Judged, ...], columns: int, cloud: str, title: str, a
     return Scattered(
         title=title,
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
-        f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin diagonal "
-        "the model is biased, and how far the objects lie from the line is scatter; TCE, the mean squared distance to the diagonal, counts both.",
+        f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
+        "diagonal the model is biased, and how far the objects lie from the line is scatter; TCE, the mean squared "
+        "distance to the diagonal, counts both.",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}." for j in shown
