@@ -183,13 +183,18 @@ class Tab:
     def type_cell(self, table: Locator, row: int, column: int, value: object) -> Tab:
         """Type into a cell of a table that can be edited, row and column from 0: there by the arrow keys."""
         table.scroll_into_view_if_needed()
-        self.page.wait_for_timeout(400)  # the table draws itself, and hears clicks, only when it is in sight
+        table.get_by_test_id("glide-cell-1-0").wait_for(state="attached")  # it draws itself only when it is in sight
         table.click(position={"x": 80, "y": 52})
-        for key in ["ArrowDown"] * row + ["ArrowRight"] * column + ["Enter", "Control+A"]:
-            self.page.wait_for_timeout(60)
-            self.page.keyboard.press(key)
-        self.page.keyboard.type(str(value), delay=40)
+        places = [(0, 0), *((i + 1, 0) for i in range(row)), *((row, j + 1) for j in range(column))]
+        for at, (i, j) in enumerate(places):
+            if at > 0:
+                self.page.keyboard.press("ArrowDown" if at <= row else "ArrowRight")
+            table.locator(f"#glide-cell-{j + 1}-{i}[aria-selected=true]").wait_for(state="attached")
         self.page.keyboard.press("Enter")
+        field = self.page.locator("#portal input")
+        field.fill(str(value))
+        field.press("Enter")
+        field.wait_for(state="detached")
         return self.settle()
 
     def unfold(self, title: str) -> Tab:
