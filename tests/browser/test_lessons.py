@@ -81,6 +81,9 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     tab.page.keyboard.press("ArrowLeft")
     assert arrive(tab, lesson, 1) == []
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
+    heights = [chart.bounding_box()["height"] for chart in tab.page.get_by_test_id(CHARTS).all()]
+    assert heights
+    assert max(heights) <= 600, "a chart and its title fit a projector of 1280 by 720"
     tab.press("End presenting")
     assert tab.page.get_by_test_id("stSidebar").is_visible()
     assert tab.recipe_query() == lesson.steps[0].recipe.to_query()
