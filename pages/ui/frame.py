@@ -159,7 +159,7 @@ def open_page(script: str) -> Recipe:
         _heading(page)
     if state.message():
         st.warning(plain(state.message()))
-    return state.recipe().replace(lesson=None, presenter=False)
+    return state.alone(state.recipe())
 
 
 def _heading(page: Page) -> None:
@@ -177,7 +177,7 @@ def _heading(page: Page) -> None:
 
 def python() -> str:
     """Python that gives the numbers of the page that is open."""
-    recipe = state.recipe().replace(lesson=None, presenter=False)
+    recipe = state.alone(state.recipe())
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page.key == "lessons":
         return lesson.SOURCE

@@ -44,7 +44,8 @@ def keep(recipe: Recipe) -> None:
     for i, (name, one) in enumerate(kept().items()):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
             st.markdown(f"**{plain(name)}** · {plain(_differing(one))}", width="stretch")
-            st.button("Open", key=f"open_{i}", on_click=state.replace, args=(one,), help="Go on with these settings.")
+            goes_on = partial(state.replace, state.alone(one))
+            st.button("Open", key=f"open_{i}", on_click=goes_on, help="Go on with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load a file of Recipes"):
         st.file_uploader(

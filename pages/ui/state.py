@@ -76,6 +76,11 @@ def _take(new: Recipe) -> None:
     say(None)
 
 
+def alone(recipe: Recipe) -> Recipe:
+    """The settings without the lesson and the room that they are shown in."""
+    return recipe.replace(lesson=None, presenter=False)
+
+
 def own() -> Recipe:
     """What the reader worked with before the lesson that is open; the room's view stays."""
     return st.session_state["own"].replace(presenter=recipe().presenter)

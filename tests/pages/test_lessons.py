@@ -147,3 +147,14 @@ def test_presenting_takes_the_sidebar_away_and_stays_through_the_lesson():
     assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace(presenter=True)
     at = press(press(at, "lesson_leave"), "presenter")
     assert recipe(at) == Recipe()
+
+
+def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
+    at = open_step("why_calibrate", 1)
+    content = Recipe(bins=7, model="naive_bayes", lesson="nonsense:3", presenter=True).to_json()
+    at = go(at, "explore_compare")
+    file = ("one.json", content.encode(), "application/json")
+    at = settled(at.file_uploader(key="recipe_file").set_value(file).run())
+    at = press(at, "open_0")
+    assert faults(at) == []
+    assert recipe(at) == Recipe(bins=7, model="naive_bayes")
