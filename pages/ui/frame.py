@@ -32,6 +32,9 @@ WORDMARK = (
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more width.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
+# Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text itself.
+FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
+ACCENT = "button[data-variant][data-selected] p {color: #7cc4ee}"
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ def open_page(script: str) -> Recipe:
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
     work.pause()
+    st.html(f"<style>{FOCUS} {ACCENT if theme() is DARK else ''}</style>")
     if state.recipe().presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = state.recipe().presenter
         st.rerun()  # the navigation was drawn before this was known

@@ -13,6 +13,39 @@ def brightness(color: str) -> float:
     return sum(int(part) for part in color.strip("rgba()").split(",")[:3]) / 3
 
 
+# The colours of an element and of what it stands on, [red, green, blue], translucent ones laid over each other.
+INKS = """element => {
+    const parts = color => { const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number); return [[r, g, b], a] }
+    const over = ([color, alpha], below) => below.map((v, i) => color[i] * alpha + v * (1 - alpha))
+    const chain = []
+    for (let at = element; at; at = at.parentElement) chain.unshift(getComputedStyle(at))
+    const paper = chain.reduce((below, style) => over(parts(style.backgroundColor), below), [255, 255, 255])
+    const [color, alpha] = parts(chain.at(-1).color)
+    return [over([color, chain.reduce((a, style) => a * style.opacity, alpha)], paper), paper]
+}"""
+
+
+def contrast(element) -> float:
+    """WCAG 2.2's ratio of an element's text to its background."""
+
+    def luminance(color) -> float:
+        parts = [v / 255 / 12.92 if v / 255 <= 0.03928 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in color]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted(map(luminance, element.evaluate(INKS)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_background(new_tab, scheme):
+    tab = new_tab(color_scheme=scheme).open("explore_reliability", data="sample:breast_cancer", model="naive_bayes")
+    caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
+    chosen = tab.by_key("curve").get_by_role("radio", name="Smoothed").locator("p")
+    tag = tab.by_key("calibrators").get_by_text("Isotonic", exact=True).first
+    for element in (caption, chosen, tag, tab.page.locator("h1"), tab.page.get_by_test_id("stMetricLabel").first):
+        assert contrast(element) >= 4.5, element.inner_text()
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
@@ -65,6 +98,14 @@ def test_the_main_controls_are_reached_by_the_keyboard_alone(tab):
         reached.append(tab.page.evaluate(within))
     for key in ("data", "model", "placement", "calibrators", "bins", "binning", "Copy link", "Show Python"):
         assert any(key in str(name) for name in reached), key
+
+
+def test_the_keyboard_shows_at_which_link_it_is(tab):
+    tab.open("explore_decide", data="sample:breast_cancer", model="naive_bayes")
+    outline = "() => [document.activeElement.innerText, getComputedStyle(document.activeElement).outlineStyle]"
+    for _ in range(6):
+        tab.page.keyboard.press("Tab")
+    assert tab.page.evaluate(outline) == ["Trees", "solid"]
 
 
 def test_a_model_is_chosen_by_the_keyboard_alone(tab):
