@@ -54,6 +54,19 @@ def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab,
         assert other.press("Reset this step").recipe_query() == lesson.steps[1].recipe.to_query()
 
 
+def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab):
+    lesson = LESSONS["reliability_diagram"]
+    tab.open("learn_lessons", bins="9").press("6 steps", within=tab.by_key("lesson_reliability_diagram"))
+    links = tab.page.get_by_test_id("stPopoverBody").get_by_role("link")
+    assert links.count() == len(lesson.steps)
+    links.nth(3).click()
+    assert arrive(tab, lesson, 4) == []
+    assert tab.recipe_query() == lesson.steps[3].recipe.to_query()
+    tab.press("Leave the lesson").by_key("lesson").wait_for(state="detached")
+    assert tab.settle().recipe_query() == {"bins": "9"}
+    assert urlsplit(tab.page.url).path == "/learn_lessons"
+
+
 def test_the_back_button_leads_through_the_steps_and_out(tab):
     lesson = LESSONS["reliability_diagram"]
     tab.open("learn_lessons", bins="9").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
