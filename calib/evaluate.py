@@ -153,8 +153,8 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.nda
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
         raise InputError(
-            f"The rarer class has {rarest} row(s), but this evaluation needs at least {needed}: "
-            "bring more rows, use fewer folds, or choose another positive class."
+            f"The rarer class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
+            f"{needed}: bring more rows, use fewer folds, or choose another positive class."
         )
     rows = np.arange(dataset.n)
     if recipe.evaluation == "folds":

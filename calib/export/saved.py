@@ -110,7 +110,7 @@ class SavedCalibrator:
         numbers, or none of its rows has all scores.
         """
         if len(columns) != self.columns:
-            raise InputError(f"{self.label} needs {self.columns} score column(s), but {len(columns)} are chosen.")
+            raise InputError(f"{self.label} needs {self.columns} score columns, but {len(columns)} are chosen.")
         scores = np.column_stack([_score_column(frame, name) for name in columns])
         whole = np.isfinite(scores).all(axis=1)
         if not whole.any():

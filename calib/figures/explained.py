@@ -12,7 +12,7 @@ from calib.calibrators.venn_abers import AddedFit, Explanation
 from calib.explain import METHOD, Explained
 from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, number, rgba
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
@@ -111,7 +111,7 @@ def _pool(fit: AddedFit) -> str:
     low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label
-    return f"the object joins {others:,} calibration row(s) {where}, {ones:,} of them of class 1"
+    return f"the object joins {counted(others, 'calibration row')} {where}, {ones:,} of them of class 1"
 
 
 def _fraction(fit: AddedFit) -> str:
@@ -197,7 +197,7 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
                     "line": {"width": 1, "color": color},
                 },
                 customdata=rows,
-                hovertemplate=f"%{{customdata:,.0f}} row(s) of class {label} at %{{x:.4f}}<extra></extra>",
+                hovertemplate=f"rows of class {label} at %{{x:.4f}}: %{{customdata:,.0f}}<extra></extra>",
             )
         )
     return traces

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, label_of
 from calib.figures.reliability import FEW
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, rgba
 from calib.groups import Grouping, group_rows, judge_groups
 from calib.selection import selected_rows
 
@@ -67,7 +67,7 @@ def prepare(
         "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
         "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
         "“Beyond chance” allows for the number of groups."
-        + (f" Faint: {few} group(s) with fewer than {FEW} rows, which say little." if few else ""),
+        + (f" Faint: {counted(few, 'group')} with fewer than {FEW} rows, saying little." if few else ""),
         f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
         f"{len(off)} pairs of calibrator and group are beyond chance.",
     )

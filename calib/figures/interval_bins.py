@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, rgba
 from calib.metrics.intervals import IntervalBins, interval_bins
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
@@ -42,17 +42,17 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers") -> BinnedInt
     told = bins.count >= FEW
     met = told & (upper >= bins.lower) & (lower <= bins.upper)
     few = int(((bins.count > 0) & ~told).sum())
-    counted = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
+    agreed = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
     return BinnedIntervals(
         calibrator,
         bins,
         lower,
         upper,
-        f"The observed frequency agrees with the mean interval in {counted}" if told.any() else "Too few rows for bins",
+        f"The observed frequency agrees with the mean interval in {agreed}" if told.any() else "Too few rows for bins",
         "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95 % Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
-        "every bin." + (f" Faint: {few} bin(s) with fewer than {FEW} rows." if few else ""),
-        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {counted}.",
+        "every bin." + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
+        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",
     )
 
 

@@ -114,7 +114,7 @@ def mark_traces(
                 mode="markers",
                 name=name,
                 customdata=np.stack([values[chosen] for values in known], axis=1),
-                hovertemplate=f"{hover}<br>%{{customdata[1]:,d}} row(s), %{{customdata[2]:.3g}} % of class 1"
+                hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,

@@ -17,7 +17,7 @@ from calib.evaluate import Evaluation
 from calib.explain import position_of
 from calib.figures.base import FigureEntry, label_of
 from calib.figures.marks import Marks, gather, mark_traces, ring
-from calib.figures.theme import LIGHT, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, Theme, counted, layout, number, rgba
 
 BINS = 40  # of the marginal histograms
 LISTED = 500  # rows in the table beside the scatter
@@ -113,7 +113,7 @@ def _caption(marks: Marks, crossed: int) -> str:
     if marks.note:
         text += f" {marks.note}"
     if crossed:
-        text += f" Below the diagonal: {crossed} pair(s) with p0 > p1, which the full placement can give."
+        text += f" Below the diagonal: {counted(crossed, 'pair')} with p0 > p1, which the full placement can give."
     return text
 
 

@@ -27,7 +27,7 @@ from calib.curves import (
 )
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, number, rgba
 from calib.recipe import Recipe
 from calib.selection import read_ranges, selected_rows
 
@@ -168,7 +168,7 @@ def _caption(recipe: Recipe, few: int) -> str:
     if recipe.band == "consistency":
         text += " Shaded, around the diagonal: where 95 % of calibrated forecasts would fall with so few rows."
     if few:
-        text += f" Faint marks: {few} bin(s) with fewer than {FEW} rows, which say little."
+        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
     return text
 
 
@@ -253,7 +253,7 @@ def _layout(theme: Theme) -> go.Layout:
             "domain": [0.24, 1],
             "scaleanchor": "x",
             "constrain": "domain",
-            "constraintoward": "bottom",
+            "constraintoward": "middle",
         },
         yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "fixedrange": True, "rangemode": "tozero", "nticks": 4},
     )

@@ -112,6 +112,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
+def counted(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "bin"), counted(1234, "row")
+    ('1 bin', '1,234 rows')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
 def layout(theme: Theme, **changes) -> go.Layout:
     """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
     axis = {

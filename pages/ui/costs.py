@@ -10,7 +10,7 @@ from calib.figures import formatted_costs, number
 from calib.figures.base import label_of
 from calib.recipe import COSTS, INTERVAL_METHODS, Recipe
 from pages.ui import state
-from pages.ui.tables import download
+from pages.ui.tables import difference, download
 from pages.ui.text import plain
 
 MOST_LISTED = 200
@@ -40,7 +40,7 @@ def headline(decision: Decision) -> None:
     """The threshold, the cheapest calibrator's cost, what it promised, and the share of open cases."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     line = decision.table.loc[best]
-    against = f"{line.difference:+.2g} against {label_of(decision.reference).lower()}"
+    reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Act as on **{plain(classes[1])}** where its probability lies above {plain(false_alarm)} / "
@@ -51,16 +51,14 @@ def headline(decision: Decision) -> None:
         st.metric(
             f"Realised cost a case · {label_of(best)}",
             number(line.realised),
-            against if best != decision.reference else None,
-            delta_color="inverse",
+            **(difference(line.difference, reference, up_is_good=False) if reference else {}),
             width=250,
             help="On the test rows, acting where the probability lies above the threshold.",
         )
         st.metric(
             f"Expected cost · {label_of(best)}",
             number(line.expected),
-            f"{line.expected - line.realised:+.2g} against realised",
-            delta_color="off",
+            **difference(line.expected - line.realised, "against realised"),
             width=220,
             help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
         )
@@ -110,7 +108,16 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         f"{plain(number(decision.threshold))}: its lower end says no, its upper end says act. "
         f"{ones.mean():.1%} of them are {plain(decision.evaluation.dataset.classes[1])}. A second look pays here first."
     )
-    st.dataframe(shown, width="stretch", hide_index=True, key="undecided", alt="Rows whose interval straddles")
+    said = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in decision.evaluation.predictions}
+    said |= {name: st.column_config.NumberColumn(format="%.3f") for name in ("lower end", "upper end")}
+    st.dataframe(
+        shown,
+        width="stretch",
+        hide_index=True,
+        column_config=said,
+        key="undecided",
+        alt="Rows left open",
+    )
     if len(rows.nonzero()[0]) > len(shown):
         st.caption(f"The {len(shown)} widest; the file holds all.")
     download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "left_open.csv")

@@ -80,7 +80,7 @@ def headline(table: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="headline"):
         gap = table["accuracy_gap"].abs()
         for label, name, value in (
-            ("Nearest to its accuracy", gap.idxmin(), f"{table.accuracy_gap[gap.idxmin()]:+.1%}"),
+            ("Nearest to its accuracy", gap.idxmin(), f"{table.accuracy_gap[gap.idxmin()]:+.1%}".replace("-", "−")),
             ("Most reliable", table.reliability.idxmin(), number(table.reliability.min())),
             ("Lowest Brier score", table.brier.idxmin(), number(table.brier.min())),
             ("Most accurate", table.accuracy.idxmax(), f"{table.accuracy.max():.1%}"),

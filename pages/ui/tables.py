@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, nan
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -38,11 +39,21 @@ def against_uncalibrated(values: pd.Series, key: str) -> None:
     st.metric(
         f"{metric.label} · {label_of(key)}",
         number(value),
-        f"{value - raw:+.2g} against uncalibrated" if isfinite(value) and isfinite(raw) else None,
-        delta_color="normal" if metric.higher_is_better else "inverse",
+        **difference(value - raw, "against uncalibrated", bool(metric.higher_is_better)),
         width=215,
         help=metric.help,
     )
+
+
+def difference(change: float, what: str, up_is_good: bool | None = None) -> dict[str, Any]:
+    """The part of a headline number that says by how much it differs; green where that is good, grey where it is
+    neither (None), nothing where it is not known.
+    """
+    if not isfinite(change):
+        return {"delta": None}
+    color = "gray" if up_is_good is None or not change else "green" if (change > 0) == up_is_good else "red"
+    arrow: Any = "up" if change > 0 else "down" if change < 0 else "off"
+    return {"delta": f"{change:+.2g} {what}".replace("-", "−"), "delta_color": color, "delta_arrow": arrow}
 
 
 def metrics(evaluation: Evaluation) -> None:

@@ -41,7 +41,7 @@ def test_small_groups_are_faint_and_said():
     y = np.tile([0, 1], 30)
     values = pd.Series(["large"] * 56 + ["small"] * 4, name="size")
     record = FIGURE.prepare(judged(y, {"none": np.full(60, 0.5)}), values)
-    assert "1 group(s) with fewer than 10 rows" in record.caption
+    assert "1 group with fewer than 10 rows" in record.caption
     for trace in FIGURE.draw(record).data:
         assert trace.marker.opacity[1] < 0.5 < trace.marker.opacity[0]
 

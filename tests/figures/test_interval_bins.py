@@ -6,6 +6,7 @@ import pytest
 from calib.binning import bin_index
 from calib.curves import binomial_interval
 from calib.figures.interval_bins import FEW, draw, prepare
+from calib.figures.theme import counted
 from tests.figures.evaluations import evaluation
 
 
@@ -44,7 +45,7 @@ def test_bins_with_few_rows_are_faint_and_said():
     record = prepare(said)
     few = ((record.bins.count > 0) & (record.bins.count < FEW)).sum()
     assert few > 0
-    assert f"Faint: {few} bin(s)" in record.caption
+    assert f"Faint: {counted(few, 'bin')}" in record.caption
     drawn = [len(trace.x) for trace in draw(record).data if trace.name == "observed frequency"]
     assert drawn == [(record.bins.count >= FEW).sum(), few]
     assert np.isfinite(np.concatenate([trace.y for trace in draw(record).data])).all()

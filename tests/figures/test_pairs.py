@@ -6,6 +6,7 @@ import pytest
 from calib.explain import position_of, widest_row
 from calib.figures import DARK, LIGHT
 from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
+from calib.figures.theme import counted
 from tests.figures.evaluations import evaluation
 
 
@@ -72,7 +73,7 @@ def test_pairs_that_cross_are_said():
     said = evaluation(placement="full", model="decision_tree", params=(("min_samples_leaf", 8),), n=120, seed=3)
     crossed = int((said.predictions["venn_abers"].p0 > said.predictions["venn_abers"].p1).sum())
     caption = prepare(said).caption
-    assert (f"{crossed} pair(s) with p0 > p1" in caption) == (crossed > 0)
+    assert (f"{counted(crossed, 'pair')} with p0 > p1" in caption) == (crossed > 0)
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

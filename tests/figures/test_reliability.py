@@ -8,6 +8,7 @@ import pytest
 from calib.curves import binned_curve, corp_curve, histogram, smooth_curve
 from calib.figures import DARK, FIGURES, LIGHT, MARKS, number
 from calib.figures.reliability import BAND_REPEATS, FEW
+from calib.figures.theme import counted
 from calib.selection import selected_rows
 from tests.figures.evaluations import evaluation
 
@@ -75,7 +76,7 @@ def test_bins_with_few_rows_are_faint_and_said_so():
     record = ENTRY.prepare(said)
     few = sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in record.bins.values())
     assert few > 0
-    assert f"{few} bin(s) with fewer than {FEW} rows" in record.caption
+    assert f"{counted(few, 'bin')} with fewer than {FEW} rows" in record.caption
     figure = ENTRY.draw(record)
     for key in METHODS:
         for trace in traces(figure, key):
@@ -177,7 +178,7 @@ def test_the_strong_line_stops_at_bins_with_few_rows_and_these_are_numbered_wher
     record, figure = drawn(e, calibrators=("none", "platt"))
     curves = [binned_curve(e.y, e.predictions[key].p, bins=40) for key in ("none", "platt")]
     few = [(c.count > 0) & (c.count < FEW) for c in curves]
-    assert f"{sum(map(np.sum, few))} bin(s) with fewer than {FEW} rows" in record.caption
+    assert f"{counted(int(sum(map(np.sum, few))), 'bin')} with fewer than {FEW} rows" in record.caption
     for key, curve, thin in zip(("none", "platt"), curves, few, strict=True):
         faint = next(t for t in figure.data if t.legendgroup == key and t.mode == "markers+text")
         assert list(faint.text) == [str(n) for n in curve.count[thin]]

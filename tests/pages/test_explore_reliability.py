@@ -265,3 +265,26 @@ def test_many_predictions_are_redrawn_fast_and_small(rows, limit, monkeypatch):
             assert time.process_time() - begin < limit
             assert faults(at) == []
             assert all(len(chart.proto.spec) < 2_000_000 for chart in at.get("plotly_chart"))
+
+
+@pytest.mark.parametrize(
+    ("change", "up_is_good", "said"),
+    [
+        (-0.0164, False, ("−0.016 less", "green", "down")),
+        (0.25, False, ("+0.25 less", "red", "up")),
+        (-0.5, True, ("−0.5 less", "red", "down")),
+        (-1e-7, None, ("−1e−07 less", "gray", "down")),
+        (0.0, True, ("+0 less", "gray", "off")),
+    ],
+)
+def test_a_difference_is_signed_and_coloured_by_whether_it_is_good(change, up_is_good, said):
+    from pages.ui.tables import difference
+
+    found = difference(change, "less", up_is_good)
+    assert (found["delta"], found["delta_color"], found["delta_arrow"]) == said
+
+
+def test_an_unknown_difference_is_not_shown():
+    from pages.ui.tables import difference
+
+    assert difference(float("nan"), "less") == difference(float("inf"), "less") == {"delta": None}
