@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from calib.calibrated import CalibratedClassifier
 from calib.calibrators import CALIBRATORS
 from calib.checks import Array
 from calib.learn import EXPERIMENTS
 from calib.learn.which_model import CALIBRATIONS, NO_OTHER, ROWS
 from calib.models import MODELS, class_one_score
+from calib.placements import PLACEMENTS
 from calib.progress import Watch
 from calib.simulations.judged import Judged
 from calib.simulations.plane import draw_plane
@@ -36,19 +36,14 @@ def fit_one(
     A calibrator is fitted on out-of-fold scores of FOLDS folds; "none" takes the model's own probabilities.
     """
     plane = draw_plane(covariances, n, random_state)
-    classifier = CalibratedClassifier(
-        MODELS[model].build(dict(settings), random_state),
-        calibrator,
-        "none" if calibrator == "none" else "cv",
-        cv=FOLDS,
-        random_state=random_state,
-    )
-    classifier.fit(plane.X, plane.y, watch)
+    estimator = MODELS[model].build(dict(settings), random_state)
+    placement = PLACEMENTS["none" if calibrator == "none" else "cv"]
+    placed = placement().fit(estimator, plane.X, plane.y, cv=FOLDS, random_state=random_state, watch=watch)
+    fitted = placed.calibrate(CALIBRATORS[calibrator]())
     if CALIBRATORS[calibrator].gives_interval:
-        return plane.posterior, classifier.predict_proba(plane.test)[:, 1]
+        return plane.posterior, placed.predict(fitted, placed.score(plane.test)).p
     # Only intervals ask the models of the folds about new objects, which for the support-vector machine takes longest.
-    scores = class_one_score(classifier.placed_.model, plane.test)
-    return plane.posterior, classifier.calibrator_.predict(scores)
+    return plane.posterior, fitted.predict(class_one_score(placed.model, plane.test))
 
 
 @dataclass(frozen=True, eq=False)
