@@ -185,9 +185,12 @@ class _Facts:
             return f"Its Brier score {self.basis} is {change} than uncalibrated by {_interval(abs(gap), half)}{sure}."
         if self.best == "none":
             return f"No calibrator has a lower Brier score {self.basis}."
+        gap, half = self._gap("none", self.best)
+        tried = len(self.keys) - 1  # their best is lower than one of them alone would be: its own interval is no proof
+        luck = f", but the best of {tried} tried may be so by luck" if gap > half and tried > 1 else ""
         return (
             f"No calibrator is better by more than luck {self.basis}: the lowest Brier score, {label_of(self.best)}’s, "
-            f"is lower by {_interval(*self._gap('none', self.best))}."
+            f"is lower by {_interval(gap, half)}{luck}."
         )
 
     def _rivals(self) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from calib import Recipe, evaluate
+from calib import Recipe, evaluate, load_sample
 from calib.advice import FEWEST_TO_FIT, FEWEST_TO_JUDGE, advise, advise_repeated, chance_of_being_best, too_few
 from calib.differences import Repeats
 from calib.evaluate import Evaluation
@@ -291,3 +291,13 @@ def test_on_a_real_set_it_says_what_the_numbers_say():
     assert advice.choice in advice.alike
     assert "none" not in advice.alike
     pd.testing.assert_series_equal(advice.table["score"], evaluation.metrics["brier"], check_names=False, rtol=1e-12)
+
+
+def test_the_best_of_many_is_not_praised_for_an_interval_that_looks_sure():
+    keys = ("none", "platt", "isotonic", "beta", "temperature", "venn", "venn_abers", "ppa")
+    evaluation = evaluate(Recipe(model="naive_bayes", calibrators=keys), load_sample("breast_cancer"))
+    advice = advise(evaluation)
+    assert advice.choice == "none"
+    (low, _) = re.findall(r"\[([−\d.]+), ([\d.]+)\]", advice.reasons[0])[0]
+    assert float(low.replace("−", "-")) > 0  # alone it would be told apart
+    assert "but the best of 7 tried may be so by luck" in advice.reasons[0]

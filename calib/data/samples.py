@@ -42,7 +42,7 @@ SAMPLES: dict[str, Sample] = {
         ),
         Sample(
             "breast_cancer",
-            "Breast cancer cells: malignant or benign",
+            "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
             "Easy and small: most probabilities are near 0 or 1, and few cases decide what calibration is worth.",

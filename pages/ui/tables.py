@@ -51,8 +51,10 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
     """
     if not isfinite(change):
         return {"delta": None}
-    color = "gray" if up_is_good is None or not change else "green" if (change > 0) == up_is_good else "red"
-    arrow: Any = "up" if change > 0 else "down" if change < 0 else "off"
+    if not change:
+        return {"delta": f"as {what.removeprefix('against ')}", "delta_color": "gray", "delta_arrow": "off"}
+    color = "gray" if up_is_good is None else "green" if (change > 0) == up_is_good else "red"
+    arrow: Any = "up" if change > 0 else "down"
     return {"delta": f"{change:+.2g} {what}".replace("-", "−"), "delta_color": color, "delta_arrow": arrow}
 
 

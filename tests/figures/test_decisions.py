@@ -135,3 +135,8 @@ def test_nothing_to_show_is_refused_with_words(decision):
         FIGURES["costs"].prepare(bare)
     with pytest.raises(InputError, match="nothing to compare"):
         FIGURES["compared"].prepare({}, metric="brier")
+
+
+def test_a_cost_of_nothing_is_a_whole_mark(decision):
+    low, _ = FIGURES["costs"].draw(FIGURES["costs"].prepare(decision)).layout.xaxis.range
+    assert low < 0

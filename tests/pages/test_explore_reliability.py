@@ -274,7 +274,7 @@ def test_many_predictions_are_redrawn_fast_and_small(rows, limit, monkeypatch):
         (0.25, False, ("+0.25 less", "red", "up")),
         (-0.5, True, ("−0.5 less", "red", "down")),
         (-1e-7, None, ("−1e−07 less", "gray", "down")),
-        (0.0, True, ("+0 less", "gray", "off")),
+        (0.0, True, ("as less", "gray", "off")),
     ],
 )
 def test_a_difference_is_signed_and_coloured_by_whether_it_is_good(change, up_is_good, said):
