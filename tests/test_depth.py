@@ -1,5 +1,7 @@
 """Every point of a sweep is the evaluation of its own Recipe; cut trees would not be; nothing is grown twice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -8,7 +10,19 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calib import Recipe, depth, evaluate
 from calib.calibrators import CALIBRATORS
-from calib.depth import GROWTHS, LOSSES, depth_recipe, depth_scores, depths_below, grow, judge, sweep, sweep_key
+from calib.depth import (
+    GROWTHS,
+    LOSSES,
+    depth_recipe,
+    depth_scores,
+    depths_below,
+    forest_cost,
+    grow,
+    judge,
+    sweep,
+    sweep_key,
+    tree_is_grown,
+)
 from calib.metrics import brier_score, loss_decomposition
 from calib.models import ProbabilityTree
 from calib.models.leaves import parents
@@ -175,3 +189,17 @@ def test_a_depth_is_grown_once_for_all_leaves(monkeypatch):
     monkeypatch.setattr(depth, "fit", lambda *args: fits.append(args) or real(*args))
     assert len(grow(RECIPE, DATA, "forest", 2)) == len(LEAVES)
     assert len(fits) == 1
+
+
+def test_the_tree_alone_comes_first_and_tells_what_the_forests_cost(points):
+    alone = list(sweep(RECIPE, DATA, forests=False))
+    assert {point.key for point in alone} == {key for key in points if key[0] == "tree"}
+    assert tree_is_grown(alone)
+    assert tree_is_grown(list(points.values()))
+    assert not tree_is_grown([point for point in alone if point.depth != 2])
+    assert not tree_is_grown([])
+    fits, seconds = forest_cost(RECIPE, alone)
+    assert fits == pytest.approx(sum(key[0] != "tree" for key in points) / len(LEAVES), rel=0.5)
+    assert forest_cost(RECIPE.replace(params={"n_estimators": 800}), alone) == (fits, pytest.approx(100 * seconds))
+    slow = [replace(alone[0], fitted=replace(alone[0].fitted, seconds=1e6)), *alone[1:]]
+    assert forest_cost(RECIPE, slow)[1] < 100 * seconds  # one fit that was held up tells nothing

@@ -34,7 +34,7 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 .stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
 # Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text itself.
 FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
-ACCENT = "button[data-variant][data-selected] p {color: #7cc4ee}"
+ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
 
 
 @dataclass(frozen=True)
