@@ -59,6 +59,7 @@ CALIBRATION_SIZE = Experiment(
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test objects.",
     more_figures=("calibration_size_entropy",),
+    also=("calibration_size_data",),
 )
 
 EXPERIMENTS = (CALIBRATION_SIZE,)

@@ -36,7 +36,7 @@ OVERLAP = Experiment(
             "2",
             choices=DIMENSIONS,
             help="The dimensions of the small pictures of all measures, and of the data drawn below.",
-            extra=view_of("overlap_measures", names=NAMES),
+            extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
         ),
         Parameter(
             "embedding",
@@ -46,7 +46,7 @@ OVERLAP = Experiment(
             choices=tuple(EMBEDDINGS),
             help="How objects of more than two dimensions are laid on the page: the plane of largest spread, or "
             "neighbours kept together.",
-            extra=view_of(names=EMBEDDINGS) | {"drawn_by_page": True},
+            extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
         RESULTS,
         Parameter("repetitions", "Repetitions", "choice", 5, choices=(1, 2, 5, 10, 20), help="Lines are their means."),
@@ -81,6 +81,7 @@ OVERLAP = Experiment(
     "1000 objects: here a fifth calibrates, and 1000 fresh objects judge.",
     more_figures=("overlap_measures",),
     large=True,
+    also=("overlap_data",),
 )
 
 EXPERIMENTS = (OVERLAP,)

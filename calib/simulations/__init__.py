@@ -42,6 +42,6 @@ SIMULATIONS: dict[str, Callable[..., Any]] = {
     "finite": every_partition,
 }
 """Key of an experiment → what computes the numbers of its picture, from all settings but those of the view;
-``cl_gl_sweep`` belongs to the experiment ``cl_gl``, and those on …_data draw what an experiment learns from."""
+an experiment's ``also`` names further ones of its settings."""
 
 __all__ = ["SIMULATIONS"]

@@ -106,6 +106,10 @@ def _joined(one: Dataset, other: Dataset) -> Dataset:
     return Dataset(one.name, pd.concat([one.X, other.X], ignore_index=True), np.concatenate([one.y, other.y]))
 
 
-def draw_data(*, random_state: int, watch: Watch | None = None) -> Dataset:
-    """The training objects of the first repetition (Figure 11)."""
-    return sweep(0, random_state).train
+def draw_data(*, random_state: int, watch: Watch | None = None, **settings) -> Dataset:
+    """The training objects of the first repetition (Figure 11).
+
+    settings : of EXPERIMENTS["calibration_size"]; n_train and n_test count
+    """
+    values = EXPERIMENTS["calibration_size"].check(settings)
+    return sweep(0, random_state, values["n_train"], values["n_test"]).train

@@ -16,10 +16,8 @@ import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
-from calib import checks
 from calib.checks import Array
 from calib.learn import EXPERIMENTS
-from calib.learn.overlap import EMBEDDINGS
 from calib.progress import Watch
 from calib.simulations import searched
 from calib.simulations.forests import Calibrated, baselines, summary
@@ -125,9 +123,13 @@ class DrawnSteps:
     steps: tuple[tuple[int, float, Array, Array], ...]
 
 
-def draw_data(*, random_state: int, watch: Watch | None = None, d: int = 2, embedding: str = "pca") -> DrawnSteps:
-    """Objects of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9)."""
-    checks.choice(embedding, EMBEDDINGS, "embedding")
+def draw_data(*, random_state: int, watch: Watch | None = None, **settings) -> DrawnSteps:
+    """Objects of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
+
+    settings : of EXPERIMENTS["overlap"]; detail (the dimensions) and embedding count
+    """
+    values = EXPERIMENTS["overlap"].check(settings)
+    d, embedding = int(values["detail"]), values["embedding"]
     pairs, drawn = path(d, random_state), []
     for step in (watch or Watch()).loop(DRAWN, "steps"):
         data = pairs[step - 1].sample(DRAWN_OBJECTS, generator(d, step, 0, random_state))

@@ -45,14 +45,14 @@ def _watched(call: Callable[..., Any], watch: Watch) -> Any:
 def steps_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
     """The data of four steps, in as many dimensions as are looked at in detail."""
     parameter = next(p for p in EXPERIMENTS["overlap"].parameters if p.name == "embedding")
-    d = int(values["detail"])
-    if d > 2:
+    if int(values["detail"]) > 2:
         learn.control(parameter, "learn.overlap.embedding", values["embedding"])
-    found = learn.simulated("overlap_data", {"d": d, "embedding": values["embedding"]}, recipe.seed)
+    found = learn.simulated("overlap_data", {name: values[name] for name in ("detail", "embedding")}, recipe.seed)
     if found is not None:
         chart.show("overlap_data", found)
 
 
 def mixture_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
     """The training objects of the first repetition."""
-    chart.show("calibration_size_data", calibration_size.draw_data(random_state=recipe.seed))
+    sizes = {name: values[name] for name in ("n_train", "n_test")}
+    chart.show("calibration_size_data", calibration_size.draw_data(random_state=recipe.seed, **sizes))

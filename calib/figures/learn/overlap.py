@@ -6,7 +6,6 @@ Shaker and Hüllermeier (2025), Figures 4, 9 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,7 +146,7 @@ class Drawn(Told):
     found: DrawnSteps
 
 
-def prepare_data(found: DrawnSteps, **_: Any) -> Drawn:
+def prepare_data(found: DrawnSteps) -> Drawn:
     """The objects of four steps on the page."""
     how = "as they are" if found.d == 2 else f"by {EMBEDDINGS[found.embedding]}"
     frames = [
