@@ -11,9 +11,11 @@ from calib.simulations import SIMULATIONS
 def drawn(request):
     """An experiment and its pictures' records."""
     experiment = EXPERIMENTS[request.param]
-    values = experiment.values({})
-    result = SIMULATIONS[experiment.key](random_state=0, **experiment.numbers(values))
-    return experiment, {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in experiment.figures}
+    values, records = experiment.values({}), {}
+    for simulation, figures in experiment.runs.items():
+        result = SIMULATIONS[simulation](random_state=0, **experiment.numbers(values, simulation))
+        records |= {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures}
+    return experiment, records
 
 
 def test_a_record_says_what_was_found_and_what_to_look_for(drawn):
