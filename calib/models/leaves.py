@@ -31,13 +31,14 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
 
-    ``tree_.value`` holds fractions since scikit-learn 1.3. Products that are whole numbers but for rounding are made
-    whole, so that scores which are equal in exact arithmetic stay equal.
+    ``tree_.value`` holds fractions since scikit-learn 1.3. Where objects are counted, products that are whole numbers
+    but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal. Sums of weights are
+    rounded themselves: there n_1 is only kept from exceeding n.
     """
     n = tree.weighted_n_node_samples
-    ones = tree.value[:, 0, 1] * n
+    ones = np.minimum(tree.value[:, 0, 1] * n, n)
     whole = np.rint(ones)
-    return np.where(np.abs(ones - whole) <= 1e-9 * n, whole, ones), n
+    return np.where((n == np.rint(n)) & (np.abs(ones - whole) <= 1e-9 * n), whole, ones), n
 
 
 def parents(tree: Any) -> np.ndarray:

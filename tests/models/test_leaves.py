@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from calib.checks import InputError
@@ -110,3 +111,15 @@ def test_curtailment_goes_on_from_the_answer_of_a_smaller_threshold():
 def test_settings_out_of_range_are_refused_by_name(settings, name):
     with pytest.raises(InputError, match=f"^{name} must"):
         check_leaf(*settings)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_probability_never_exceeds_one_where_sums_of_weights_are_rounded(seed):
+    """Weights of class 1 like 10/9 add up to whole numbers but for rounding: n_1 must not be made larger than n."""
+    X, y = make_classification(400, 5, weights=[0.45], class_sep=3, random_state=seed)
+    forest = RandomForestClassifier(20, class_weight="balanced_subsample", random_state=seed).fit(X, y)
+    for tree in forest.estimators_:
+        for leaf in ("frequency", "laplace", "m"):
+            p = node_probabilities(tree.tree_, leaf)
+            assert p.min() >= 0
+            assert p.max() <= 1
