@@ -66,11 +66,12 @@ OVERLAP = Experiment(
         "or 0.8: it has learnt noise. Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large "
         "leaves).",
         "More trees do not help there (RF_large): a mean of noise in which the same objects sit next to one another.",
-        "With more dimensions the trees differ more, their mean is less extreme, and there is less to repair. Compare "
-        "the panels.",
+        "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
+        "to repair. Half-way it is now too timid, and there calibration helps. Compare the panels.",
         "Choose Default forest: PPA only moves probabilities away from the middle, so that it cannot help where they "
         "are too extreme already. Platt, beta and isotonic can.",
-        "Compare TCE with ECE: ECE, all that can be had on real data, does not follow it.",
+        "Measure ECE, all that can be had on real data, and switch on Venn in the legend. It says two things only: "
+        "half-way in two dimensions it has the smallest ECE, and the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",

@@ -102,6 +102,26 @@ def test_tuning_repairs_it_as_well(kept):
         assert (kept.loc[d].loc[1:4, "rf_opt"] < kept.loc[d].loc[1:4, "rf_d"]).all()
 
 
+def test_in_many_dimensions_calibration_helps_half_way(kept):
+    """The mean of trees that differ is too timid there, and tuning does not cure it."""
+    half_way = kept.loc[20].loc[7:13]
+    assert (half_way[list(PAPER)].max(axis=1) < half_way[["rf_d", "rf_opt", "rf_large", "ct"]].min(axis=1)).all()
+
+
+def test_two_categories_have_the_smallest_ece_and_the_largest_tce_half_way(kept):
+    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    ece = table[table["base"] != "default"].pivot_table(index="step", columns="method", values="ece").loc[4:8]
+    assert (ece.idxmin(axis=1) == "venn").all()
+    assert (kept.loc[2].loc[4:8, [*PAPER, "temperature", "venn"]].idxmax(axis=1) == "venn").all()
+
+
+def test_adjustment_cannot_help_where_probabilities_are_too_extreme():
+    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    tce = table[table["base"] == "default"].pivot_table(index="step", columns="method", values="tce").loc[1:4]
+    assert np.allclose(tce["ppa"], tce["none"], atol=1e-4)
+    assert (tce[["platt", "beta", "isotonic"]].max(axis=1) < tce["none"]).all()
+
+
 def test_brier_falls_with_the_distance_since_irreducible_loss_does():
     table = SIMULATIONS["overlap"](random_state=0).table
     for d in DIMENSIONS:
