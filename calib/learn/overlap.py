@@ -70,6 +70,8 @@ OVERLAP = Experiment(
         "to repair. Half-way it is now too timid, and there calibration helps. Compare the panels.",
         "Choose Default forest: PPA only moves probabilities away from the middle, so that it cannot help where they "
         "are too extreme already. Platt, beta and isotonic can.",
+        "The peaks of beta: a calibration object scored exactly 0 was of class 1, and the log-odds of 0 are beyond all "
+        "others. One such object bends the whole map. Platt, which takes the score itself, hardly notices.",
         "Measure ECE, all that can be had on real data, and switch on Venn in the legend. It says two things only: "
         "half-way in two dimensions it has the smallest ECE, and the largest TCE of the calibrators.",
     ),

@@ -8,8 +8,10 @@ from calib.checks import InputError
 from calib.learn import EXPERIMENTS
 from calib.learn.forests import BASELINES
 from calib.simulations import SIMULATIONS, overlap
+from calib.simulations.forests import Calibrated
 from calib.simulations.overlap import DIMENSIONS, STEPS, cells, gathered, kept_results, one_step, path
 from calib.simulations.searched import DRAWS, shipped
+from calib.synthetic.mixture import part_of
 
 PRESET = EXPERIMENTS["overlap"].values({})
 PAPER = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
@@ -134,3 +136,20 @@ def test_brier_falls_with_the_distance_since_irreducible_loss_does():
         forest = table[(table["d"] == d) & (table["method"] == "rf_opt")]
         assert np.all(np.diff(forest["irreducible"]) < 0)
         assert np.corrcoef(forest["brier"], forest["irreducible"])[0, 1] > 0.98
+
+
+def test_beta_peaks_where_a_certain_score_was_wrong():
+    """At step 10 in two dimensions, repetition by repetition."""
+    pair, found = path(2, 0)[9], shipped()[overlap.case(2, 10)]
+    wrong, worse = [], []
+    for repetition in range(5):
+        rng = overlap.generator(2, 10, repetition, 0)
+        data, test = pair.sample(1000, rng), pair.sample(1000, rng)
+        train, pool = part_of(data, 200, 1000), part_of(data, 0, 200)
+        calibrated = Calibrated(train, pool, test, found, repetition)
+        scores, table = calibrated.scores["tuned"][0], calibrated.table(200)
+        tce = table[table["base"] == "tuned"].set_index("method")["tce"]
+        wrong.append(bool(np.any((scores == 1 - pool.y) & np.isin(scores, (0, 1)))))
+        worse.append(bool(tce["beta"] > 1.5 * tce["platt"]))
+    assert wrong == worse
+    assert any(wrong)

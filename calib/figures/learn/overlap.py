@@ -66,7 +66,7 @@ def prepare_measures(found: Overlap, detail: str = "2", base: str = "tuned") -> 
     return Panels(
         title=f"All measures in {d} dimensions",
         caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
-        "method adds, and follows TCE. ECE follows neither.",
+        "method adds: TCE, with the noise of the labels. ECE is measured without the truth.",
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
         answer=None,
@@ -155,7 +155,9 @@ def prepare_data(found: DrawnSteps) -> Drawn:
     ]
     return Drawn(
         title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
-        caption="Every panel has its own plane."
+        caption="Both features, on the same scale in every panel."
+        if found.d == 2
+        else "Every panel has its own plane, that of the largest spread."
         if found.embedding == "pca"
         else "t-SNE keeps neighbours together; distances between groups, sizes and axes mean nothing.",
         alt=f"Scatter plots of both classes at the Bhattacharyya distances "
@@ -167,8 +169,11 @@ def prepare_data(found: DrawnSteps) -> Drawn:
 
 
 def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
-    """Four scatter plots."""
+    """Four scatter plots, on one scale where the axes are the features."""
     steps = record.found.steps
+    everything = np.vstack([at for _, _, at, _ in steps])
+    low, high = everything.min(axis=0) - 0.3, everything.max(axis=0) + 0.3
+    ranges = [[low[i], high[i]] if record.found.d == 2 else None for i in (0, 1)]
     figure = panels(
         theme,
         [(f"distance {number(distance)}",) for _, distance, _, _ in steps],
@@ -179,9 +184,8 @@ def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
     )
     for i, (_, _, at, y) in enumerate(steps):
         x_axis, y_axis = axes(i)
-        figure.update_layout(
-            {f"xaxis{x_axis[1:]}": {"showticklabels": False}, f"yaxis{y_axis[1:]}": {"showticklabels": False}}
-        )
+        for axis, limits in ((f"xaxis{x_axis[1:]}", ranges[0]), (f"yaxis{y_axis[1:]}", ranges[1])):
+            figure.update_layout({axis: {"showticklabels": False, "range": limits}})
         for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
             figure.add_scatter(
                 x=np.round(at[y == label, 0], 3),
