@@ -44,9 +44,11 @@ CALIBRATION_SIZE = Experiment(
         Parameter("n_test", "Test objects", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."),
     ),
     notice=(
-        "One or two parameters (PPA, temperature, Platt, beta) settle with a few dozen objects. Isotonic regression "
-        "and rank need hundreds, Venn–Abers fewer: its interval keeps it from believing small samples.",
-        "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank.",
+        "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of objects. Isotonic "
+        "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
+        "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
+        "settles before beta, yet higher: its curve does not fit, which no further object mends.",
+        "With a dozen objects Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",
         "RF_opt takes the calibration objects for training instead. Look where its line runs.",
         "Look at ECE, then at the entropies: a method that says few different things fills few bins, and few full "
         "bins have a small ECE. It says little about the single prediction.",

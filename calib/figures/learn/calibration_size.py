@@ -16,7 +16,7 @@ from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made,
 from calib.figures.learn.words import Told
 from calib.figures.theme import LIGHT, Theme, layout, number
 from calib.learn.calibration_size import PUBLISHED_ENTROPY
-from calib.learn.forests import BASES, MEASURES
+from calib.learn.forests import BASELINES, BASES, MEASURES
 from calib.records import Dataset
 from calib.simulations.calibration_size import SizeResult
 
@@ -40,11 +40,15 @@ def prepare(found: SizeResult, measure: str = "tce", base: str = "tuned") -> Siz
     last = last[[key for key in PAPER_METHODS if key in last]]
     best = last.idxmax() if measure in ("accuracy", "group_entropy", "bin_entropy") else last.idxmin()
     said = "highest" if measure in ("accuracy", "group_entropy", "bin_entropy") else "lowest"
+    needs = ""
+    if measure in ("tce", "ece", "brier"):
+        shares = (f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
+        needs = f"It stays within a fifth of where it ends from: {', '.join(shares)}. "
     return Sizes(
         title=f"{MEASURES[measure]} is {said} with {name(best)} once calibration and training sets are of one size: "
         f"{number(last[best])}; Venn–Abers goes from {number(first['venn_abers'])} to {number(last['venn_abers'])}",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; in ink, at every tenth: forests that learn from "
-        f"training and calibration objects alike. Bands: two standard errors. {how_made(found)}",
+        f"training and calibration objects alike. Bands: two standard errors. {needs}{how_made(found)}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -52,6 +56,19 @@ def prepare(found: SizeResult, measure: str = "tce", base: str = "tuned") -> Siz
         rows=rows,
         measure=measure,
     )
+
+
+def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
+    """The share from which on each calibrator's mean stays within a fifth of where it ends, least first.
+
+    Where it ends is the mean at its last five shares; only for measures of which little is good.
+    """
+    wide, shares = rows.pivot_table(index="share", columns="method", values=measure), {}
+    for method in (key for key in PAPER_METHODS if key not in BASELINES):
+        near = wide[method] <= 1.2 * wide[method].iloc[-5:].mean()
+        steady = wide.index[near[::-1].cummin()[::-1]]
+        shares[method] = float(steady[0] if len(steady) else wide.index[-1])
+    return dict(sorted(shares.items(), key=lambda item: item[1]))
 
 
 def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
