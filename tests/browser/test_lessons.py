@@ -3,6 +3,7 @@
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from calib.lessons import LESSONS
 from tests.browser.driver import serving
@@ -24,7 +25,9 @@ def shown(tab, lesson, number):
     missing = [
         text for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title) if text not in words
     ]
-    if not tab.page.get_by_test_id(CHARTS).count() and not tab.by_key("prediction").count():
+    try:
+        tab.page.get_by_test_id(CHARTS).or_(tab.by_key("prediction")).first.wait_for(timeout=15_000)
+    except TimeoutError:
         missing.append("a chart or a question")
     if not urlsplit(tab.page.url).path.endswith(step.page):
         missing.append(f"its page, {step.page}")
