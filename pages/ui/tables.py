@@ -34,8 +34,8 @@ def headline(evaluation: Evaluation) -> None:
 
 def against_uncalibrated(values: pd.Series, key: str) -> None:
     """One metric of one calibrator as a headline number, with its difference to the uncalibrated model."""
-    metric, value = METRICS[values.name], values[key]
-    raw = values.get("none", nan) if key != "none" else nan
+    metric, value = METRICS[values.name], float(values[key])
+    raw = float(values.get("none", nan)) if key != "none" else nan  # plain numbers: ∞ − ∞ is not known, without a word
     st.metric(
         f"{metric.label} · {label_of(key)}",
         number(value),

@@ -4,17 +4,15 @@ import json
 import time
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from calib.figures import FIGURES
 from calib.learn import EXPERIMENTS
 from calib.simulations import SIMULATIONS
-from tests.pages.app import faults, page, titles
+from tests.pages.app import ROOT, faults, page, titles
 
 KEYS = ("overlap", "calibration_size")
-SMALL = {
-    "overlap": {"d": "2", "n": 200, "repetitions": 1},
-    "calibration_size": {"repetitions": 5, "sizes": 10, "n_train": 200},
-}
+SMALL = {"d": "2", "n": 200, "repetitions": 1}
 
 
 def opened(key, seed=0, **settings):
@@ -41,34 +39,36 @@ def test_a_view_setting_computes_nothing(key):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_other_settings_run_part_by_part_and_can_be_called_off(key):
-    """Pictures of the parts that are there; Cancel keeps them; going on finishes."""
-    chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in SMALL[key].items()}
-    at = opened_without_waiting(key, chosen)
+def test_another_seed_is_computed_under_progress_and_can_be_called_off(key):
+    at = opened_without_waiting(key, {f"{key}.guess": "skip"}, seed="1")
     assert faults(at) == []
     (cancel,) = [button for button in at.button if button.key == f"cancel_learn_{key}"]
     cancel.click().run()
     assert any(text.value.startswith("Cancelled") for text in at.info)
-    limit = time.monotonic() + 120
+    assert at.button(key=f"fit_again_learn_{key}")
+
+
+def test_other_settings_run_part_by_part():
+    """Pictures of the parts that are there; after a Cancel, going on finishes."""
+    key = "overlap"
+    chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in SMALL.items()}
+    at = opened_without_waiting(key, chosen)
+    at.button(key=f"cancel_learn_{key}").click().run()
     at.button(key=f"fit_again_learn_{key}").click().run()
-    seen = set()
+    limit, seen = time.monotonic() + 120, set()
     while any(button.key == f"cancel_learn_{key}" for button in at.button):
         assert time.monotonic() < limit
         seen |= {caption.value for caption in at.main.caption if "Computed here" in caption.value}
         time.sleep(1)
         at.run()
     assert faults(at) == []
-    values = EXPERIMENTS[key].values({}) | SMALL[key]
+    values = EXPERIMENTS[key].values({}) | SMALL
     record = FIGURES[key].prepare(SIMULATIONS[key](random_state=0, **EXPERIMENTS[key].numbers(values)))
     assert titles(at)[0] == record.title
     assert seen  # pictures while it ran
 
 
-def opened_without_waiting(key, chosen):
-    from streamlit.testing.v1 import AppTest
-
-    from tests.pages.app import ROOT
-
+def opened_without_waiting(key, chosen, seed="0"):
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params["learn"] = json.dumps(chosen)
+    at.query_params.update(learn=json.dumps(chosen), seed=seed)
     return at.switch_page(f"pages/learn_{key}.py").run()

@@ -26,31 +26,33 @@ def wide(table, measure="tce"):
     return table.pivot_table(index="share", columns="method", values=measure)
 
 
-def test_a_cell_depends_on_its_seed_and_settings_alone():
-    first = one_repetition(1, 0, sizes=10, n_train=60, n_test=50)
-    assert one_repetition(1, 0, sizes=10, n_train=60, n_test=50).equals(first)
-    assert not one_repetition(2, 0, sizes=10, n_train=60, n_test=50)["tce"].equals(first["tce"])
-    assert sorted(first["share"].unique()) == pytest.approx(np.arange(1, 11) / 10)
+@pytest.fixture(scope="module")
+def cell():
+    return one_repetition(0, 0, sizes=10, n_train=60, n_test=50)
 
 
-def test_calibration_sets_grow_and_nothing_else_does():
+def test_a_cell_depends_on_its_seed_and_settings_alone(cell):
+    assert one_repetition(0, 0, sizes=10, n_train=60, n_test=50).equals(cell)
+    assert not np.array_equal(sweep(1, 0, 60, 50).train.y, sweep(0, 0, 60, 50).train.y)
+    assert sorted(cell["share"].unique()) == pytest.approx(np.arange(1, 11) / 10)
+
+
+def test_calibration_sets_grow_and_nothing_else_does(cell):
     """The forest that others calibrate is the same at every size; so is the test set."""
-    table = one_repetition(0, 0, sizes=10, n_train=60, n_test=50)
-    base = table[(table["method"] == "none") & (table["base"] == "default")]
+    base = cell[(cell["method"] == "none") & (cell["base"] == "default")]
     assert np.ptp(base["tce"]) == 0
-    assert np.ptp(table["irreducible"]) == 0
+    assert np.ptp(cell["irreducible"]) == 0
     data = sweep(0, 0, 60, 50)
     small, large = data.calibration(0.1), data.calibration(1.0)
     assert large.X.iloc[: small.n].equals(small.X)
 
 
-def test_forests_without_calibration_learn_from_both_sets():
-    table = one_repetition(0, 0, sizes=10, n_train=60, n_test=50)
+def test_forests_without_calibration_learn_from_both_sets(cell):
     data = sweep(0, 0, 60, 50)
     both = np.vstack([data.train.X, data.calibration(0.5).X])
     forest = RandomForestClassifier(100, random_state=0).fit(both, np.append(data.train.y, data.calibration(0.5).y))
     p = forest.predict_proba(data.test.X.to_numpy())[:, 1]
-    (tce,) = table[(table["method"] == "rf_d") & (table["share"] == 0.5)]["tce"]
+    (tce,) = cell[(cell["method"] == "rf_d") & (cell["share"] == 0.5)]["tce"]
     assert tce == pytest.approx(np.mean((p - data.test.posterior) ** 2), abs=1e-12)
 
 
