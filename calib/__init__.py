@@ -3,9 +3,9 @@
 from calib.calibrated import CalibratedClassifier
 from calib.data import load_sample
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
+from calib.kernel.records import Dataset, Predictions
+from calib.kernel.version import __version__
 from calib.recipe import Recipe
-from calib.records import Dataset, Predictions
-from calib.version import __version__
 
 __all__ = [
     "CalibratedClassifier",

@@ -17,16 +17,16 @@ from typing import Any
 
 import pandas as pd
 
-from calib import checks
-from calib.checks import InputError
 from calib.data import guess_target, read_table
 from calib.evaluate import evaluate
 from calib.export import experiment_html, report_html, run_experiment, safe_csv
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
 from calib.learn import EXPERIMENTS, Experiment
 from calib.learn.base import read
-from calib.progress import Watch
 from calib.recipe import Recipe
-from calib.records import Dataset
 from calib.sources import digest, load
 
 

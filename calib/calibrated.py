@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from calib import checks
 from calib.calibrators import CALIBRATORS, ScoreCalibrator
-from calib.checks import InputError
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.oob import OutOfBag
-from calib.progress import Watch
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -19,15 +19,15 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
 
 from calib.calibrators import CALIBRATORS
-from calib.checks import InputError
 from calib.data import preprocessor
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset, Predictions
 from calib.metrics import METRICS, metric_table
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
 from calib.placements import PLACEMENTS, Outcome
-from calib.progress import Watch
 from calib.recipe import Recipe
-from calib.records import Dataset, Predictions
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from calib import checks
 from calib.calibrators import CALIBRATORS, MERGE_RULES
-from calib.checks import InputError
 from calib.data import DEFAULT_SAMPLE
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
 from calib.learn import SETTINGS as LEARN_SETTINGS
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.records import Parameter
 
 PARTS = ("fit", "calibrate", "view")
 BINNINGS = ("uniform", "quantile")
@@ -147,7 +147,7 @@ class Recipe:
     >>> Recipe(bins=0)
     Traceback (most recent call last):
     ...
-    calib.checks.InputError: bins must be a whole number from 2 to 100, but is 0.
+    calib.kernel.checks.InputError: bins must be a whole number from 2 to 100, but is 0.
     """
 
     data: str = _field("fit", DEFAULT_DATA, _text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.")

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from calib.data import SAMPLES, DataError, fetch_openml, prepare, prepare_predictions, sample_frame
+from calib.kernel.records import Dataset
 from calib.recipe import Recipe
-from calib.records import Dataset
 from calib.synthetic import SYNTHETIC
 
 

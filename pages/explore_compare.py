@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from pages.ui import applying, comparing, frame, keeping, reports
+from pages.ui import frame
+from pages.ui.explore import compare
 
 recipe = frame.open_page("pages/explore_compare.py")
 
-keeping.keep(recipe)
-results = comparing.results(keeping.compared(recipe), recipe)
+compare.keep(recipe)
+results = compare.results(compare.compared(recipe), recipe)
 if results:
-    comparing.show(results)
+    compare.show(results)
     st.header("Take along", anchor=False)
-    reports.downloads(results)
-    reports.calibrator(results)
+    compare.everything(results)
+    compare.calibrator(results)
 st.header("Use a saved calibrator", anchor=False)
-applying.saved()
+compare.saved()

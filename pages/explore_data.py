@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from pages.ui import bring, frame, table, work
+from pages.ui import frame, work
+from pages.ui.explore import data
 
 recipe = frame.open_page("pages/explore_data.py")
 
 with st.expander("Bring your own data", expanded=True, key="bring"):
-    bring.uploader(recipe)
+    data.uploader(recipe)
 with st.expander("Fetch from OpenML"):
-    bring.openml()
+    data.openml()
 
 if recipe.data.startswith("synthetic:"):
-    table.synthetic_settings(recipe)
+    data.synthetic_settings(recipe)
 else:
-    raw = table.raw(recipe)
-    table.choices(recipe, raw)
-    table.problems(recipe, raw)
-data = work.dataset(recipe)
-table.overview(recipe, data)
+    raw = data.raw(recipe)
+    data.choices(recipe, raw)
+    data.problems(recipe, raw)
+data.overview(recipe, work.dataset(recipe))

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from calib.decision import decide
-from pages.ui import chart, costs, frame, work
+from calib.analysis import decision
+from pages.ui import chart, frame, work
+from pages.ui.explore import decide
 
 recipe = frame.open_page("pages/explore_decide.py")
-costs.controls(recipe)
+decide.controls(recipe)
 evaluation = work.evaluation(recipe)
 
 frame.refusals(evaluation)
@@ -14,10 +15,10 @@ if not evaluation.predictions:
     st.info("Nothing to decide by: choose a calibrator in the sidebar that can answer here.")
     st.stop()
 
-decision = decide(evaluation)
-costs.headline(decision)
-chart.show("costs", decision)
-chart.show("net_benefit", decision)
-costs.table(decision)
-costs.undecided(decision, recipe)
+decided = decision.decide(evaluation)
+decide.headline(decided)
+chart.show("costs", decided)
+chart.show("net_benefit", decided)
+decide.table(decided)
+decide.undecided(decided, recipe)
 frame.notes(evaluation.notes)

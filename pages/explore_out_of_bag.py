@@ -1,16 +1,17 @@
 """Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
 
-from pages.ui import chart, frame, setups
+from pages.ui import chart, frame
+from pages.ui.explore import out_of_bag
 
 recipe = frame.open_page("pages/explore_out_of_bag.py")
-setups.needs_features(recipe)
-setups.needs_bagging(recipe)
-setups.as_published(recipe)
+out_of_bag.needs_features(recipe)
+out_of_bag.needs_bagging(recipe)
+out_of_bag.as_published(recipe)
 
-evaluations = setups.evaluations(recipe)
-table = setups.table(evaluations)
-setups.headline(table)
+evaluations = out_of_bag.evaluations(recipe)
+table = out_of_bag.table(evaluations)
+out_of_bag.headline(table)
 chart.show("setups", table)
-setups.numbers(table, evaluations)
-setups.beside_the_paper(table)
-setups.notes(evaluations)
+out_of_bag.numbers(table, evaluations)
+out_of_bag.beside_the_paper(table)
+out_of_bag.notes(evaluations)

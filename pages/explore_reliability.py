@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.ui import frame, reliability, tables, work
+from pages.ui import frame, tables, work
+from pages.ui.explore import reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
 evaluation = work.evaluation(recipe)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.ui import frame, trees
+from pages.ui import frame
+from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
 trees.needs_features(recipe)

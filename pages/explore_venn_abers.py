@@ -2,33 +2,34 @@
 
 import streamlit as st
 
-from pages.ui import chart, frame, intervals
+from pages.ui import chart, frame
+from pages.ui.explore import venn_abers
 
 recipe = frame.open_page("pages/explore_venn_abers.py")
-evaluation = intervals.evaluation(recipe)
-method, row = intervals.shown_method(evaluation), intervals.chosen_row(evaluation)
+evaluation = venn_abers.evaluation(recipe)
+method, row = venn_abers.shown_method(evaluation), venn_abers.chosen_row(evaluation)
 
-intervals.headline(evaluation)
-intervals.switches(recipe)
+venn_abers.headline(evaluation)
+venn_abers.switches(recipe)
 pairs, table = st.columns([0.56, 0.44], gap="medium")
 with pairs:
     chart.show(
-        "pairs", evaluation, calibrator=method, color=evaluation.recipe.color, row=row, on_click=intervals.choose_row
+        "pairs", evaluation, calibrator=method, color=evaluation.recipe.color, row=row, on_click=venn_abers.choose_row
     )
 with table:
-    intervals.rows(evaluation, row)
+    venn_abers.rows(evaluation, row)
 
 st.header("One Venn–Abers prediction explained", anchor=False)
-intervals.explanation(evaluation, row)
+venn_abers.explanation(evaluation, row)
 
 st.header("What was learned from the calibration rows", anchor=False)
 left, right = st.columns(2, gap="medium")
 with left:
     chart.show("step_curves", evaluation, row=row)
 with right:
-    chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=intervals.choose_row)
+    chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=venn_abers.choose_row)
 
 st.header("Do the intervals hold, and how wide are they?", anchor=False)
 chart.show("interval_bins", evaluation, calibrator=method)
-intervals.side_by_side(recipe, evaluation)
+venn_abers.side_by_side(recipe, evaluation)
 frame.notes(evaluation.notes)

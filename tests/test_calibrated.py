@@ -19,10 +19,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calib.calibrated import CalibratedClassifier
 from calib.calibrators import Isotonic, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
-from calib.progress import Cancelled, Watch
 
 X, Y = make_classification(200, 5, n_informative=3, flip_y=0.2, random_state=0)
 NEW = make_classification(25, 5, n_informative=3, random_state=1)[0]

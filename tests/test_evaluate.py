@@ -11,11 +11,11 @@ from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
 from calib.calibrators import CALIBRATORS
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
 from calib.metrics import brier_score, expected_calibration_error
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.records import Dataset
 from calib.synthetic import GaussianPair
 
 chain = importlib.import_module("calib.evaluate")  # the package's name "evaluate" is the function

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import PARTS, Recipe

@@ -16,6 +16,12 @@ CALIBRATORS: dict[str, type[ScoreCalibrator]] = {
     method.key: method for method in (Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank)
 }
 
+
+def label_of(key: str) -> str:
+    """The name of a calibrator in running text."""
+    return CALIBRATORS[key].label if key in CALIBRATORS else key
+
+
 __all__ = [
     "CALIBRATORS",
     "MERGE_RULES",
@@ -30,5 +36,6 @@ __all__ = [
     "Uncalibrated",
     "Venn",
     "VennAbers",
+    "label_of",
     "merge_pair",
 ]

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators.merge import MERGE_RULES, merge_pair
-from calib.checks import (
+from calib.kernel.checks import (
     Array,
     InputError,
     binary_labels,
@@ -21,7 +21,7 @@ from calib.checks import (
     setting,
     weight_vector,
 )
-from calib.records import Parameter
+from calib.kernel.records import Parameter
 
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.checks import Array
-from calib.likelihood import LogisticFit, fit_logistic
+from calib.kernel.checks import Array
+from calib.kernel.likelihood import LogisticFit, fit_logistic
 
 CLIP = float(np.finfo(np.float64).eps)
 

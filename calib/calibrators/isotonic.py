@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.checks import Array
-from calib.pav import pool_adjacent_violators, pool_ties
-from calib.records import Parameter
+from calib.kernel.checks import Array
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.records import Parameter
 
 
 class Isotonic(ScoreCalibrator):

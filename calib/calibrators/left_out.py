@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib.checks import Array
-from calib.pav import Tied, pool_adjacent_violators
+from calib.kernel.checks import Array
+from calib.kernel.pav import Tied, pool_adjacent_violators
 
 RUN = 64
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.checks import Array, choice
+from calib.kernel.checks import Array, choice
 
 
 def _log(p0: Array, p1: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.checks import Array
+from calib.kernel.checks import Array
 
 
 class Uncalibrated(ScoreCalibrator):

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.checks import Array, both_classes
-from calib.likelihood import fit_logistic
+from calib.kernel.checks import Array, both_classes
+from calib.kernel.likelihood import fit_logistic
 
 
 class Platt(ScoreCalibrator):

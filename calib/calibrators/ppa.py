@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.checks import Array
-from calib.records import Parameter
+from calib.kernel.checks import Array
+from calib.kernel.records import Parameter
 
 GRID = np.arange(51)
 BLOCK = 4096  # probabilities tried at once: what a processor's cache holds

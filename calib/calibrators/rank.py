@@ -11,7 +11,7 @@ import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.isotonic import Isotonic
-from calib.checks import Array, InputError
+from calib.kernel.checks import Array, InputError
 
 
 class Rank(ScoreCalibrator):

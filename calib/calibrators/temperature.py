@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
-from calib.checks import Array, both_classes
+from calib.kernel.checks import Array, both_classes
 
 COLDEST, HOTTEST = 1e-3, 1e3
 

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from calib.binning import bin_index, edge_index, group_sums, quantile_edges
 from calib.calibrators.base import MERGE, IntervalCalibrator
-from calib.checks import Array, InputError
-from calib.records import Parameter
+from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges
+from calib.kernel.checks import Array, InputError
+from calib.kernel.records import Parameter
 
 
 class Venn(IntervalCalibrator):

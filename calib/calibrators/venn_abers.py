@@ -27,8 +27,8 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import MERGE, IntervalCalibrator
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
-from calib.checks import Array, number
-from calib.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
+from calib.kernel.checks import Array, number
+from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from calib import checks
-from calib.checks import Array
+from calib.kernel import checks
+from calib.kernel.checks import Array
 
 MOST_METHODS = 12
 """4 213 597 partitions, about a second; the thirteenth method would make 27 644 437."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from calib import checks
+from calib.kernel import checks
 
 
 @dataclass(frozen=True)

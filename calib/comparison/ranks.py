@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from calib import checks
-from calib.checks import Array
+from calib.kernel import checks
+from calib.kernel.checks import Array
 
 
 @dataclass(frozen=True)

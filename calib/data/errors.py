@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 
 LARGEST = 1 << 29  # bytes of a file once unpacked
 MOST_CELLS = 100_000_000  # of a table

@@ -14,8 +14,8 @@ from calib.data.columns import as_float, identifier_name, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import Classes, choose_classes, class_counts, guess_target, labels
 from calib.data.typed import typed_frame
-from calib.data.words import count, row_numbers
-from calib.records import Dataset
+from calib.kernel.records import Dataset
+from calib.kernel.wording import counted, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 SCORE_NAME = re.compile(
@@ -96,11 +96,11 @@ def prepare_predictions(
     notes = [classes.note]
     if not labelled.all():
         notes.append(
-            f"Left out for want of a label: {count(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})."
+            f"Left out for want of a label: {counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})."
         )
     for column, good in zip(chosen, finite.T, strict=True):
         if not good.all():
-            said = f"{count(int((~good).sum()), 'row')} ({row_numbers(~good)})"
+            said = f"{counted(int((~good).sum()), 'row')} ({row_numbers(~good)})"
             notes.append(f"Left out because {column!r} is missing or infinite: {said}.")
     unused = [column for column in typed.columns if column != target and column not in chosen]
     if unused:

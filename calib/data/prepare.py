@@ -11,8 +11,8 @@ from calib.data.columns import Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import choose_classes, class_counts, labels
 from calib.data.typed import typed_frame
-from calib.data.words import count, listed, row_numbers
-from calib.records import Dataset
+from calib.kernel.records import Dataset
+from calib.kernel.wording import counted, quoted, row_numbers
 
 WHY_LEFT_OUT = {
     "empty": "all values missing",
@@ -50,7 +50,7 @@ def prepare(
     notes = [classes.note]
     rows = text.notna().to_numpy()
     if not rows.all():
-        notes.append(f"Left out for want of a label: {count(int((~rows).sum()), 'row')} ({row_numbers(~rows)}).")
+        notes.append(f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)}).")
     left_out, kept = set(map(str, exclude)), set(map(str, keep))
     unknown = sorted((left_out | kept) - set(typed.columns))
     if unknown:
@@ -78,11 +78,11 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
             continue
         columns[name] = _typed(frame[name], found)
         if found.strays:
-            shown = listed(list(found.strays), 3)
-            n = count(sum(found.strays.values()), "value")
+            shown = quoted(list(found.strays), 3)
+            n = counted(sum(found.strays.values()), "value")
             remarks.append(f"Column {name!r}: {n} that are no numbers ({shown}) count as missing.")
         if found.infinite:
-            remarks.append(f"Column {name!r}: {count(found.infinite, 'infinite value')} count as missing.")
+            remarks.append(f"Column {name!r}: {counted(found.infinite, 'infinite value')} count as missing.")
     return pd.DataFrame(columns, index=frame.index), remarks
 
 

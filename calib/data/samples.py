@@ -12,7 +12,7 @@ from calib.data.errors import DataError
 from calib.data.predictions import prepare_predictions
 from calib.data.prepare import prepare
 from calib.data.read import read_table
-from calib.records import Dataset
+from calib.kernel.records import Dataset
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 

@@ -10,8 +10,8 @@ from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
 from calib.data.target import choose_classes, class_counts, guess_target, labels
 from calib.data.typed import typed_frame
-from calib.data.words import count, listed
-from calib.records import Problem
+from calib.kernel.records import Problem
+from calib.kernel.wording import counted, quoted
 
 COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
 
@@ -68,7 +68,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         yield Problem("error", target, error.message, error.remedy)
         return
     if len(counts) > 2:
-        said = f"The label has {len(counts)} classes ({listed(list(counts))}), and two are needed."
+        said = f"The label has {len(counts)} classes ({quoted(list(counts))}), and two are needed."
         remedy = "Choose the positive class; it is set against the rest." + (
             f" Without a choice it is the rarest, {classes.positive!r}." if positive is None else ""
         )
@@ -76,7 +76,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
-            said = f"Class {name!r} has {count(rows, 'row')}; the split asked for needs {rows_needed}."
+            said = f"Class {name!r} has {counted(rows, 'row')}; the split asked for needs {rows_needed}."
             yield Problem("error", target, said, "Add rows of this class, or choose a split into fewer parts.")
         elif rows < COMFORTABLE:
             said = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
@@ -102,10 +102,10 @@ def _feature(column: Column) -> Iterator[Problem]:
             yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
-            said = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({listed(list(strays), 3)})."
+            said = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
             yield Problem("warning", name, said, "They count as missing. Correct in the file those that mean a number.")
     if column.infinite:
-        said = f"{count(column.infinite, 'infinite value')}."
+        said = f"{counted(column.infinite, 'infinite value')}."
         yield Problem("warning", name, said, "They count as missing. Replace them in the file by what they mean.")
 
 

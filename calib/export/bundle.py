@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from plotly.offline import get_plotlyjs
 
-from calib.checks import InputError
 from calib.evaluate import Evaluation
 from calib.export import chromium
 from calib.export.calibrators import calibrator_json
@@ -19,7 +18,8 @@ from calib.export.recipes import write_recipes
 from calib.export.source import python_source
 from calib.export.tables import safe_csv, side_by_side_table
 from calib.figures import LIGHT, Theme
-from calib.progress import Watch
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same evaluations, the same bytes
 PLOTLY = "plotly.min.js"

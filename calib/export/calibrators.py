@@ -39,14 +39,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES, Venn
-from calib.checks import InputError
 from calib.evaluate import Evaluation
 from calib.export.fields import parse
 from calib.export.maps import KINDS, kind_of
 from calib.export.saved import SavedCalibrator
+from calib.kernel.checks import InputError
+from calib.kernel.version import __version__
 from calib.placements.cv import FoldCalibrators
 from calib.placements.oob import RankMap
-from calib.version import __version__
 
 FORMAT, VERSION = "calib.calibrator", 1
 SEVERAL = {"folds": "fold_scores", "ranks": "tree_scores"}  # kinds that ask for more than one score a case
@@ -168,7 +168,7 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     >>> read_calibrator('{"format": "something else"}')
     Traceback (most recent call last):
     ...
-    calib.checks.InputError: The calibrator file: format must be one of 'calib.calibrator', but is 'something else'.
+    calib.kernel.checks.InputError: The calibrator file: format must be one of 'calib.calibrator', but is ...
     """
     top = parse(content, "The calibrator file")
     top.choice("format", [FORMAT])

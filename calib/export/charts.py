@@ -9,11 +9,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.decision import decide
+from calib.analysis.decision import decide
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.base import Record
+from calib.kernel.checks import InputError
 
 
 @dataclass(frozen=True, eq=False)

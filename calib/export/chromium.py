@@ -25,7 +25,7 @@ from urllib.parse import unquote_to_bytes
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 
 NAMES = (
     "chromium",

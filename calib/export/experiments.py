@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from calib import checks
 from calib.export.charts import Chart
 from calib.export.pages import document, figure_html, made_by
 from calib.figures import FIGURES, LIGHT, Theme
+from calib.kernel import checks
+from calib.kernel.progress import Watch
+from calib.kernel.records import Parameter
 from calib.learn import EXPERIMENTS, Experiment
-from calib.progress import Watch
 from calib.recipe import Recipe
-from calib.records import Parameter
 from calib.simulations import SIMULATIONS
 
 

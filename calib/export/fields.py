@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calib import checks
-from calib.checks import Array, InputError
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
 
 MOST_BYTES = 64 * 2**20
 LARGEST = sys.float_info.max
@@ -40,7 +40,7 @@ class Fields:
     >>> Fields({"a": {"b": 2}}, "The file: the whole").object("a").number("b", 0, 1)
     Traceback (most recent call last):
     ...
-    calib.checks.InputError: The file: a.b must be a number from 0 to 1, but is 2.
+    calib.kernel.checks.InputError: The file: a.b must be a number from 0 to 1, but is 2.
     """
 
     def __init__(self, value: Any, path: str) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from calib.binning import bin_index
 from calib.calibrators import PPA, Beta, Isotonic, Platt, Rank, Temperature, Uncalibrated, Venn, VennAbers
 from calib.calibrators.beta import CLIP
-from calib.checks import Array, InputError
 from calib.export.fields import Fields
 from calib.export.saved import ProbabilityStepPairs, StepPairs
+from calib.kernel.binning import bin_index
+from calib.kernel.checks import Array, InputError
 from calib.placements.cv import FoldCalibrators
 
 LARGEST = float(np.finfo(np.float64).max)

@@ -10,14 +10,14 @@ from importlib.metadata import version
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
+from calib.analysis.decision import decide
 from calib.calibrators import CALIBRATORS
-from calib.checks import InputError
-from calib.decision import decide
 from calib.evaluate import Evaluation
 from calib.export.charts import Chart, charts
 from calib.export.source import python_source
 from calib.figures import FIGURES, LIGHT, Theme, formatted_costs, formatted_metrics, formatted_side_by_side
-from calib.version import __version__
+from calib.kernel.checks import InputError
+from calib.kernel.version import __version__
 
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "plotly")
 SIDE_BY_SIDE = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "width")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib import checks
 from calib.calibrators.base import IntervalCalibrator
-from calib.checks import Array, InputError
 from calib.data.columns import as_float, is_number
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
 from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 

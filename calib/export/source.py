@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from calib.decision import Decision
+from calib.analysis.decision import Decision
+from calib.analysis.explain import Explained
 from calib.evaluate import Evaluation
-from calib.explain import Explained
 from calib.recipe import Recipe
 
 FILE = "YOUR FILE"
@@ -45,10 +45,10 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
 
 
 PAGE_IMPORTS = {
-    "decide": "from calib.decision import decide\n",
-    "trees": "from calib.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
-    "from calib.grown_tree import grown_tree\n",
-    "out_of_bag": "from calib.figures import FIGURES\nfrom calib.setups import setup_recipes, setup_table\n",
+    "decide": "from calib.analysis.decision import decide\n",
+    "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
+    "from calib.analysis.grown_tree import grown_tree\n",
+    "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
     "decide": "decision = decide(evaluate(recipe, data))\nprint(decision.table.round(4))\n",
@@ -115,10 +115,10 @@ def chart_source(
         return None
     imports, given = "from calib.figures import FIGURES\n", "evaluation"
     if isinstance(source, Decision):
-        imports, given = f"from calib.decision import decide\n{imports}", "decide(evaluation)"
+        imports, given = f"from calib.analysis.decision import decide\n{imports}", "decide(evaluation)"
         source = source.evaluation
     if isinstance(source, Explained):
-        imports = f"from calib.evaluate import fit\nfrom calib.explain import explain\n{imports}"
+        imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import explain\n{imports}"
         text = python_source(source.recipe, files)
         given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
     elif isinstance(source, Evaluation):

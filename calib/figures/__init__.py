@@ -17,7 +17,7 @@ from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.step_curves import STEP_CURVES
-from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme, number
+from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
 from calib.figures.tree import TREE
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
@@ -60,5 +60,4 @@ __all__ = [
     "formatted_metrics",
     "formatted_setups",
     "formatted_side_by_side",
-    "number",
 ]

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.calibrators import CALIBRATORS
 from calib.figures.theme import Theme
 
 
@@ -50,8 +49,3 @@ def as_text(name: object, most: int = 34) -> str:
     text, end = str(name), most * 2 // 5
     cut = text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
     return html.escape(cut, quote=False)
-
-
-def label_of(key: str) -> str:
-    """The name of a calibrator in running text."""
-    return CALIBRATORS[key].label if key in CALIBRATORS else key

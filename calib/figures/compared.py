@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, label_of
+from calib.figures.base import FigureEntry, as_text
 from calib.figures.metrics import best
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 
 LANE, HEAD, SPREAD = 54, 120, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie

@@ -1,7 +1,7 @@
 """What acting by each calibrator's probabilities costs: what it promises beside what came, on one axis of cost.
 
 A calibrated probability keeps its promises: expected and realised cost agree. Elkan 2001; the arithmetic is in
-``calib.decision``.
+``calib.analysis.decision``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.decision import Decision
-from calib.figures.base import FigureEntry, label_of
+from calib.analysis.decision import Decision
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.metrics import BEST
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 
 NOTHING = "There is no probability to decide by: choose a calibrator that can answer here."
 

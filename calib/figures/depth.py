@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.depth import GROWTHS
-from calib.figures.base import FigureEntry, label_of
+from calib.analysis.depth import GROWTHS
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, MARKS, Theme, number
+from calib.figures.theme import LIGHT, MARKS, Theme
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.recipe import LEAVES
 

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.depth import FOREST_GROUPS, GROWTHS, LOSSES
-from calib.figures.base import FigureEntry, label_of
+from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.depth import LEAF_LABELS, join, limits_of
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, number
+from calib.figures.theme import LIGHT, Theme
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.recipe import LEAVES
 
 

@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.differences import Differences
-from calib.differences import differences as bootstrapped
+from calib.analysis.differences import Differences
+from calib.analysis.differences import differences as bootstrapped
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.base import FigureEntry
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 
 LANE, HEAD = 26, 64  # pixels

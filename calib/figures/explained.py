@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.explain import METHOD, Explained
 from calib.calibrators.venn_abers import AddedFit, Explanation
-from calib.explain import METHOD, Explained
 from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
-from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.wording import counted, number
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 

@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.selection import selected_rows
+from calib.analysis.subgroups import Grouping, group_rows, judge_groups
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, label_of
+from calib.figures.base import FigureEntry, as_text
 from calib.figures.reliability import FEW
-from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, rgba
-from calib.groups import Grouping, group_rows, judge_groups
-from calib.selection import selected_rows
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.wording import counted
 
 LANE, HEAD = 38, 96  # pixels
 LONGEST = 24  # letters of a group's name

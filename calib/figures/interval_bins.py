@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.curves import binomial_interval
+from calib.analysis.curves import binomial_interval
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, rgba
+from calib.figures.base import FigureEntry
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.wording import counted
 from calib.metrics.intervals import IntervalBins, interval_bins
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.curves import binomial_interval
+from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry
 from calib.figures.series import Series, series_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
 
 EVENTS = ("class 1", "predicted label")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import label_of
-from calib.figures.theme import number
+from calib.kernel.wording import number
 from calib.metrics import METRICS, Metric
 
 BEST = " ★"

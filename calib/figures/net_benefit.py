@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.decision import CURVE_THRESHOLDS, Decision, net_benefit
-from calib.figures.base import FigureEntry, label_of
+from calib.analysis.decision import CURVE_THRESHOLDS, Decision, net_benefit
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.costs import NOTHING
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 
 MARKED = 11  # thresholds with a marker on each curve
 LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm

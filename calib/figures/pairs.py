@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.binning import bin_index, group_sums
+from calib.analysis.explain import position_of
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.explain import position_of
-from calib.figures.base import FigureEntry, label_of
+from calib.figures.base import FigureEntry
 from calib.figures.marks import Marks, gather, mark_traces, ring
-from calib.figures.theme import LIGHT, Theme, counted, layout, number, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.kernel.binning import bin_index, group_sums
+from calib.kernel.wording import counted, number
 
 BINS = 40  # of the marginal histograms
 LISTED = 500  # rows in the table beside the scatter

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.curves import (
+from calib.analysis.curves import (
     BinnedCurve,
     CorpCurve,
     Histogram,
@@ -25,11 +25,13 @@ from calib.curves import (
     histogram,
     smooth_curve,
 )
+from calib.analysis.selection import read_ranges, selected_rows
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, counted, layout, number, rgba
+from calib.figures.base import FigureEntry
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.wording import counted, number
 from calib.recipe import Recipe
-from calib.selection import read_ranges, selected_rows
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
 MOST_LABELS = 15  # faint marks of several curves that can carry their number of rows without covering each other

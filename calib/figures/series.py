@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import label_of
-from calib.records import Predictions
+from calib.kernel.records import Predictions
 
 KINDS = {
     "split": "inductive",

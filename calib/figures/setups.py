@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.figures.base import FigureEntry, label_of
+from calib.analysis.setups import METHODS
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.metrics import BEST, best
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, MARKS, Theme, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, rgba
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.metrics import METRICS
-from calib.setups import METHODS
 
 PANELS = (
     ("accuracy_gap", "Estimate − accuracy", "right of 0: too optimistic"),

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
-from calib.checks import InputError
 from calib.evaluate import Evaluation
-from calib.explain import METHOD, position_of
 from calib.figures.base import FigureEntry, as_text
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 
 MOST_STEPS = 2_000  # drawn of one curve: more than there are pixels
 MOST_POINTS = 2_000  # calibration or test rows drawn singly; more are counted in STRIP cells

@@ -8,7 +8,6 @@ replaces Plotly's default template by placeholders.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,36 +88,6 @@ def rgba(color: str, alpha: float) -> str:
     """
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {alpha:g})"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Three significant digits; ∞ as ∞ and nothing as a dash.
-
-    >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.6)]
-    ['0.0941', '0', '12.3', '∞', '–', '1235']
-    >>> number(-2.5e-9)
-    '−2.50e−9'
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    if int(exponent) < -6:
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    decimals = max(0, min(6, digits - 1 - int(exponent)))
-    return f"{value:.{decimals}f}".replace("-", "−")
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "bin"), counted(1234, "row")
-    ('1 bin', '1,234 rows')
-    """
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def layout(theme: Theme, **changes) -> go.Layout:

@@ -15,10 +15,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
-from calib.figures.base import FigureEntry, as_text, label_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
-from calib.grown_tree import GrownTree
+from calib.analysis.grown_tree import GrownTree
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.models import TreeNode
 
 MOST_LEAVES = 16  # ends of branches drawn at once, open or folded

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.explain import position_of
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.explain import position_of
-from calib.figures.base import FigureEntry, label_of
+from calib.figures.base import FigureEntry
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.pairs import pair_table
-from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.figures.widths import ceiling
+from calib.kernel.wording import number
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import InputError
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry
 from calib.figures.series import Series, series_of
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 
 BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calib.checks import MOST_POINTS
+from calib.kernel.checks import MOST_POINTS
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment, view_of
-from calib.records import Parameter
 
 START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
 

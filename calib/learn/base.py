@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calib import checks
-from calib.records import Parameter
+from calib.kernel import checks
+from calib.kernel.records import Parameter
 
 ASK, SKIP = "ask", "skip"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment
 from calib.learn.forests import PAPER, RESULTS, base, measure
-from calib.records import Parameter
 
 PUBLISHED_ENTROPY = {
     "rf_d": 5.60,

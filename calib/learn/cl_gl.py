@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment, view_of
 from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, SPREAD
-from calib.records import Parameter
 
 AGAINST = {
     "depth": "Depth",

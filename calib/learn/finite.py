@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from calib.checks import MOST_ON_LINE
+from calib.kernel.checks import MOST_ON_LINE
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment
 from calib.learn.cl_gl import PAPER
-from calib.records import Parameter
 
 START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
 

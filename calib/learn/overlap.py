@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment, view_of
 from calib.learn.forests import PAPER, RESULTS, base, measure
-from calib.records import Parameter
 
 DIMENSIONS = ("2", "5", "10", "20")
 NAMES = {d: f"{d} dimensions" for d in DIMENSIONS} | {"all": "All four"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment, view_of, with_default
 from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, SPREAD, cloud
-from calib.records import Parameter
 
 DEPTHS = (2, 4, 8)  # of the paper's Figure 3
 COUNTS = (5, 50, 500)  # of its Figure 8

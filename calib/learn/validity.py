@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment, view_of, with_default
-from calib.records import Parameter
 
 PAGE = "validity"
 PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"

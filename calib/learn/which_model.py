@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from calib.kernel.records import Parameter
 from calib.learn.base import Experiment
 from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, cloud
 from calib.models import MODELS
-from calib.records import Parameter
 
 ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "unequal": "Unequal covariances"}
 NO_OTHER = "none"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from calib import checks
-from calib.checks import InputError
+from calib.kernel import checks
+from calib.kernel.checks import InputError
 from calib.recipe import Recipe
 
 ORDER = (
@@ -65,7 +65,7 @@ def place(text: str) -> tuple[Lesson, int]:
     >>> place("deep_trees:9")
     Traceback (most recent call last):
     ...
-    calib.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
+    calib.kernel.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
     """
     key, _, number = text.partition(":")
     lesson = LESSONS[checks.choice(key, LESSONS, "lesson")]

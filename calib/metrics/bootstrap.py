@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from calib import checks
-from calib.binning import bin_index
+from calib.kernel import checks
+from calib.kernel.binning import bin_index
+from calib.kernel.progress import Watch
 from calib.metrics import scoring
 from calib.metrics.calibration_error import expected_calibration_error
 from calib.metrics.registry import METRICS
-from calib.progress import Watch
 
 Array = np.ndarray
 MetricLike = str | Callable[..., float]

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr
 
-from calib import checks
-from calib.binning import binned, group_sums
-from calib.checks import Array
-from calib.likelihood import fit_logistic
+from calib.kernel import checks
+from calib.kernel.binning import binned, group_sums
+from calib.kernel.checks import Array
+from calib.kernel.likelihood import fit_logistic
 from calib.metrics.scoring import brier_score
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, rel_entr, xlog1py, xlogy
 
-from calib import checks
-from calib.binning import bin_index, binned, group_sums
-from calib.checks import Array
+from calib.kernel import checks
+from calib.kernel.binning import bin_index, binned, group_sums
+from calib.kernel.checks import Array
+from calib.kernel.pav import isotonic_at
 from calib.metrics.scoring import log_losses, squared_errors
-from calib.pav import isotonic_at
 
 LOSSES = ("brier", "log")
 

@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from calib import checks
-from calib.binning import binned, group_sums
-from calib.checks import Array
+from calib.kernel import checks
+from calib.kernel.binning import binned, group_sums
+from calib.kernel.checks import Array
 
 #: Sampling error that a frequency is allowed on either side of the mean interval: 95 %, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)

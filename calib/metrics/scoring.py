@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 from scipy.stats import rankdata
 
-from calib import checks
-from calib.checks import Array
+from calib.kernel import checks
+from calib.kernel.checks import Array
 
 
 def squared_errors(y: Array, p: Array) -> Array:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calib import checks
+from calib.kernel import checks
+from calib.kernel.records import Predictions
 from calib.metrics.registry import METRICS, Metric
-from calib.records import Predictions
 
 
 def metric_value(

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from calib.checks import InputError, score_vector, settings
-from calib.progress import Watch
-from calib.records import Parameter
+from calib.kernel.checks import InputError, score_vector, settings
+from calib.kernel.progress import Watch
+from calib.kernel.records import Parameter
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models.leaves import parents
 from calib.models.probability_tree import ProbabilityTree
 

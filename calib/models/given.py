@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from calib.checks import InputError, probability_vector, score_vector
+from calib.kernel.checks import InputError, probability_vector, score_vector
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def in_unit_interval(scores: np.ndarray) -> bool:

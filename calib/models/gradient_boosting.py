@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def _make(max_iter: int, learning_rate: float, max_leaf_nodes: int, min_samples_leaf: int, random_state: int | None):

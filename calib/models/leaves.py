@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from calib import checks
+from calib.kernel import checks
 
 LEAVES = ("frequency", "laplace", "m")
 

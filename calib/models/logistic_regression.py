@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def _make(C: float, random_state: int | None):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sklearn.naive_bayes import GaussianNB
 
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def _make(var_smoothing: float, random_state: int | None):

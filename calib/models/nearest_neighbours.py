@@ -6,9 +6,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 class NearestNeighbours(KNeighborsClassifier):

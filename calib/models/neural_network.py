@@ -6,8 +6,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def _make(units: int, layers: int, alpha: float, max_iter: int, random_state: int | None):

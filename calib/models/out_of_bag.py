@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils import _safe_indexing
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models.leaves import node_probabilities
-from calib.progress import Watch
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 BAGGED = (*FORESTS, BaggingClassifier)

@@ -17,7 +17,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from calib import checks
+from calib.kernel import checks
+from calib.kernel.progress import Watch
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
 from calib.models.leaves import check_leaf, node_probabilities
 from calib.models.out_of_bag import (
@@ -34,8 +36,6 @@ from calib.models.probability_tree import (
     only_two_classes,
     refuse_other_than_two_classes,
 )
-from calib.progress import Watch
-from calib.records import Parameter
 
 VOTES = ("probability", "class")
 

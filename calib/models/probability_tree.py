@@ -13,10 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
 from calib.models.leaves import check_leaf, node_probabilities
-from calib.records import Parameter
 
 
 def only_two_classes(tags: Tags) -> Tags:

@@ -6,8 +6,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.records import Parameter
 
 
 def _make(C: float, kernel: str, random_state: int | None):

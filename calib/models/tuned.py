@@ -16,15 +16,15 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from calib import checks
-from calib.checks import InputError
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry, class_one_score
 from calib.models.leaves import curtailed, node_probabilities
 from calib.models.out_of_bag import voting_matrix
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import only_two_classes, refuse_other_than_two_classes
-from calib.progress import Watch
-from calib.records import Parameter
 
 SPACE = {
     "max_depth": [*range(2, 100), None],

@@ -19,13 +19,13 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from calib import checks
 from calib.calibrators.venn_abers import Explanation
-from calib.checks import InputError
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, last_step
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
-from calib.progress import Watch
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
-from calib.progress import Watch
 
 
 @dataclass(frozen=True, eq=False)

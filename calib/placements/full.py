@@ -16,11 +16,11 @@ from sklearn.base import BaseEstimator, clone
 
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.models.base import last_step
 from calib.placements.base import Outcome, Placement, Scored, rows
-from calib.progress import Watch
 
 
 class Full(Placement):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.placements.base import Placement
-from calib.progress import Watch
 
 
 class NoPlacement(Placement):

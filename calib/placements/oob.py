@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from calib.calibrators import Isotonic, merge_pair
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.models.base import before_last_step, last_step
 from calib.models.out_of_bag import (
@@ -28,7 +29,6 @@ from calib.models.out_of_bag import (
 )
 from calib.placements.base import Outcome, Placement, Scored, rows
 from calib.placements.row_hash import row_hash
-from calib.progress import Watch
 
 
 class OutOfBag(Placement):

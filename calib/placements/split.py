@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.placements.base import Placement, rows, trained_elsewhere, tree_scores
-from calib.progress import Watch
 
 
 class Split(Placement):

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.placements.base import Placement
-from calib.progress import Watch
 
 
 class TrainingScores(Placement):

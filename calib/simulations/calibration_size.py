@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
-from calib.records import Dataset
 from calib.simulations import searched
 from calib.simulations.forests import Calibrated, baselines, summary
 from calib.simulations.results import Shipped, shipped_results

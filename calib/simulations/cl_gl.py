@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
-from calib.binning import edge_index, group_sums, quantile_edges
-from calib.checks import Array
+from calib.kernel.binning import edge_index, group_sums, quantile_edges
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
 from calib.learn.cl_gl import AGAINST
 from calib.metrics import loss_decomposition
 from calib.metrics.decomposition import LOSSES, LossDecomposition
-from calib.progress import Watch
 from calib.simulations.plane import Plane, draw_plane, groups_for
 
 NO_GROUP = -1

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from calib.calibrators import Isotonic, Platt, merge_pair
-from calib.checks import Array, InputError
+from calib.kernel.checks import Array, InputError
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
 from calib.learn.validity import METHODS
 from calib.metrics.scoring import log_losses
-from calib.progress import Watch
 from calib.simulations.world import WindowScorer, World, pairs
 
 STREAM = 3

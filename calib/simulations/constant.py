@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 from calib.simulations.theorem import Draws, draw_pairs
 from calib.simulations.world import WindowScorer, World, pairs
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from calib.checks import Array, cut_line
+from calib.kernel.checks import Array, cut_line
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 from calib.synthetic import FiniteExample, Partitions
 
 PRESETS = ("one_leaf", "one_split", "pure_leaves")

@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 from scipy.stats import entropy
 
-from calib.binning import bin_index
 from calib.calibrators import CALIBRATORS
-from calib.checks import Array
+from calib.kernel.binning import bin_index
+from calib.kernel.checks import Array
+from calib.kernel.records import Dataset
 from calib.learn.forests import MEASURES
 from calib.metrics import METRICS
 from calib.metrics.calibration_error import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
-from calib.records import Dataset
 from calib.simulations.searched import Searched
 
 TREES, LARGE = 100, 500

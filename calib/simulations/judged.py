@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from calib.binning import bin_index, group_sums
-from calib.checks import Array
+from calib.kernel.binning import bin_index, group_sums
+from calib.kernel.checks import Array
 from calib.metrics import loss_decomposition, true_calibration_error
 from calib.metrics.decomposition import LossDecomposition
 from calib.simulations.plane import groups_for

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calib.calibrators import CALIBRATORS
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 from calib.simulations.world import World
 
 STREAM = 5

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 from calib.simulations import searched
 from calib.simulations.forests import Calibrated, baselines, summary
 from calib.simulations.results import Shipped, shipped_results

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.checks import Array
+from calib.kernel.checks import Array
 from calib.learn.plane import SIZE
 from calib.models import ProbabilityForest, ProbabilityTree
 from calib.synthetic import GaussianPair

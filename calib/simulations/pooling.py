@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from calib.checks import Array, labelled_points
+from calib.kernel.checks import Array, labelled_points
+from calib.kernel.pav import pool_ties
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.pav import pool_ties
-from calib.progress import Watch
 
 
 @dataclass(frozen=True, eq=False)

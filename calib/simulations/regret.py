@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calib.calibrators import MERGE_RULES, merge_pair
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 
 GRID = 401
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.models.tuned import CurtailedForest, TunedForest
-from calib.progress import Watch
 
 DRAWS = 50
 FILE = "searches.json"

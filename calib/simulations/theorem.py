@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calib.calibrators import merge_pair
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
-from calib.progress import Watch
 from calib.simulations.world import WindowScorer, World, pairs
 
 STREAM = 1  # experiments with the same seed draw from streams of their own

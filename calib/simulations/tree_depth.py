@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
 from calib.learn.plane import DEPTH
 from calib.learn.tree_depth import COUNTS, DEPTHS, MOST_TREES, USUAL_TREES
 from calib.metrics import true_calibration_error
 from calib.models.leaves import node_probabilities
-from calib.progress import Watch
 from calib.simulations.judged import Judged
 from calib.simulations.plane import Plane, draw_plane
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from calib.calibrators import CALIBRATORS
-from calib.checks import Array
+from calib.kernel.checks import Array
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS
 from calib.learn.which_model import CALIBRATIONS, NO_OTHER, ROWS
 from calib.models import MODELS, class_one_score
 from calib.placements import PLACEMENTS
-from calib.progress import Watch
 from calib.simulations.judged import Judged
 from calib.simulations.plane import draw_plane
 

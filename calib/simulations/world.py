@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from calib.checks import Array
-from calib.pav import pool_adjacent_violators
+from calib.kernel.checks import Array
+from calib.kernel.pav import pool_adjacent_violators
 
 
 @dataclass(frozen=True)

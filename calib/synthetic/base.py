@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calib import checks
-from calib.checks import Array
-from calib.records import Dataset, Parameter
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.kernel.records import Dataset, Parameter
 
 
 class KnownDistribution(ABC):

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from calib import checks
-from calib.records import Dataset
+from calib.kernel import checks
+from calib.kernel.records import Dataset
 from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
 
 

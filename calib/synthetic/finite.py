@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from calib import checks
-from calib.records import Dataset
+from calib.kernel import checks
+from calib.kernel.records import Dataset
 from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
 
 Numbers = tuple[float, ...]

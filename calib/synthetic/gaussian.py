@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from calib import checks
-from calib.records import Parameter
+from calib.kernel import checks
+from calib.kernel.records import Parameter
 from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows
 
 COVARIANCES: dict[str, tuple[tuple[float, float], tuple[float, float]] | None] = {

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from calib import checks
-from calib.records import Dataset, Parameter
+from calib.kernel import checks
+from calib.kernel.records import Dataset, Parameter
 from calib.synthetic.base import DIMENSION, Array, KnownDistribution, SyntheticEntry, rows
 from calib.synthetic.gaussian import log_normal_density
 

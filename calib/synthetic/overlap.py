@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from calib import checks
-from calib.records import Parameter
+from calib.kernel import checks
+from calib.kernel.records import Parameter
 from calib.synthetic.base import DIMENSION, SyntheticEntry, rows
 from calib.synthetic.gaussian import GaussianPair
 

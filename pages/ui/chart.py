@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from calib.checks import InputError
 from calib.figures import FIGURES
 from calib.figures.theme import for_a_room
-from pages.ui import frame, state, takeaway
+from calib.kernel.checks import InputError
+from pages.ui import downloads, frame, state
 from pages.ui.text import plain
 
 
@@ -39,7 +39,7 @@ def show(
     except InputError as error:
         st.info(plain(error))
         return None
-    image = st.session_state.get(f"{key}_image", takeaway.CAMERA[0])
+    image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["lasso2d", "autoScale2d", *([] if on_pick else ["select2d"])],
@@ -67,7 +67,7 @@ def show(
             st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)
     if heading is None:
         st.caption(plain(record.caption))
-    takeaway.chart(name, record, source, options, key)
+    downloads.chart(name, record, source, options, key)
     return record
 
 

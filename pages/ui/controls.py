@@ -9,12 +9,12 @@ import streamlit as st
 
 from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS
-from calib.checks import InputError
 from calib.data import SAMPLES
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from calib.records import Parameter
 from calib.synthetic import SYNTHETIC
 from pages.ui import state, work
 from pages.ui.state import control

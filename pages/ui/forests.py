@@ -7,8 +7,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS, Experiment
-from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.simulations import calibration_size
 from pages.ui import chart, learn, work

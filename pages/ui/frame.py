@@ -14,10 +14,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
-from calib.figures.base import label_of
 from calib.learn import shown
 from calib.recipe import Recipe
 from pages.ui import controls, lesson, state, work

@@ -13,9 +13,10 @@ from typing import Any
 
 import streamlit as st
 
-from calib.figures import FIGURES, number
+from calib.figures import FIGURES
+from calib.kernel.progress import Watch
+from calib.kernel.wording import number
 from calib.learn import EXPERIMENTS, shown
-from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.simulations.tree_depth import grow
 from calib.simulations.which_model import fit_one

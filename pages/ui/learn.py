@@ -12,9 +12,9 @@ from typing import Any
 
 import streamlit as st
 
+from calib.kernel.records import Parameter
 from calib.learn import ASK, EXPERIMENTS, SETTINGS, SKIP, Experiment, shown
 from calib.recipe import Recipe
-from calib.records import Parameter
 from calib.simulations import SIMULATIONS
 from pages.ui import chart, controls, state, work
 from pages.ui.text import plain

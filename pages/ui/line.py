@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.checks import MOST_ON_LINE
 from calib.figures.learn.finite import NAMES
+from calib.kernel.checks import MOST_ON_LINE
 from calib.learn import EXPERIMENTS
 from calib.recipe import Recipe
 from calib.simulations.finite import EveryPartition, Line

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.recipe import Recipe
 
 

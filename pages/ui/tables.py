@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import best_calibrator, formatted_metrics, number
-from calib.figures.base import label_of
+from calib.figures import best_calibrator, formatted_metrics
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.sources import digest
 from pages.ui import chart

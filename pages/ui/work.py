@@ -17,12 +17,12 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
-from calib.checks import InputError
 from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
-from calib.progress import Watch
 from calib.recipe import Recipe
-from calib.records import Dataset
 from pages.ui import state
 from pages.ui.text import duration, plain
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
 from calib.data import read_table
-from calib.figures import number
+from calib.kernel.wording import number
 from calib.sources import digest, load
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.curves import binned_curve
+from calib.analysis.curves import binned_curve
 from calib.figures import MARKS
 from calib.sources import load
 

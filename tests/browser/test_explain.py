@@ -5,9 +5,9 @@ import re
 import pytest
 
 from calib import Recipe, evaluate
-from calib.explain import position_of
-from calib.figures import number
+from calib.analysis.explain import position_of
 from calib.figures.pairs import listed_rows
+from calib.kernel.wording import number
 from calib.sources import load
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "beside": "[]"}

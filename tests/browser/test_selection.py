@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.curves import binned_curve
-from calib.selection import selected_frame
+from calib.analysis.curves import binned_curve
+from calib.analysis.selection import selected_frame
 from calib.sources import load
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt", "bins": "10"}

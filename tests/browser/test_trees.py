@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.depth import grow
+from calib.analysis.depth import grow
+from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
-from calib.grown_tree import grown_tree
 from calib.sources import load
 from tests.browser.test_explain import click_mark
 

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from calib.calibrators import Beta
-from calib.likelihood import log_loss_sum
+from calib.kernel.likelihood import log_loss_sum
 from tests.vectors import vector
 
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from calib.calibrators import CALIBRATORS, IntervalCalibrator
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 
 KEYS = list(CALIBRATORS)
 INTERVALS = [key for key in KEYS if CALIBRATORS[key].gives_interval]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 
 
 def labels(kind, scores, rng):

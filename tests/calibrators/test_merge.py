@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from calib.calibrators import MERGE_RULES, merge_pair
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from tests.vectors import vector
 
 probability = st.floats(0, 1)

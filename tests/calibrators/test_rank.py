@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import Isotonic, Rank
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 
 
 @given(st.integers(1, 8), st.integers(1, 6), st.integers(1, 4), st.integers(0, 10_000))

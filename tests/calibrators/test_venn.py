@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.binning import binned, edge_index
 from calib.calibrators import Venn
-from calib.checks import InputError
+from calib.kernel.binning import binned, edge_index
+from calib.kernel.checks import InputError
 
 objects = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=30)
 

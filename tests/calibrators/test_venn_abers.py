@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from calib.calibrators import VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from tests import exact
 from tests.vectors import vector
 

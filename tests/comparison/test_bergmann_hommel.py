@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calib.checks import InputError
 from calib.comparison import bergmann_hommel, rank_pvalues
 from calib.comparison.bergmann_hommel import set_partitions
+from calib.kernel.checks import InputError
 from tests.comparison.published import P1_METHODS, P1_RANKS
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calib.checks import InputError
 from calib.comparison import paired_t
+from calib.kernel.checks import InputError
 
 ALTERNATIVES = ("less", "greater", "two-sided")
 

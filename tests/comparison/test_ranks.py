@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from calib.checks import InputError
 from calib.comparison import average_ranks, cliques, friedman, nemenyi_critical_difference
 from calib.comparison.ranks import ranks
+from calib.kernel.checks import InputError
 from tests.comparison.published import (
     DEMSAR_RANKS,
     NEMENYI_Q,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, prepare, read_table
-from calib.data.words import count, listed, row_numbers
+from calib.kernel.wording import counted, quoted, row_numbers
 
 N = 60
 RNG = np.random.default_rng(1)
@@ -143,7 +143,7 @@ def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
 
 
 def test_words_of_notes():
-    assert [count(1, "row"), count(0, "row"), count(12345, "value")] == ["1 row", "0 rows", "12,345 values"]
-    assert listed(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' …"
+    assert [counted(1, "row"), counted(0, "row"), counted(12345, "value")] == ["1 row", "0 rows", "12,345 values"]
+    assert quoted(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' …"
     assert row_numbers(np.array([False, True])) == "row 2"
     assert row_numbers(np.ones(12, dtype=bool)) == "rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 …"

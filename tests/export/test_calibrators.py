@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from calib import Recipe, evaluate
 from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Rank, Venn, VennAbers
-from calib.checks import InputError
 from calib.data import read_table
 from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
 from calib.export.calibrators import FORMAT
+from calib.kernel.checks import InputError
 from calib.placements.cv import CrossFit
 from calib.sources import load
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from calib.checks import InputError
 from calib.export import experiment_html, run_experiment
 from calib.figures import FIGURES
+from calib.kernel.checks import InputError
 from calib.learn import EXPERIMENTS
 from calib.simulations import SIMULATIONS
 

@@ -11,7 +11,7 @@ from calib import Recipe, evaluate
 from calib.data import prepare
 from calib.export import report_html, standalone_html
 from calib.figures import DARK, FIGURES, LIGHT, formatted_metrics
-from calib.records import Dataset
+from calib.kernel.records import Dataset
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 SECRET = "cell-that-must-stay-home"

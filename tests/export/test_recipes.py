@@ -5,8 +5,8 @@ import json
 import pytest
 
 from calib import Recipe
-from calib.checks import InputError
 from calib.export import read_recipes, write_recipes
+from calib.kernel.checks import InputError
 
 KEPT = {
     "plain": Recipe(),

@@ -18,7 +18,7 @@ from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
 from calib.export.charts import REPORTED, charts
 from calib.figures import FIGURES, formatted_metrics
-from calib.progress import Watch
+from calib.kernel.progress import Watch
 from calib.sources import load
 
 PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
+from calib.analysis.decision import decide
 from calib.data import read_table
-from calib.decision import decide
 from calib.export import chart_source, python_source
 from calib.figures import FIGURES
 from calib.sources import digest, load

@@ -7,7 +7,7 @@ from functools import cache
 import pandas as pd
 
 from calib import Recipe
-from calib.depth import depth_scores, sweep
+from calib.analysis.depth import depth_scores, sweep
 from calib.synthetic import GaussianPair
 
 DATA = GaussianPair([0, 0], [1, 1], [1.5, 0], [1, 2]).sample(240, random_state=3)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calib import Recipe
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
-from calib.records import Dataset
+from calib.kernel.records import Dataset
 
 METHODS = ("none", "venn", "venn_abers")
 

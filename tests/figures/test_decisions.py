@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.checks import InputError
-from calib.decision import decide, net_benefit
-from calib.figures import DARK, FIGURES, LIGHT, formatted_costs, number
-from calib.figures.base import label_of
+from calib.analysis.decision import decide, net_benefit
+from calib.calibrators import label_of
+from calib.figures import DARK, FIGURES, LIGHT, formatted_costs
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.sources import load
 
 MOST_BYTES = 2_000_000

@@ -1,13 +1,13 @@
-"""Lanes of differences: the numbers of calib.differences, each metric on its own scale, luck said to be luck."""
+"""Lanes of differences: the numbers of calib.analysis, each metric on its own scale, luck said to be luck."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.differences import COMPARED, Differences, differences, repeat_splits
+from calib.analysis.differences import COMPARED, Differences, differences, repeat_splits
+from calib.calibrators import label_of
 from calib.figures import FIGURES, THEMES, formatted_differences
-from calib.figures.base import label_of
 from tests.figures.evaluations import dataset, evaluation
 
 FIGURE = FIGURES["differences"]

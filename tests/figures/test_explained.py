@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calib import Recipe
+from calib.analysis.explain import Explained, explain, widest_row
 from calib.calibrators import VennAbers
-from calib.explain import Explained, explain, widest_row
 from calib.figures import DARK, LIGHT
 from calib.figures.explained import NEIGHBOURS, draw, prepare
 from tests.figures.evaluations import evaluation, fitted

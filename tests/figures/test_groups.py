@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.curves import group_curve
+from calib.analysis.curves import group_curve
+from calib.analysis.selection import selected_rows
+from calib.analysis.subgroups import group_rows
 from calib.figures import FIGURES, THEMES
-from calib.groups import group_rows
-from calib.selection import selected_rows
+from tests.analysis.test_advice import judged
 from tests.figures.evaluations import evaluation
-from tests.test_advice import judged
 
 FIGURE = FIGURES["groups"]
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from calib.binning import bin_index
-from calib.curves import binomial_interval
+from calib.analysis.curves import binomial_interval
 from calib.figures.interval_bins import FEW, draw, prepare
-from calib.figures.theme import counted
+from calib.kernel.binning import bin_index
+from calib.kernel.wording import counted
 from tests.figures.evaluations import evaluation
 
 

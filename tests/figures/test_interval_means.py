@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.checks import InputError
 from calib.figures.interval_means import draw, prepare
-from calib.records import Dataset
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
 from tests.figures.evaluations import METHODS, evaluation
 
 

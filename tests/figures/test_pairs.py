@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from calib.explain import position_of, widest_row
+from calib.analysis.explain import position_of, widest_row
 from calib.figures import DARK, LIGHT
 from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
-from calib.figures.theme import counted
+from calib.kernel.wording import counted
 from tests.figures.evaluations import evaluation
 
 

@@ -1,15 +1,15 @@
-"""The reliability diagram draws the numbers of ``calib.curves``, on fixed axes, and says what they come to."""
+"""The reliability diagram draws the numbers of ``calib.analysis.curves``, on fixed axes, and says what they come to."""
 
 import re
 
 import numpy as np
 import pytest
 
-from calib.curves import binned_curve, corp_curve, histogram, smooth_curve
-from calib.figures import DARK, FIGURES, LIGHT, MARKS, number
+from calib.analysis.curves import binned_curve, corp_curve, histogram, smooth_curve
+from calib.analysis.selection import selected_rows
+from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.reliability import BAND_REPEATS, FEW
-from calib.figures.theme import counted
-from calib.selection import selected_rows
+from calib.kernel.wording import counted, number
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]

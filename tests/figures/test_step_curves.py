@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.checks import InputError
 from calib.figures.step_curves import MOST_POINTS, MOST_STEPS, draw, drawn_steps, prepare
+from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
-from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, for_a_room, layout, number, rgba
+from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, for_a_room, layout, rgba
+from calib.kernel.wording import number
 
 # What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009, severity 1)
 VISION = {

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.checks import InputError
-from calib.depth import grow
-from calib.figures.theme import DARK, LIGHT, number
+from calib.analysis.depth import grow
+from calib.analysis.grown_tree import grown_tree
+from calib.figures.theme import DARK, LIGHT
 from calib.figures.tree import MOST_LEAVES, draw, prepare
-from calib.grown_tree import grown_tree
-from calib.records import Dataset
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
+from calib.kernel.wording import number
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(500, 4)).round(2), columns=["a", "<b>bold</b>", "c" * 60, "d"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calib.explain import position_of, widest_row
+from calib.analysis.explain import position_of, widest_row
 from calib.figures.width_by_score import draw, prepare
 from tests.figures.evaluations import evaluation
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from calib.checks import InputError
 from calib.figures.series import series_of
 from calib.figures.widths import draw, logarithmic_edges, prepare
+from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation
 
 TREE = {"model": "decision_tree", "params": (("min_samples_leaf", 1),), "n": 80}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from calib.checks import InputError
 from calib.figures import FIGURES
+from calib.kernel.checks import InputError
 from calib.learn import EXPERIMENTS, SETTINGS, shown
 from calib.recipe import Recipe
 from calib.simulations import SIMULATIONS

@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calib.decision import decide
-from calib.depth import depth_scores, sweep
+from calib.analysis.decision import decide
+from calib.analysis.depth import depth_scores, sweep
 from calib.evaluate import Evaluation, evaluate
+from calib.kernel.progress import Watch
 from calib.learn import EXPERIMENTS, shown
 from calib.lessons import LESSONS, Step
 from calib.models import ProbabilityForest
-from calib.progress import Watch
 from calib.recipe import Recipe
 from calib.simulations import SIMULATIONS
 from calib.sources import load

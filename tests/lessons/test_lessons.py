@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calib import lessons
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.lessons import LESSONS, place, read
 from calib.recipe import Recipe
 

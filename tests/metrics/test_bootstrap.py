@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import (
     METRICS,
     accuracy,
@@ -19,7 +20,6 @@ from calib.metrics import (
     log_loss,
 )
 from calib.metrics.bootstrap import FAST
-from calib.progress import Cancelled, Watch
 
 from .cases import random_case
 

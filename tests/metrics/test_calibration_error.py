@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import LabelEncoder, minmax_scale
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.metrics import (
     accuracy,
     brier_score,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.metrics import (
     brier_score,
     corp_decomposition,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.metrics import (
     accuracy,
     interval_bins,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calib import metrics
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.metrics import METRICS, corp_decomposition, murphy_decomposition
 
 from .cases import random_case

@@ -5,7 +5,7 @@ import pytest
 import sklearn.metrics
 from hypothesis import given
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.metrics import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 
 from .cases import labelled, random_case

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
 from calib.metrics import METRICS, expected_calibration_error, metric_table, true_calibration_error
-from calib.records import Predictions
 
 from .cases import random_case
 

@@ -11,11 +11,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import LinearSVC
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
 from calib.models import MODELS, ProbabilityForest, class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, last_step
 from calib.models.out_of_bag import refuse_without_bagging
-from calib.progress import Watch
 
 X, Y = make_classification(120, 5, n_informative=3, flip_y=0.2, random_state=0)
 SMALL = {

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from calib.calibrators import Platt, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import ProbabilityTree, leaf_table, tree_nodes
 
 X, Y = make_classification(300, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)

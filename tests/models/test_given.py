@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import MODELS, GivenScores, class_one_score, gives_probability
 
 TABLE = pd.DataFrame({"p": [0.1, 0.9, 0.4], "margin": [-2.0, 3.5, 0.2]})

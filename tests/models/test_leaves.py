@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models.leaves import check_leaf, class_counts, curtailed, node_probabilities, parents
 
 

@@ -8,10 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import TunedForest
 from calib.models.out_of_bag import ensemble_of, in_bag, mean_out_of_bag, refuse_without_bagging, vote_table
-from calib.progress import Cancelled, Watch
 
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.2, random_state=0)
 NEW = make_classification(40, 6, n_informative=4, random_state=1)[0]

@@ -7,9 +7,9 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
-from calib.progress import Cancelled, Watch
 
 from .test_probability_tree import same_tree
 

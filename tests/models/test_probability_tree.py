@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import ProbabilityTree
 
 X, Y = make_classification(400, 6, n_informative=4, flip_y=0.2, random_state=0)

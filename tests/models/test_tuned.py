@@ -6,10 +6,10 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import CurtailedForest, ProbabilityForest, TunedForest
 from calib.models.tuned import SPACE, curtailed_scores
-from calib.progress import Cancelled, Watch
 
 X, Y = make_classification(150, 5, n_informative=3, flip_y=0.3, random_state=0)
 

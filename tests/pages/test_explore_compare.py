@@ -10,7 +10,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.calibrators import VennAbers
 from calib.export import calibrator_json, read_calibrator, read_recipes, write_calibrator, write_recipes
-from calib.figures import number
+from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import faults, go, headline, messages, page, settled, titles
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from calib import Recipe, evaluate
-from calib.decision import decide
-from calib.figures import formatted_costs, number
+from calib.analysis.decision import decide
+from calib.figures import formatted_costs
+from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import faults, go, headline, messages, page, titles
 

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.advice import advise, advise_repeated
+from calib.analysis.advice import advise, advise_repeated
+from calib.analysis.differences import differences, repeat_splits
+from calib.analysis.selection import selected_frame
 from calib.data import sample_frame
-from calib.differences import differences, repeat_splits
-from calib.figures import formatted_differences, number
-from calib.selection import selected_frame
+from calib.figures import formatted_differences
+from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import bring, faults, go, messages, page, settled, titles
 

@@ -8,11 +8,13 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from streamlit.testing.v1 import AppTest
 
-from calib import Recipe, depth, evaluate
-from calib.depth import at_depth, depth_recipe, depth_scores, sweep
-from calib.figures import FIGURES, number
+from calib import Recipe, evaluate
+from calib.analysis import depth
+from calib.analysis.depth import at_depth, depth_recipe, depth_scores, sweep
+from calib.analysis.grown_tree import grown_tree
+from calib.figures import FIGURES
 from calib.figures.depth import best_cells
-from calib.grown_tree import grown_tree
+from calib.kernel.wording import number
 from calib.metrics import brier_score
 from calib.recipe import DEEPEST
 from calib.sources import load
@@ -178,7 +180,7 @@ def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
 
 
 def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_at_once(monkeypatch):
-    from pages.ui import trees
+    from pages.ui.explore import trees
 
     monkeypatch.setattr(trees, "UNASKED", -1.0)
     at = opened(depths="2", growth="tree")

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.explain import widest_row
-from calib.figures import FIGURES, number
+from calib.analysis.explain import widest_row
+from calib.figures import FIGURES
+from calib.kernel.wording import number
 from calib.metrics import interval_summary
 from calib.sources import load
 from tests.pages.app import LIMIT, bring, faults, go, headline, messages, page, settled, titles

@@ -3,7 +3,7 @@
 import pytest
 
 from calib import Recipe, evaluate
-from calib.figures import number
+from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import bring, faults, go, headline, messages, page, titles
 

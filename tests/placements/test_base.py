@@ -13,10 +13,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators import CALIBRATORS, Platt, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
-from calib.progress import Cancelled, Watch
 
 from .helpers import NEW, CountingForest, Margins, X, Y, same_outcome
 

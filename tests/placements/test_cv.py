@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from calib.calibrators import Platt, Venn, VennAbers, merge_pair
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.placements import PLACEMENTS
 from calib.placements.cv import merge_folds
 

@@ -7,9 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from calib.calibrators import Venn, VennAbers, merge_pair
+from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityTree
 from calib.placements import PLACEMENTS
-from calib.progress import Cancelled, Watch
 
 from .helpers import NEW, X, Y
 

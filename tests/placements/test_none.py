@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from calib.calibrators import Uncalibrated, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.placements import PLACEMENTS
 
 from .helpers import NEW, X, Y

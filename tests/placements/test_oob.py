@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calib.calibrators import CALIBRATORS, Isotonic, Platt, Venn, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import MODELS, ProbabilityForest, ProbabilityTree
 from calib.placements import PLACEMENTS
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calib.calibrators import CALIBRATORS, Isotonic, VennAbers
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.models import GivenScores, ProbabilityForest
 from calib.placements import PLACEMENTS
 

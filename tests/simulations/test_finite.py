@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.learn.finite import START
 from calib.simulations.finite import Line, every_partition, fewest_cuts
 from calib.synthetic import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.simulations.order import count_orderings
 
 

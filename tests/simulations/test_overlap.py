@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.learn import EXPERIMENTS
 from calib.learn.forests import BASELINES
 from calib.simulations import SIMULATIONS, overlap

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.checks import InputError
-from calib.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.checks import InputError
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.simulations.pooling import pool_step_by_step
 
 POINTS = st.lists(st.tuples(st.integers(-5, 9), st.integers(0, 1)), min_size=1, max_size=20)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.checks import InputError
 from calib.figures.learn.theorem import by_level
-from calib.progress import Cancelled, Watch
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
 from calib.simulations.theorem import PAIRS, draw_pairs, running_mean
 
 VALID = ("full", "inductive", "venn", "constant", "non_invariant")

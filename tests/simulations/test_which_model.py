@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from calib.calibrated import CalibratedClassifier
+from calib.kernel.progress import Cancelled, Watch
 from calib.learn.which_model import OTHERS
-from calib.progress import Cancelled, Watch
 from calib.simulations.judged import Judged
 from calib.simulations.plane import draw_plane
 from calib.simulations.which_model import FOLDS, fit_one, models_side_by_side

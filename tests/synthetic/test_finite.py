@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.synthetic import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample
 
 EXAMPLE = FiniteExample()

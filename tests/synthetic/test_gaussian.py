@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.synthetic import GaussianPair
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.synthetic import SHARES, GaussianMixturePair, GaussianPair, size_sweep
 
 

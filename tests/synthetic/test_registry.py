@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calib.checks import InputError
+from calib.kernel.checks import InputError
 from calib.synthetic import SYNTHETIC
 
 entries = pytest.mark.parametrize("entry", SYNTHETIC.values(), ids=SYNTHETIC)

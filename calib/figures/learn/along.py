@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import Array
 from calib.figures.learn.words import Told
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, number
+from calib.figures.theme import LIGHT, Theme
+from calib.kernel.checks import Array
+from calib.kernel.wording import number
 from calib.simulations.tree_depth import Along
 
 STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))

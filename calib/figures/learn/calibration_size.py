@@ -14,10 +14,11 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry
 from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, mark, name, of_base, span
 from calib.figures.learn.words import Told
-from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.records import Dataset
+from calib.kernel.wording import number
 from calib.learn.calibration_size import PUBLISHED_ENTROPY
 from calib.learn.forests import BASELINES, BASES, MEASURES
-from calib.records import Dataset
 from calib.simulations.calibration_size import SizeResult
 
 CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")

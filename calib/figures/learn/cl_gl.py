@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, heading
-from calib.figures.theme import LIGHT, Theme, layout, number, rgba
+from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.kernel.wording import number
 from calib.learn.cl_gl import AGAINST
 from calib.learn.plane import LEAF_NAMES
 from calib.metrics.decomposition import LossDecomposition

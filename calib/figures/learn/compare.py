@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry
 from calib.figures.learn.theorem import by_level
 from calib.figures.learn.words import METHOD_MARKS, Told, heading
-from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.wording import number
 from calib.learn.validity import METHODS
 from calib.simulations.compare import Compared
 

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import METHOD_MARKS, Told, band, level, plus_minus
-from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.wording import number
 from calib.simulations.counterexample import Settling
 
 NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}

@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry
 from calib.figures.learn.cl_gl import TERMS, stacked_bars
 from calib.figures.learn.words import Told
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.wording import number
 from calib.simulations.finite import PRESETS, EveryPartition, fewest_cuts
 
 NAMES = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import label_of
+from calib.calibrators import label_of
 from calib.figures.learn.words import band
 from calib.figures.theme import MARKS, Mark, Theme
 from calib.learn.forests import BASELINES

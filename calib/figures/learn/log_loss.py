@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import Array
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import METHOD_MARKS, Told, heading
 from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.checks import Array
 from calib.learn.validity import METHODS
 from calib.simulations.compare import Compared
 

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import FigureEntry, label_of
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, band
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.wording import number
 from calib.simulations.narrowing import Narrowing
 
 POWERS = {"1/n": -1.0, "n to the −2/3": -2 / 3, "1/√n": -0.5}

@@ -15,7 +15,8 @@ from calib.figures.base import FigureEntry
 from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, name, of_base, span
 from calib.figures.learn.words import Told
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, number
+from calib.figures.theme import LIGHT, Theme
+from calib.kernel.wording import number
 from calib.learn.forests import BASELINES, BASES, MEASURES
 from calib.learn.overlap import EMBEDDINGS
 from calib.simulations.overlap import DrawnSteps, Overlap

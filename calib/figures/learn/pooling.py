@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, heading
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.wording import number
 from calib.simulations.pooling import Moves
 
 

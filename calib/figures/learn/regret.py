@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, level
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, number
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.wording import number
 from calib.simulations.regret import Regrets
 
 LOSSES = {"log": "log loss", "square": "square loss"}

@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 
 from calib.figures.learn.words import Told
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, number, rgba
+from calib.figures.theme import LIGHT, Theme, rgba
+from calib.kernel.wording import number
 from calib.simulations.judged import Judged
 
 MOST_POINTS = 1500  # test objects drawn as points; a density shows all of them

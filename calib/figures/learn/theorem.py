@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import Array
 from calib.figures.base import FigureEntry
 from calib.figures.learn.words import Told, band, heading, level, plus_minus
-from calib.figures.theme import LIGHT, Theme, layout, number
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.checks import Array
+from calib.kernel.wording import number
 from calib.learn.validity import PREDICTORS
 from calib.simulations.theorem import Draws, RunningMean, running_mean
 

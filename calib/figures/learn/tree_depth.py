@@ -11,7 +11,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.learn import along, scattered
 from calib.figures.learn.along import Lines, lines
 from calib.figures.learn.scattered import Scattered
-from calib.figures.theme import number
+from calib.kernel.wording import number
 from calib.learn.tree_depth import COUNTS, DEPTHS, FAR_LESS
 from calib.simulations.tree_depth import Along, SideBySide
 

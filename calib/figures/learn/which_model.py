@@ -12,7 +12,7 @@ import numpy as np
 from calib.figures.base import FigureEntry
 from calib.figures.learn import scattered
 from calib.figures.learn.scattered import Scattered
-from calib.figures.theme import number
+from calib.kernel.wording import number
 from calib.simulations.which_model import Models
 
 PAPERS = 3  # models of the paper, which come first

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.checks import Array
-from calib.figures.theme import MARKS, Mark, Theme, number, rgba
+from calib.figures.theme import MARKS, Mark, Theme, rgba
+from calib.kernel.checks import Array
+from calib.kernel.wording import number
 
 
 @dataclass(frozen=True, eq=False)

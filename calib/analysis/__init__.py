@@ -1,0 +1,1 @@
+"""What takes an Evaluation apart: curves, comparisons, advice, decisions, depth, explanations, subgroups."""

@@ -1,0 +1,359 @@
+"""Reliability curves as numbers, no ink: how often class 1 came where p was said, and what chance alone could do.
+
+Binned curves with binomial intervals (Wilson 1927; Clopper & Pearson 1934) and consistency bands (Bröcker & Smith
+2007), CORP curves (Dimitriadis, Gneiting & Jordan 2021), smoothed curves (local-linear regression with
+nearest-neighbour windows, Cleveland 1979). A *confidence* interval or band says where the true frequency may be, given
+what was seen; a *consistency* band says what may be seen when the probabilities are right: it lies around the diagonal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from scipy.stats import beta, binom
+
+from calib.kernel import checks
+from calib.kernel.binning import bin_index, binned, group_sums
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
+
+Array = np.ndarray
+
+INTERVALS = ("wilson", "clopper_pearson")
+BANDS = ("none", "consistency", "confidence")
+
+FINE = 1000  # groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
+
+
+class Points:
+    """Arrays of one length, one entry a point."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point, one column an array."""
+        return pd.DataFrame({name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)})
+
+
+class PerBin:
+    """Arrays of one length, one entry a bin, and the edges between them."""
+
+    edges: Array
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a bin: its left and right edge, then one column an array."""
+        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        edges = arrays.pop("edges")
+        return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedCurve(PerBin):
+    """One point a bin, arrays (B,); everything but count is NaN where a bin is empty.
+
+    edges : (B + 1,) · mean_p : mean prediction · observed : frequency of class 1 · count : objects
+    lower, upper : binomial confidence interval of the frequency, of the kind named by ``interval``
+    band_lower, band_upper : consistency band, binomial quantiles of the frequency if mean_p were right
+    """
+
+    edges: Array
+    mean_p: Array
+    observed: Array
+    count: Array
+    lower: Array
+    upper: Array
+    band_lower: Array
+    band_upper: Array
+    interval: str
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCurve(Points):
+    """One point a group, arrays (G,) in the order in which groups first appear.
+
+    group : their names · mean_p, observed, count, lower, upper : as in BinnedCurve
+    """
+
+    group: Array
+    mean_p: Array
+    observed: Array
+    count: Array
+    lower: Array
+    upper: Array
+    interval: str
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(PerBin):
+    """How the predictions are spread.
+
+    edges : (B + 1,) · count : (B,) objects · positives : (B,) of class 1 among them
+    """
+
+    edges: Array
+    count: Array
+    positives: Array
+
+
+@dataclass(frozen=True, eq=False)
+class CorpCurve(Points):
+    """The isotonic recalibration at some of the distinct predictions, arrays (k,); straight in between.
+
+    p : every prediction at which the fit begins or ends being flat, and up to 1000 more for the band
+    recalibrated : isotonic fit · count : objects in the pool that p belongs to
+    lower, upper : pointwise band, NaN for band "none" · band : "none", "consistency" or "confidence"
+    """
+
+    p: Array
+    recalibrated: Array
+    count: Array
+    lower: Array
+    upper: Array
+    band: str
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCurve(Points):
+    """A local-linear curve on a grid, arrays (k,).
+
+    p : grid from the smallest to the largest prediction · smoothed : frequency of class 1 there
+    lower, upper : pointwise Wilson interval for ``count``, the number of objects that a weighted mean of these weights
+    is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were right, by
+    its mean and variance then and the normal law
+    """
+
+    p: Array
+    smoothed: Array
+    lower: Array
+    upper: Array
+    count: Array
+    band_lower: Array
+    band_upper: Array
+    span: float
+    level: float
+
+
+def binomial_interval(
+    successes: ArrayLike, n: ArrayLike, *, level: float = 0.95, interval: str = "wilson"
+) -> tuple[Array, Array]:
+    """Two-sided confidence limits of a frequency from ``successes`` of ``n``, arrays of one shape; NaN where n is 0.
+
+    interval : "wilson", the score interval, right on average; or "clopper_pearson", exact, never too short
+
+    >>> [round(float(end), 3) for end in binomial_interval(3, 10)]
+    [0.108, 0.603]
+    >>> [round(float(end), 3) for end in binomial_interval(0, 10, interval="clopper_pearson")]     # 1 − 0.025^(1/10)
+    [0.0, 0.308]
+    """
+    checks.number(level, "level", 0, 1, open_ends=True)
+    checks.choice(interval, INTERVALS, "interval")
+    k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    n = np.where(n > 0, n, np.nan)
+    tail = (1 - level) / 2
+    if interval == "clopper_pearson":
+        lower = np.where(k > 0, beta.ppf(tail, k, n - k + 1), 0.0)
+        upper = np.where(k < n, beta.ppf(1 - tail, k + 1, n - k), 1.0)
+    else:
+        z = -ndtri(tail)
+        center = (k + z**2 / 2) / (n + z**2)
+        half = z / (n + z**2) * np.sqrt(k * (1 - k / n) + z**2 / 4)
+        lower = np.where(k > 0, np.maximum(center - half, 0), 0.0)
+        upper = np.where(k < n, np.minimum(center + half, 1), 1.0)
+    return np.where(np.isnan(n), np.nan, lower), np.where(np.isnan(n), np.nan, upper)
+
+
+def binned_curve(
+    y: ArrayLike,
+    p: ArrayLike,
+    *,
+    bins: int = 10,
+    strategy: str = "uniform",
+    level: float = 0.95,
+    interval: str = "wilson",
+) -> BinnedCurve:
+    """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · strategy : "uniform" (equal width) or "quantile" (equally many; ties may
+    leave fewer bins) · level : of interval and band · interval : "wilson" or "clopper_pearson"
+
+    >>> curve = binned_curve([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75], bins=2)
+    >>> curve.mean_p, curve.observed
+    (array([0.25, 0.75]), array([0.5, 1. ]))
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy)
+    count, mean_p, ones = _counts(placed.index, placed.count, y, p)
+    lower, upper = binomial_interval(ones, count, level=level, interval=interval)
+    tail = (1 - level) / 2
+    divisor = np.where(count > 0, count, np.nan)
+    band_lower, band_upper = (binom.ppf(q, count, mean_p) / divisor for q in (tail, 1 - tail))
+    return BinnedCurve(
+        edges=placed.edges,
+        mean_p=mean_p,
+        observed=ones / divisor,
+        count=count.astype(np.intp),
+        lower=lower,
+        upper=upper,
+        band_lower=band_lower,
+        band_upper=band_upper,
+        interval=interval,
+        level=level,
+    )
+
+
+def group_curve(
+    y: ArrayLike, p: ArrayLike, groups: ArrayLike, *, level: float = 0.95, interval: str = "wilson"
+) -> GroupCurve:
+    """Mean prediction and observed frequency in each group: are the probabilities right for all of them?
+
+    groups : (n,) of anything that can be compared; a missing value is a group of its own
+
+    >>> group_curve([0, 1, 1], [0.5, 0.5, 0.75], ["a", "a", "b"]).to_frame()[["group", "mean_p", "observed", "count"]]
+      group  mean_p  observed  count
+    0     a    0.50       0.5      2
+    1     b    0.75       1.0      1
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    index, names = pd.factorize(pd.Series(groups), use_na_sentinel=False)
+    checks.same_length(y=y, groups=index)
+    count, mean_p, ones = _counts(index, len(names), y, p)
+    lower, upper = binomial_interval(ones, count, level=level, interval=interval)
+    group = np.asarray(names, dtype=object)
+    return GroupCurve(group, mean_p, ones / count, count.astype(np.intp), lower, upper, interval, level)
+
+
+def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20) -> Histogram:
+    """Objects, and objects of class 1, in equal-width bins of p.
+
+    >>> histogram([0, 1, 1], [0.25, 0.25, 0.75], bins=2).to_frame()
+       left  right  count  positives
+    0   0.0    0.5      2          1
+    1   0.5    1.0      1          1
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    placed = binned(p, checks.number(bins, "bins", low=1, integer=True))
+    count, positives = (group_sums(placed.index, bins, values).astype(np.intp) for values in (None, y))
+    return Histogram(placed.edges, count, positives)
+
+
+def corp_curve(
+    y: ArrayLike,
+    p: ArrayLike,
+    *,
+    band: str = "none",
+    level: float = 0.95,
+    repeats: int = 500,
+    random_state: int | np.random.Generator = 0,
+) -> CorpCurve:
+    """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
+
+    band : "consistency", labels drawn anew as if the predictions were right, or "confidence", as if the recalibrated
+    ones were (a parametric bootstrap). Each drawing is recalibrated; the band holds the central ``level`` of them at
+    each p. The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the ends, the band there
+    would have no width. More than 1000 distinct predictions are drawn for in 1000 groups of neighbours.
+    repeats : drawings · random_state : of the drawings
+
+    >>> corp_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]).to_frame()[["p", "recalibrated", "count"]]
+         p  recalibrated  count
+    0  0.1           0.0      1
+    1  0.4           0.5      2
+    2  0.6           0.5      2
+    3  0.9           1.0      1
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    checks.choice(band, BANDS, "band")
+    checks.number(level, "level", 0, 1, open_ends=True)
+    checks.number(repeats, "repeats", low=1, integer=True)
+    tied = pool_ties(p, y)
+    blocks = pool_adjacent_violators(tied.sums, tied.weights)
+    group = _neighbours(tied.weights)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    points = np.unique(np.r_[blocks.bounds[:-1], blocks.bounds[1:] - 1, starts])
+    count = np.repeat(blocks.weights, blocks.sizes)[points].astype(np.intp)
+    lower = upper = np.full(points.size, np.nan)
+    if band != "none":
+        weights = np.add.reduceat(tied.weights, starts)
+        center, chance = (
+            np.add.reduceat(tied.weights * values, starts) / weights
+            for values in (tied.scores, np.repeat((blocks.sums + 0.5) / (blocks.weights + 1), blocks.sizes))
+        )
+        rng = np.random.default_rng(random_state)
+        drawn = rng.binomial(
+            weights.astype(np.int64),
+            np.clip(center if band == "consistency" else chance, 0, 1),  # a mean of ones may round to above 1
+            size=(repeats, weights.size),
+        )
+        curves = np.array([pool_adjacent_violators(ones.astype(np.float64), weights).fitted for ones in drawn])
+        ends = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        lower, upper = (np.interp(tied.scores[points], center, end) for end in ends)
+    return CorpCurve(tied.scores[points], blocks.fitted[points], count, lower, upper, band, level)
+
+
+def smooth_curve(
+    y: ArrayLike, p: ArrayLike, *, span: float = 0.5, points: int = 101, level: float = 0.95
+) -> SmoothCurve:
+    """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
+
+    At each grid point a line is fitted to the nearest ``span`` of the objects (and at least to all within 0.05), with
+    tricube weights; a grid point with no prediction within a step of it is left out, for a line would run off its data
+    there. Predictions are first put into 1000 cells, each represented by its mean, so that a million of them cost one
+    pass.
+
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · span : from 0.05 to 1 · points : of the grid
+
+    >>> curve = smooth_curve([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], span=1.0, points=3)
+    >>> curve.p, curve.smoothed.round(3)
+    (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    checks.number(level, "level", 0, 1, open_ends=True)
+    checks.number(points, "points", low=2, integer=True)
+    checks.number(span, "span", 0.05, 1)
+    count, x, ones = _counts(bin_index(p, FINE), FINE, y, p)
+    filled = count > 0
+    count, x, ones = count[filled], x[filled], ones[filled]
+    grid = np.linspace(p.min(), p.max(), points)
+    offset = x - grid[:, None]
+    near = np.abs(offset).min(axis=1) <= np.ptp(p) / (points - 1) + 1e-12
+    grid, offset = grid[near], offset[near]
+    distance = np.abs(offset)
+    width = np.maximum(_reach(distance, count, span * p.size), 0.05) * (1 + 1e-9)
+    kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
+    s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
+    slopes = s0 * s2 - s1**2 > 1e-12 * s0**2 * width**2  # all weight at one p: a mean, not a line
+    lean = np.where(slopes, s1 / np.where(s2 > 0, s2, 1), 0.0)
+    weights = kernel * (1 - lean[:, None] * offset)
+    weights /= (weights @ count)[:, None]
+    smoothed = np.clip(weights @ ones, 0, 1)
+    worth = 1 / (weights**2 @ count)
+    lower, upper = binomial_interval(smoothed * worth, worth, level=level)
+    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * x * (1 - x)))
+    center = weights @ (count * x)
+    band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
+    return SmoothCurve(grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
+
+
+def _counts(index: Array, groups: int, y: Array, p: Array) -> tuple[Array, Array, Array]:
+    """Objects, mean prediction (NaN without objects) and objects of class 1 of each group."""
+    count = group_sums(index, groups)
+    return count, group_sums(index, groups, p) / np.where(count > 0, count, np.nan), group_sums(index, groups, y)
+
+
+def _neighbours(weights: Array) -> Array:
+    """Number (k,), not falling, of the group that each distinct prediction is in: at most FINE, equally heavy."""
+    if weights.size <= FINE:
+        return np.arange(weights.size)
+    below = np.cumsum(weights) - weights
+    return (below * (FINE / weights.sum())).astype(np.intp)
+
+
+def _reach(distance: Array, count: Array, objects: float) -> Array:
+    """How far from each grid point (g,) its nearest ``objects`` reach; distance (g, cells), count (cells,)."""
+    order = np.argsort(distance, axis=1)
+    enough = np.cumsum(count[order], axis=1) >= objects - 1e-9
+    nearest = np.take_along_axis(order, np.argmax(enough, axis=1)[:, None], axis=1)
+    return np.take_along_axis(distance, nearest, axis=1)[:, 0]

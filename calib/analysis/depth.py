@@ -1,0 +1,286 @@
+"""What depth does to probabilities: a tree and a forest grown to every depth, scored, and calibrated at each of them.
+
+Johansson, Löfström, Boström (trees, 2019): frequency against Laplace leaves; Shaker and Hüllermeier (2025): calibration
+loss falls and grouping loss rises as groups get larger.
+
+Every depth is grown anew. Cutting a fully grown tree gives other trees: scikit-learn draws features, and between
+equally good splits, in the order in which it grows the nodes, so that what is grown below one node changes later draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+
+from calib.calibrators import CALIBRATORS
+from calib.evaluate import Evaluation, Fitted, calibrate, fit
+from calib.kernel import checks
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.metrics import METRICS, loss_decomposition, metric_table
+from calib.models import MODELS
+from calib.recipe import DEEPEST, LEAVES, Recipe
+
+DRAWN = (
+    "brier",
+    "log_loss",
+    "ece",
+    "reliability",
+    "auc",
+    "accuracy",
+    "accuracy_gap",
+    "group_entropy",
+    "width",
+    "tce",
+)
+LOSSES = ("calibration", "grouping", "irreducible")
+FOREST_GROUPS = 20  # near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A tree, or a forest in one placement."""
+
+    key: str
+    label: str
+    forest: bool
+    placement: str
+
+
+GROWTHS = {
+    growth.key: growth
+    for growth in (
+        Growth("tree", "Tree, held out", False, "split"),
+        Growth("forest", "Forest, held out", True, "split"),
+        Growth("forest_oob", "Forest, out of bag", True, "oob"),
+    )
+}
+FORESTS = ("random_forest", "bagged_trees", "large_forest")
+SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree and a forest can share
+
+
+@dataclass(frozen=True, eq=False)
+class DepthFit:
+    """One growth at one depth with one kind of leaf, fitted and scored; calibrating it costs milliseconds.
+
+    depth : the largest over the trees where ``deepest``, that is, without a limit; else the limit
+    leaves : mean number of leaves a tree · fitted : without models and rows, except for the model of a single tree
+    """
+
+    growth: str
+    leaf: str
+    depth: int
+    deepest: bool
+    leaves: float
+    fitted: Fitted
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.growth, self.leaf, self.depth
+
+
+def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: str = "frequency") -> Recipe:
+    """The Recipe whose evaluation is the point of a growth at a depth (None: no limit).
+
+    Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else the random
+    forest's; one test part judges all.
+
+    >>> depth_recipe(Recipe(params={"min_samples_leaf": 3}), "tree", 4).to_query()["params"]
+    '{"criterion":"gini","curtail":0,"leaf":"frequency","m":2.0,"max_depth":4,"min_samples_leaf":3}'
+    """
+    kind = GROWTHS[growth]
+    source = recipe.model if recipe.model in SETTINGS_FROM else "random_forest"
+    given = dict(recipe.params) if source == recipe.model else {}
+    values = checks.settings(given, MODELS[source].parameters, MODELS[source].label)
+    model = (source if source in FORESTS else "random_forest") if kind.forest else "decision_tree"
+    known = {parameter.name for parameter in MODELS[model].parameters}
+    params = {name: value for name, value in values.items() if name in known} | {"max_depth": depth, "leaf": leaf}
+    return recipe.replace(
+        content="features", score=None, model=model, params=params, placement=kind.placement, evaluation="holdout"
+    )
+
+
+def sweep_key(recipe: Recipe) -> str:
+    """What a sweep depends on: the fit parts of its Recipes."""
+    return "-".join(depth_recipe(recipe, growth).digest("fit") for growth in GROWTHS)
+
+
+def depths_below(deepest: int, forest: bool) -> list[int]:
+    """The depths grown below the full one, coarse before fine: a tree's all, a forest's with up to four binary digits.
+
+    >>> depths_below(7, False)
+    [4, 2, 6, 1, 3, 5]
+    >>> sorted(depths_below(40, True))[13:]
+    [14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36]
+    """
+    chosen = [d for d in range(1, deepest) if not forest or d % (1 << max(0, d.bit_length() - 4)) == 0]
+    return sorted(chosen, key=lambda d: (-(d & -d), d))
+
+
+def grow(
+    recipe: Recipe, dataset: Dataset, growth: str, depth: int | None = None, watch: Watch | None = None
+) -> list[DepthFit]:
+    """One growth at one depth, one DepthFit a kind of leaf: the trees are grown once and serve all of them."""
+    cell = depth_recipe(recipe, growth, depth)
+    fitted = fit(cell, dataset, watch)
+    part = fitted.parts[0]
+    last = part.placed.model[-1]
+    trees = [member.tree_ for member in getattr(last, "estimators_", [last])]
+    reached = max(tree.max_depth for tree in trees)
+    done = []
+    for leaf in LEAVES:
+        placed, tests = part.placed, part.tests
+        if leaf != dict(cell.params).get("leaf"):
+            placed = placed.with_model(Pipeline([*placed.model.steps[:-1], ("model", last.with_leaf(leaf))]))
+            tests = placed.score(part.tests.X)
+        light = placed.light() if GROWTHS[growth].forest else placed.light("model")
+        kept = replace(part, placed=light, tests=replace(tests, X=None))
+        done.append(
+            DepthFit(
+                growth,
+                leaf,
+                reached if depth is None else depth,
+                depth is None,
+                float(np.mean([tree.n_leaves for tree in trees])),
+                replace(fitted, recipe=depth_recipe(recipe, growth, depth, leaf), parts=(kept,)),
+            )
+        )
+    return done
+
+
+def sweep(
+    recipe: Recipe,
+    dataset: Dataset,
+    watch: Watch | None = None,
+    have: Collection[DepthFit] = (),
+    forests: bool = True,
+) -> Iterator[DepthFit]:
+    """Every growth at every depth, as soon as it is there: first the tree, then the forests, coarse before fine.
+
+    have : what an earlier sweep of the same ``sweep_key`` gave, which is not grown again · forests : or the tree alone
+    Raises InputError where the data do not allow a fit; Cancelled when ``watch`` was called off.
+    """
+    watch = watch or Watch()
+    share = 0.1 if forests else 1.0
+    yield from _sweep(recipe, dataset, ["tree"], watch.part(0.0, share), have)
+    if forests:
+        yield from _sweep(recipe, dataset, [key for key in GROWTHS if key != "tree"], watch.part(share, 1.0), have)
+
+
+def tree_is_grown(points: Collection[DepthFit]) -> bool:
+    """Whether the single tree is there at every depth."""
+    own = [point for point in points if point.growth == "tree"]
+    deepest = [point.depth for point in own if point.deepest]
+    return bool(deepest) and {point.depth for point in own} >= set(depths_below(deepest[0], False))
+
+
+def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, float]:
+    """(fits, seconds) that the forests of a sweep will roughly cost, judged by the quickest of its deep trees.
+
+    In measurements a tree of a forest, which looks at fewer columns, took about a fifth of the single tree's time, its
+    out-of-bag growth on all rows 1.7 times as long as the held-out one, a forest's trees were deeper by half, and the
+    mean over the depths was two thirds of the full one.
+    """
+    own = [point for point in points if point.growth == "tree"]
+    deepest = max(point.depth for point in own)
+    seconds = min(point.fitted.seconds for point in own if 2 * point.depth >= deepest)  # a held-up fit tells nothing
+    trees = dict(depth_recipe(recipe, "forest").params).get("n_estimators", 1)
+    depths = 1 + len(depths_below(max(2, round(1.5 * deepest)), True))
+    return 2 * depths, seconds * trees * depths * 0.2 * (1 + 1.7) * 2 / 3
+
+
+def _sweep(
+    recipe: Recipe, dataset: Dataset, growths: list[str], watch: Watch, have: Collection[DepthFit]
+) -> Iterator[DepthFit]:
+    """Some growths: fully grown, which tells the deepest, then at the depths below."""
+    deepest = {point.growth: point.depth for point in have if point.deepest}
+    for i, growth in enumerate(growths):
+        if growth not in deepest:
+            name = f"{GROWTHS[growth].label}, fully grown"
+            points = grow(recipe, dataset, growth, None, _named(watch, 0.1 * i, 0.1 * (i + 1), name))
+            deepest[growth] = points[0].depth
+            yield from points
+    grown = {(point.growth, point.depth) for point in have}
+    plan = [
+        (growth, depth)
+        for growth in growths
+        for depth in depths_below(deepest[growth], GROWTHS[growth].forest)
+        if (growth, depth) not in grown
+    ]
+    plan.sort(key=lambda cell: -(cell[1] & -cell[1]))
+    costs = np.cumsum([0.0, *(min(depth, 10) for _, depth in plan)])
+    begin = 0.1 * len(growths)
+    ends = begin + (1 - begin) * costs / (costs[-1] or 1.0)
+    for (growth, depth), start, stop in zip(plan, ends, ends[1:], strict=False):
+        name = f"{GROWTHS[growth].label}, depth {depth}"
+        yield from grow(recipe, dataset, growth, depth, _named(watch, float(start), float(stop), name))
+
+
+def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
+    """The share [start, stop] of a watch, which says ``name`` whatever is done in it."""
+    part = watch.part(start, stop)
+    report = part.report
+    return part if report is None else Watch(lambda share, what: report(share, name), part.cancel)
+
+
+def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str) -> list[int]:
+    """The depths that are there, rising."""
+    return sorted(depth for own, kind, depth in list(points) if (own, kind) == (growth, leaf))
+
+
+def at_depth(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str) -> DepthFit | None:
+    """The point at a depth (a number as text, or "max"): the nearest there is, the shallower of two; None without any.
+
+    Beyond the deepest tree that is the fully grown one.
+    """
+    there = grown_depths(points, growth, leaf)
+    if not there:
+        return None
+    wanted = there[-1] if depth == DEEPEST else int(depth)
+    return points[growth, leaf, min(there, key=lambda own: (abs(own - wanted), own))]
+
+
+def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
+    """A point under a Recipe's calibrators; the rank calibrator, which needs votes that are not kept, is left out."""
+    keys = tuple(key for key in recipe.calibrators if CALIBRATORS[key].input != "tree_scores")
+    return calibrate(recipe.replace(calibrators=keys), point.fitted)
+
+
+def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
+    """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), calibrator, then the metrics of ``DRAWN``.
+
+    Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for finite
+    groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
+    """
+    evaluation = judge(recipe, point)
+    table = metric_table(
+        evaluation.predictions,
+        bins=recipe.bins,
+        strategy=recipe.binning,
+        posterior=evaluation.posterior,
+        metrics=[key for key in DRAWN if METRICS[key].needs != "posterior" or evaluation.posterior is not None],
+    )
+    where: dict[str, Any] = {
+        "growth": point.growth,
+        "leaf": point.leaf,
+        "depth": point.depth,
+        "leaves": point.leaves,
+        "rows": len(evaluation.y),
+        "calibrator": table.index,
+    }
+    for column, (name, value) in enumerate(where.items()):
+        table.insert(column, name, value)
+    if evaluation.posterior is not None:
+        groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
+        parts = [
+            loss_decomposition(evaluation.posterior, said.p, groups=groups, corrected=True)
+            for said in evaluation.predictions.values()
+        ]
+        for name in LOSSES:
+            table[name] = [getattr(part, name) for part in parts]
+    return table.reset_index(drop=True)

@@ -1,0 +1,167 @@
+"""What a calibrator changes against the uncalibrated model, and how much of that is luck.
+
+Two kinds of luck: of the test rows, drawn again by bootstrap while the fitted model stays (Efron 1979); and of the
+whole split, drawn again with another seed and everything fitted anew. Splits of one data set share most of their rows,
+so their spread alone is too small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio
+2003), its variance (1/J + test rows/training rows) s² for J splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from calib.evaluate import Evaluation, evaluate
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.metrics import METRICS, bootstrap_differences
+from calib.recipe import Recipe
+
+COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
+MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far below the interval's width
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Metric of a calibrator minus that of the reference, with 95 % intervals.
+
+    table : columns metric, calibrator, value, lower, upper, unknown – the resamples or splits where the difference is
+    infinite or undefined · reference : the calibrator that the others are set against · basis : what was drawn again
+    runs : columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap
+    """
+
+    table: pd.DataFrame
+    reference: str
+    basis: str
+    runs: pd.DataFrame | None = None
+
+    def joined(self, other: Differences) -> Differences:
+        """The bootstrap differences of both in one table, metrics in the order of COMPARED."""
+        table = pd.concat([self.table, other.table])
+        table = table.sort_values("metric", key=lambda names: names.map(COMPARED.index), kind="stable")
+        return Differences(table.reset_index(drop=True), self.reference, self.basis)
+
+
+def reference_of(calibrators: Iterable[str]) -> str:
+    """The uncalibrated model, or where that is not there the first calibrator.
+
+    >>> reference_of(["platt", "none"]), reference_of(["platt", "beta"])
+    ('none', 'platt')
+    """
+    keys = list(calibrators)
+    return "none" if "none" in keys else keys[0]
+
+
+def differences(
+    evaluation: Evaluation, metrics: Iterable[str] = COMPARED, *, random_state: int = 0, watch: Watch | None = None
+) -> Differences:
+    """Bootstrap intervals of every calibrator's difference to the uncalibrated model, on the same test rows.
+
+    1000 resamples, 200 where there are more than 20 000 rows.
+    """
+    recipe, n = evaluation.recipe, len(evaluation.y)
+    bins = {"bins": recipe.bins, "strategy": recipe.binning}
+    reference = reference_of(evaluation.predictions)
+    repeats = 1000 if n <= MANY_ROWS else 200
+    found = bootstrap_differences(
+        {key: bins if METRICS[key].binned else {} for key in metrics},
+        evaluation.y,
+        {key: said.p for key, said in evaluation.predictions.items()},
+        reference,
+        repeats=repeats,
+        level=LEVEL,
+        random_state=random_state,
+        watch=watch,
+    )
+    lines = [
+        (metric, key, interval.value, interval.lower, interval.upper, repeats - interval.repeats)
+        for (metric, key), interval in found.items()
+    ]
+    return Differences(_table(lines), reference, f"{repeats} bootstrap resamples of {n:,} test rows")
+
+
+def _table(lines: list[tuple[str, str, float, float, float, int]]) -> pd.DataFrame:
+    return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """The same Recipe on other splits.
+
+    values : columns seed, calibrator, then one a metric; a line a split and calibrator
+    test_to_training : test rows for each training row · bins : in words, those of the binned metrics
+    """
+
+    values: pd.DataFrame
+    test_to_training: float
+    bins: str = ""
+
+    @property
+    def splits(self) -> int:
+        return int(self.values["seed"].nunique())
+
+    def by_split(self, metric: str) -> pd.DataFrame:
+        """One line a split, one column a calibrator that could answer in every split."""
+        lines = self.values.groupby("calibrator", sort=False)
+        answers = {str(key): group.set_index("seed")[metric] for key, group in lines}
+        return pd.DataFrame({key: values for key, values in answers.items() if len(values) == self.splits})
+
+    def differences(self) -> Differences:
+        """Mean difference to the uncalibrated model over the splits, its interval, and every split's difference."""
+        lines, runs = [], []
+        for metric in self.values.columns[2:]:
+            table = self.by_split(metric)
+            reference = reference_of(table)
+            for key in table:
+                if key == reference:
+                    continue
+                with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+                    each = (table[key] - table[reference]).round(12)  # rounding of sums is no difference either
+                unknown = int((~np.isfinite(each)).sum())
+                mean, half = resampled_t(each.to_numpy(), self.test_to_training)
+                lines.append((metric, key, mean, mean - half, mean + half, unknown))
+                runs.append(pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each}))
+        basis = f"{self.splits} random splits, everything fitted anew on each{self.bins and f' (ECE: {self.bins})'}"
+        return Differences(_table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None)
+
+
+def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVEL) -> tuple[float, float]:
+    """(mean, half-width) of the corrected resampled t interval of differences (J,) from J random splits.
+
+    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than two values
+    and where one of them is infinite.
+
+    >>> mean, half = resampled_t(np.array([1.0, 2.0, 3.0]), 1 / 3)
+    >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
+    (2.0, 3.513)
+    """
+    j, mean = len(values), float(values.mean())
+    if j < 2 or not np.isfinite(mean):
+        return mean, np.nan
+    spread = np.sqrt((1 / j + test_to_training) * values.var(ddof=1))
+    return mean, float(student.ppf((1 + level) / 2, j - 1) * spread)
+
+
+def repeat_splits(
+    recipe: Recipe, dataset: Dataset, metrics: Iterable[str] = COMPARED, watch: Watch | None = None
+) -> Repeats:
+    """Evaluate the Recipe on ``recipe.repeats`` random holdouts, with the seeds that follow its own.
+
+    Raises InputError where no split can be made, Cancelled when ``watch`` was called off.
+    """
+    watch = watch or Watch()
+    metrics, tables = list(metrics), []
+    for i in range(recipe.repeats):
+        seed = (recipe.seed + i) % 2**31
+        part = watch.part(i / recipe.repeats, (i + 1) / recipe.repeats)
+        part.step(0.0, f"Split {i + 1} of {recipe.repeats}")
+        table = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part).measured(metrics)
+        tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
+    values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]
+    width = "equal width" if recipe.binning == "uniform" else "equal count"
+    return Repeats(values, recipe.test_size / (1 - recipe.test_size), f"{recipe.bins} bins of {width}")

@@ -1,0 +1,111 @@
+"""Where one Venn–Abers answer comes from: the isotonic fits with (s, 0) and with (s, 1), whatever the placement.
+
+A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration one a fold,
+and the full placement scores the object anew for each of its two labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calib.calibrators.venn_abers import Explanation
+from calib.evaluate import Evaluation, Fitted
+from calib.kernel.checks import InputError
+from calib.recipe import Recipe
+
+METHOD = "venn_abers"
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """One test row, its answer, and the fits behind it.
+
+    recipe : that of the evaluation, with placement and merge rule
+    row : its number in the file · position : among the test rows · label : its class, 0 or 1, called ``name``
+    fits : one Explanation a calibration set, several only for cross-calibration · p0, p1, p : the answer
+    """
+
+    recipe: Recipe
+    row: int
+    position: int
+    label: int
+    name: str
+    fits: tuple[Explanation, ...]
+    p0: float
+    p1: float
+    p: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line a calibration set and label: the pool that the object joins there, and its share of class 1."""
+        return pd.DataFrame(
+            [
+                {
+                    "calibration set": number,
+                    "score": fit.score,
+                    "added label": fit.label,
+                    "pool from": fit.pool[0],
+                    "pool to": fit.pool[1],
+                    "objects": fit.objects,
+                    "of class 1": fit.positives,
+                    "p": fit.value,
+                }
+                for number, explanation in enumerate(self.fits, 1)
+                for fit in (explanation.zero, explanation.one)
+            ]
+        )
+
+
+def widest_row(evaluation: Evaluation) -> int:
+    """The number in the file of the test row with the widest Venn–Abers interval: the one to look at first."""
+    said = evaluation.predictions[METHOD]
+    return int(evaluation.dataset.X.index[evaluation.rows[np.argmax(said.width)]])
+
+
+def position_of(evaluation: Evaluation, row: int) -> int:
+    """The place among the test rows of a row of the file; refused where it is not one of them."""
+    found = np.flatnonzero(evaluation.dataset.X.index[evaluation.rows] == row)
+    if not found.size:
+        raise InputError(
+            f"Row {row} is not among the {len(evaluation.rows)} test rows of this split: it trained the model or "
+            "calibrates, or was left out. Choose one of the test rows."
+        )
+    return int(found[0])
+
+
+def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
+    """The fits behind the Venn–Abers answer for one test row.
+
+    evaluation : with venn_abers among its calibrators · fitted : what it was calibrated from
+    row : the row's number in the file. Raises InputError where it is no test row, or Venn–Abers cannot answer.
+
+    >>> from calib import Recipe, load_sample
+    >>> from calib.evaluate import calibrate, fit
+    >>> fitted = fit(Recipe(model="naive_bayes", calibrators=("venn_abers",)), load_sample("digits"))
+    >>> evaluation = calibrate(fitted.recipe, fitted)
+    >>> said = explain(evaluation, fitted, widest_row(evaluation))
+    >>> (said.fits[0].zero.value, said.fits[0].one.value) == (said.p0, said.p1)
+    True
+    """
+    if METHOD not in evaluation.predictions:
+        raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))
+    position = position_of(evaluation, row)
+    ends = np.cumsum([len(part.test) for part in fitted.parts])
+    number = int(np.searchsorted(ends, position, side="right"))
+    part, calibrator = fitted.parts[number], evaluation.calibrators[METHOD][number]
+    said = evaluation.predictions[METHOD]
+    label = int(evaluation.y[position])
+    p0, p1 = map(float, said.pairs[position])
+    return Explained(
+        evaluation.recipe,
+        row,
+        position,
+        label,
+        evaluation.dataset.classes[label],
+        part.placed.explain(calibrator, part.tests, position - int(ends[number]) + len(part.test)),
+        p0,
+        p1,
+        float(said.p[position]),
+    )

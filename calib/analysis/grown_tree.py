@@ -1,0 +1,140 @@
+"""A calibrated tree as it stands: what every node says, how many test rows it meets, and the way of one row through it.
+
+Johansson, Löfström, Boström (trees, 2019), §3.1: one fixed tree whose leaves carry a label and an interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.depth import DepthFit
+from calib.evaluate import make_calibrator
+from calib.kernel.checks import InputError
+from calib.models import TreeNode, tree_nodes
+from calib.recipe import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """The nodes of one tree, in its own order, under one interval method.
+
+    tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among them
+    leaves : int array (n,), the leaf of every row of the data · rows : their numbers in the file · labels : their y
+    roles : "trained", "calibrates" or "test" for each row · classes : (negative, positive)
+    """
+
+    nodes: tuple[TreeNode, ...]
+    method: str
+    leaf: str
+    deepest: bool
+    tests: np.ndarray
+    positives: np.ndarray
+    leaves: np.ndarray
+    rows: np.ndarray
+    labels: np.ndarray
+    roles: np.ndarray
+    classes: tuple[str, str]
+
+    @property
+    def depth(self) -> int:
+        return max(node.depth for node in self.nodes)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each node the numbers of the two below it, that of "≤" before that of ">"; none for a leaf."""
+        below: list[tuple[int, ...]] = [()] * len(self.nodes)
+        for node in self.nodes[1:]:
+            below[node.parent] += (node.number,)
+        return tuple(below)
+
+    @cached_property
+    def leaves_below(self) -> np.ndarray:
+        """For each node the number of leaves that it ends in, 1 for a leaf; int array (nodes,)."""
+        count = np.array([int(node.leaf) for node in self.nodes])
+        for node in reversed(self.nodes[1:]):
+            count[node.parent] += count[node.number]
+        return count
+
+    def path_to(self, number: int) -> tuple[int, ...]:
+        """Numbers of the nodes from the root to this one, both included."""
+        way = [number]
+        while (parent := self.nodes[way[-1]].parent) >= 0:
+            way.append(parent)
+        return tuple(reversed(way))
+
+    def position(self, row: int) -> int:
+        """The place in the data of a row of the file; refused where it is not among them."""
+        found = np.flatnonzero(self.rows == row)
+        if not found.size:
+            raise InputError(f"Row {row} is not among the {len(self.rows):,} rows of the data, or was left out.")
+        return int(found[0])
+
+    def path_of(self, row: int) -> tuple[int, ...]:
+        """The nodes that a row of the file passes through, from the root to its leaf."""
+        return self.path_to(int(self.leaves[self.position(row)]))
+
+    def table(self, numbers: tuple[int, ...] | None = None) -> pd.DataFrame:
+        """One line a node, by default the leaves by rising p: what it says and what came of its test rows."""
+        chosen = [self.nodes[i] for i in numbers] if numbers is not None else [n for n in self.nodes if n.leaf]
+        tests = np.array([self.tests[node.number] for node in chosen])
+        positives = np.array([self.positives[node.number] for node in chosen])
+        with np.errstate(invalid="ignore"):
+            observed = positives / tests
+        table = pd.DataFrame(
+            {
+                "node": [node.number for node in chosen],
+                "depth": [node.depth for node in chosen],
+                "rule": [node.rule for node in chosen],
+                "n": [node.n for node in chosen],
+                "label": [self.classes[int(node.label)] for node in chosen],
+                "score": [node.score for node in chosen],
+                "p0": [node.p0 for node in chosen],
+                "p1": [node.p1 for node in chosen],
+                "p": [node.p for node in chosen],
+                "test rows": tests,
+                "observed": observed,
+            }
+        )
+        return (
+            table if numbers is not None else table.sort_values(["p", "score", "n"], kind="stable", ignore_index=True)
+        )
+
+
+def grown_tree(recipe: Recipe, point: DepthFit) -> GrownTree:
+    """The tree of a point of the growth "tree", calibrated by the Recipe's interval method and merge rule.
+
+    Raises InputError where the method cannot answer.
+    """
+    data, (part,) = point.fitted.dataset, point.fitted.parts
+    model = part.placed.model
+    tree, prepare = model[-1], model[0]
+    calibrator = part.placed.calibrate(make_calibrator(recipe, recipe.interval))
+    nodes = tree_nodes(tree, calibrator, say=prepare.wording())
+    leaves = tree.apply(prepare.transform(data.X))
+    roles = np.full(data.n, "trained", dtype=object)
+    roles[part.train[part.placed.index]] = "calibrates"
+    roles[part.test] = "test"
+    tests, positives = (
+        np.bincount(leaves[part.test], weights, minlength=len(nodes)).astype(np.intp)
+        for weights in (None, data.y[part.test])
+    )
+    for node in reversed(nodes[1:]):  # children have larger numbers than their parents
+        tests[node.parent] += tests[node.number]
+        positives[node.parent] += positives[node.number]
+    return GrownTree(
+        nodes,
+        recipe.interval,
+        point.leaf,
+        point.deepest,
+        tests,
+        positives,
+        leaves,
+        data.X.index.to_numpy(),
+        data.y,
+        roles,
+        data.classes,
+    )

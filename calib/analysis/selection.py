@@ -1,0 +1,70 @@
+"""Rows picked on a diagram: a Recipe's ``selection`` → which test rows, with their predictions and features.
+
+A range calibrator:low:high stands for the test rows whose prediction by that calibrator lies in [low, high), or up to
+and including 1; several ranges stand for the rows in any of them. A bin of the diagram is such a range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from calib.evaluate import Evaluation
+
+ROUNDING = 1e-11  # as calib.kernel.binning allows for decimals just short of an edge
+
+
+def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
+    """Ranges (calibrator, low, high) as a Recipe holds them; those that touch or overlap become one.
+
+    >>> write_ranges([("platt", 0.5, 0.75), ("none", 0.0, 0.1), ("platt", 0.25, 0.5)])
+    ('none:0.0:0.1', 'platt:0.25:0.75')
+    """
+    merged: list[list] = []
+    for key, low, high in sorted(ranges):
+        if merged and merged[-1][0] == key and low <= merged[-1][2]:
+            merged[-1][2] = max(high, merged[-1][2])
+        else:
+            merged.append([key, low, high])
+    return tuple(f"{key}:{float(low)!r}:{float(high)!r}" for key, low, high in merged)
+
+
+def read_ranges(selection: Iterable[str]) -> list[tuple[str, float, float]]:
+    """The reverse of ``write_ranges``.
+
+    >>> read_ranges(["platt:0.25:0.75"])
+    [('platt', 0.25, 0.75)]
+    """
+    parts = [item.split(":") for item in selection]
+    return [(key, float(low), float(high)) for key, low, high in parts]
+
+
+def selected_rows(evaluation: Evaluation) -> np.ndarray:
+    """Positions among the test rows that the Recipe's selection picks; ranges of absent calibrators pick none."""
+    picked = np.zeros(len(evaluation.y), dtype=bool)
+    for key, low, high in read_ranges(evaluation.recipe.selection):
+        if key in evaluation.predictions:
+            p = evaluation.predictions[key].p
+            picked |= (p >= low - ROUNDING) & ((p < high - ROUNDING) | (high == 1))
+    return np.flatnonzero(picked)
+
+
+def selected_frame(evaluation: Evaluation, most: int | None = None) -> pd.DataFrame:
+    """The picked rows (the first ``most`` of them) as ``rows_frame`` lists them."""
+    return rows_frame(evaluation, selected_rows(evaluation)[:most])
+
+
+def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
+    """These positions among the test rows: number in the file, class, predictions, then their features."""
+    said = {key: said.p[rows] for key, said in evaluation.predictions.items()}
+    names = np.asarray(evaluation.dataset.classes, dtype=object)[evaluation.y[rows]]
+    features = evaluation.dataset.X.iloc[evaluation.rows[rows]]
+    known = pd.DataFrame({"row": features.index, "class": names, **said}, index=features.index)
+    return pd.concat([known, features.rename(columns=lambda name: _apart(str(name), known))], axis=1)
+
+
+def _apart(name: str, known: pd.DataFrame) -> str:
+    """A feature that is called like one of our columns keeps its name with a sign."""
+    return f"{name} (feature)" if name in known else name

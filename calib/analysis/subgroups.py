@@ -1,0 +1,174 @@
+"""Test rows in groups by any column: are the probabilities right for everyone, or only on average?
+
+A column of few different values gives one group a value, the largest first and the rest gathered; a column of many
+numbers or dates gives quantile groups. A group's probabilities are right on average when its observed number of class 1
+is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws (Spiegelhalter 1986), and the level is
+shared among the groups (Bonferroni), so that one false alarm in all of them has a probability of 5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from calib.analysis.curves import binomial_interval
+from calib.evaluate import Evaluation
+from calib.kernel.binning import edge_index, quantile_edges
+from calib.kernel.records import Predictions
+
+MOST_GROUPS = 12
+QUANTILES = 5
+LEVEL = 0.95
+MISSING, REST = "(missing)", "(all others)"
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Groups of the test rows. names : in order · index : int (m,), the group of each row"""
+
+    names: tuple[str, ...]
+    index: np.ndarray
+
+    @property
+    def count(self) -> np.ndarray:
+        return np.bincount(self.index, minlength=len(self.names))
+
+    def largest(self, most: int) -> dict[str, np.ndarray]:
+        """Name → positions of the rows of the ``most`` largest groups, in the groups' order.
+
+        >>> list(Grouping(("a", "b", "c"), np.array([0, 1, 1, 2, 2])).largest(2))
+        ['b', 'c']
+        """
+        chosen = np.sort(np.argsort(-self.count, kind="stable")[:most])
+        return {self.names[i]: np.flatnonzero(self.index == i) for i in chosen}
+
+
+def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
+    """Groups of a column's values (m,).
+
+    More than ``most`` different numbers or dates: groups of about equally many rows, named by their ends. Any other
+    column: a group a value, from the largest group to the smallest, those after the first ``most`` − 1 as one. Missing
+    and infinite values are a group of their own.
+
+    >>> grouping = group_rows(pd.Series(["b", "a", "b", None]))
+    >>> grouping.names, grouping.index
+    (('b', 'a', '(missing)'), array([0, 1, 0, 2]))
+    >>> group_rows(pd.Series(range(100)), quantiles=2).names
+    ('0 to 49.5', '49.5 to 99')
+    """
+    ordered = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    missing = (values.isin([np.inf, -np.inf]) | values.isna() if ordered else values.isna()).to_numpy(dtype=bool)
+    known = values[~missing]
+    if (ordered or known.dtype.kind == "M") and known.nunique() > most:
+        names, index = _quantiles(known, quantiles)
+    else:
+        names, index = _by_value(known, most, ordered)
+    groups = np.full(len(values), len(names), dtype=np.intp)
+    groups[~missing] = index
+    return Grouping((*names, *([MISSING] if missing.any() else [])), groups)
+
+
+def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray]:
+    dates = known.dtype.kind == "M"
+    numbers = known.astype("int64" if dates else "float64").to_numpy(dtype=np.float64)
+    edges = quantile_edges(numbers, quantiles)
+    if dates:
+        form = "%Y-%m-%d" if known.max() - known.min() > pd.Timedelta(days=60) else "%Y-%m-%d %H:%M"
+        ends = [f"{pd.Timestamp(int(edge), unit=known.dt.unit):{form}}" for edge in edges]
+    else:
+        ends = next(
+            text for text in (_written(edges, digits) for digits in range(3, 18)) if len(set(text)) == len(text)
+        )
+    return [f"{low} to {high}" for low, high in pairwise(ends)], edge_index(numbers, edges)
+
+
+def _written(edges: np.ndarray, digits: int) -> list[str]:
+    """Numbers in so many significant digits, in full where that is readable."""
+    short = [float(f"{edge:.{digits}g}") for edge in edges]
+    plain = [abs(x) < 1e7 and (x == 0 or abs(x) >= 1e-4) for x in short]
+    return [f"{Decimal(repr(x)):,f}".removesuffix(".0") if p else str(x) for x, p in zip(short, plain, strict=True)]
+
+
+def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np.ndarray]:
+    text = known.map(lambda value: f"{value:.6g}" if ordered else str(value)).astype(object)
+    counts = text.value_counts()
+    kept = list(counts.index[: most if len(counts) <= most else most - 1])
+    if ordered:
+        kept = sorted(kept, key=float)
+    place = {name: i for i, name in enumerate(kept)}
+    index = text.map(lambda name: place.get(name, len(kept))).to_numpy(dtype=np.intp)
+    return [*map(str, kept), *([REST] if len(counts) > len(kept) else [])], index
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTable:
+    """One line a calibrator and group.
+
+    table : columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier
+    z : (observed − expected number of class 1)/its standard deviation · off : beyond chance, all groups considered
+    """
+
+    table: pd.DataFrame
+    groups: tuple[str, ...]
+
+
+def judge_groups(evaluation: Evaluation, grouping: Grouping, calibrators: Sequence[str] | None = None) -> GroupTable:
+    """Mean prediction against observed frequency of every group, for these calibrators (all by default)."""
+    keys = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
+    k, index, count = len(grouping.names), grouping.index, grouping.count
+    filled = np.where(count > 0, count, np.nan)
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(index, weights=values, minlength=k)
+
+    ones = sums(evaluation.y)
+    lower, upper = binomial_interval(ones, count, level=LEVEL)
+    limit = norm.isf((1 - LEVEL) / 2 / k)
+    tables = []
+    for key in keys:
+        p = evaluation.predictions[key].p
+        gap, sd = ones - sums(p), np.sqrt(sums(p * (1 - p)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(sd > 1e-9, gap / sd, np.where(np.abs(gap) > 1e-9, np.sign(gap) * np.inf, 0.0))
+        tables.append(
+            pd.DataFrame(
+                {
+                    "calibrator": key,
+                    "group": grouping.names,
+                    "count": count,
+                    "mean_p": sums(p) / filled,
+                    "observed": ones / filled,
+                    "lower": lower,
+                    "upper": upper,
+                    "z": z,
+                    "off": np.abs(z) > limit,
+                    "brier": sums((p - evaluation.y) ** 2) / filled,
+                }
+            )
+        )
+    return GroupTable(pd.concat(tables, ignore_index=True), grouping.names)
+
+
+def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
+    """The same evaluation on some of its test rows, by their positions: the diagram of one group."""
+
+    def cut(said: Predictions) -> Predictions:
+        ends = (said.lower, said.upper, said.p0, said.p1)
+        return Predictions(said.y[rows], said.p[rows], *(None if end is None else end[rows] for end in ends))
+
+    return replace(
+        evaluation,
+        rows=evaluation.rows[rows],
+        y=evaluation.y[rows],
+        scores=evaluation.scores[rows],
+        predictions=MappingProxyType({key: cut(said) for key, said in evaluation.predictions.items()}),
+        posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
+        known={},
+    )

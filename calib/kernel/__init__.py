@@ -1,0 +1,1 @@
+"""What all floors share: frozen records, input checks, progress, and the numeric kernels."""

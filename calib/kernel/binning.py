@@ -1,0 +1,80 @@
+"""Bins over [0, 1] and sums over them: the kernel of ECE, Murphy's decomposition, reliability diagrams and taxonomies.
+
+Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for rounding of decimals, so that
+0.15 and 0.29, whose product with the bins falls just short of a whole number, go to the upper bin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.kernel.checks import Array, choice
+
+STRATEGIES = ("uniform", "quantile")
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bin of each value. index : int (n,) · edges : (B + 1,) increasing, from the lowest to the highest"""
+
+    index: Array
+    edges: Array
+
+    @property
+    def count(self) -> int:
+        return len(self.edges) - 1
+
+
+def bin_index(p: Array, bins: int) -> Array:
+    """``min(B − 1, floor(p B + 1e-9))`` for p (n,) in [0, 1], int (n,).
+
+    >>> bin_index(np.array([0.0, 0.1499, 0.15, 1.0]), 20)
+    array([ 0,  2,  3, 19])
+    """
+    return np.minimum(bins - 1, np.floor(p * bins + 1e-9).astype(np.intp))
+
+
+def quantile_edges(values: Array, bins: int) -> Array:
+    """Edges of bins with equally many of ``values`` (n,), n ≥ 1, at most ``bins`` + 1 of them, strictly increasing.
+
+    Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so that an edge
+    meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then fewer bins. A single
+    distinct value keeps one bin of width zero.
+
+    >>> quantile_edges(np.array([1.0, 2.0, 3.0, 9.0, 9.0]), 2)
+    array([1., 3., 9.])
+    """
+    ordered = np.sort(values)
+    rank, part = np.divmod((len(ordered) - 1) * np.arange(bins + 1), bins)
+    above = ordered[np.minimum(rank + 1, len(ordered) - 1)]
+    edges = np.unique(ordered[rank] + (above - ordered[rank]) * (part / bins))
+    return edges if len(edges) > 1 else np.repeat(edges, 2)
+
+
+def edge_index(values: Array, edges: Array) -> Array:
+    """The bin [edges[b], edges[b + 1]) that holds each value, int (n,); what lies outside goes to the nearest bin.
+
+    >>> edge_index(np.array([0.0, 3.0, 9.0, 10.0]), np.array([1.0, 3.0, 9.0]))
+    array([0, 1, 1, 1])
+    """
+    return np.searchsorted(edges[1:-1], values, side="right")
+
+
+def binned(p: Array, bins: int, strategy: str = "uniform") -> Bins:
+    """Put probabilities (n,) into ``bins`` equal-width bins, or into bins with equally many of them."""
+    choice(strategy, STRATEGIES, "strategy")
+    if strategy == "uniform":
+        return Bins(bin_index(p, bins), np.arange(bins + 1) / bins)
+    edges = quantile_edges(p, bins)
+    return Bins(edge_index(p, edges), edges)
+
+
+def group_sums(index: Array, groups: int, values: Array | None = None) -> Array:
+    """The sum of ``values`` (n,) in each of the groups 0 … ``groups`` − 1, (groups,); without values, how many.
+
+    >>> group_sums(np.array([0, 2, 0]), 3, np.array([0.5, 1.0, 0.25]))
+    array([0.75, 0.  , 1.  ])
+    """
+    return np.bincount(index, weights=values, minlength=groups).astype(np.float64)

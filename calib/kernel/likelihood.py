@@ -1,0 +1,86 @@
+"""Logistic regression without a penalty, for a handful of columns: Newton's method with the best step first.
+
+Platt's and beta calibration and the calibration line are this fit with different columns and targets. On separable data
+the likelihood has no maximum; the fit then stops where no more than about 1e-12 nats are left to gain, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from calib.kernel.checks import Array
+
+NATS_LEFT = 1e-12
+ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
+STEEPEST = float(np.finfo(np.float64).max)  # the slope per unit of score of scores that differ by less than 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticFit:
+    """logit p = columns @ slopes + intercept. slopes : (d,) · loss : the log loss, summed · bounded : no maximum"""
+
+    slopes: Array
+    intercept: float
+    loss: float
+    bounded: bool
+
+
+def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
+    """The cross-entropy of targets in [0, 1] under the logits, summed with weights; exact for logits of any size."""
+    return float(weights @ (np.logaddexp(0, logits) - targets * logits))
+
+
+def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
+    """Maximum likelihood for columns (n, d), targets (n,) in [0, 1] and weights (n,).
+
+    A column without variation gets slope 0; among equally likely slopes, the shortest (in standard deviations).
+    """
+    weights = weights / weights.mean()
+    # Shift, then scale: neither overflows, and scores that are large but close together keep their differences.
+    middle = columns.min(axis=0) / 2 + columns.max(axis=0) / 2
+    shifted = columns - middle
+    reach = np.abs(shifted).max(axis=0)
+    reach[reach == 0] = 1
+    unit = shifted / reach
+    centre = weights @ unit / weights.sum()
+    unit -= centre
+    spread = np.sqrt(weights @ unit**2 / weights.sum())
+    constant = spread <= 1e-13
+    unit[:, constant] = 0
+    spread[constant] = 1
+    design = np.column_stack([unit / spread, np.ones(len(targets))])
+
+    beta, bounded = _newton(design, targets, weights)
+    loss = log_loss_sum(design @ beta, targets, weights)
+    slopes = np.where(constant, 0, beta[:-1] / spread)
+    with np.errstate(over="ignore"):
+        per_score = np.clip(slopes / reach, -STEEPEST, STEEPEST)
+    intercept = beta[-1] - slopes @ centre - per_score @ middle
+    return LogisticFit(per_score, float(intercept), loss, bounded)
+
+
+def _newton(design: Array, targets: Array, weights: Array) -> tuple[Array, bool]:
+    """Coefficients for a design whose last column is constant, and whether the likelihood has no maximum."""
+    share = np.clip(weights @ targets / weights.sum(), 1e-15, 1 - 1e-15)
+    beta = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
+    logits = design @ beta
+    loss = log_loss_sum(logits, targets, weights)
+    for _ in range(200):
+        p = expit(logits)
+        gradient = design.T @ (weights * (p - targets))
+        hessian = (design.T * (weights * p * (1 - p))) @ design
+        step = -np.linalg.pinv(hessian, rcond=1e-15, hermitian=True) @ gradient
+        gain = -float(gradient @ step)
+        move = design @ step
+        if gain <= NATS_LEFT:
+            # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by about one.
+            bounded = bool(np.abs(move).max() > 0.01)
+            return (beta if bounded else beta + step), bounded
+        length = 1.0
+        while (tried := log_loss_sum(logits + length * move, targets, weights)) > loss + ROUNDING * (1 + loss):
+            length /= 2
+        beta, logits, loss = beta + length * step, logits + length * move, tried
+    return beta, True

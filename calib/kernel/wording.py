@@ -1,0 +1,67 @@
+"""Numbers, counts and lists as people read them: the same in notes, tables, titles and advice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Three significant digits; ∞ as ∞ and nothing as a dash.
+
+    >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.6)]
+    ['0.0941', '0', '12.3', '∞', '–', '1235']
+    >>> number(-2.5e-9)
+    '−2.50e−9'
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    if int(exponent) < -6:
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    decimals = max(0, min(6, digits - 1 - int(exponent)))
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "bin"), counted(1234, "row")
+    ('1 bin', '1,234 rows')
+    """
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in running text.
+
+    >>> listed(["A", "B", "C"])
+    'A, B and C'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def quoted(items: Sequence[object], most: int = 5) -> str:
+    """The first few of some names from a file.
+
+    >>> quoted(["a", "b", "c"], most=2)
+    "'a', 'b' …"
+    """
+    return ", ".join(map(repr, items[:most])) + (" …" if len(items) > most else "")
+
+
+def row_numbers(marked: np.ndarray, most: int = 10) -> str:
+    """Numbers of the marked rows as a person counts them, from 1.
+
+    >>> row_numbers(np.array([False, True, True]))
+    'rows 2, 3'
+    """
+    rows = np.flatnonzero(marked) + 1
+    shown = ", ".join(map(str, rows[:most])) + (" …" if len(rows) > most else "")
+    return f"row{'' if len(rows) == 1 else 's'} {shown}"

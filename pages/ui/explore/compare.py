@@ -1,0 +1,299 @@
+"""The parts of the Compare page: Recipes kept, laid side by side and taken away, and calibrators used again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from calib.data import read_table
+from calib.evaluate import Evaluation
+from calib.export import (
+    Applied,
+    SavedCalibrator,
+    bundle,
+    number_columns,
+    print_pdf,
+    python_source,
+    read_calibrator,
+    read_recipes,
+    report_html,
+    safe_csv,
+    side_by_side_table,
+    write_recipes,
+)
+from calib.figures import formatted_side_by_side
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from calib.sources import digest
+from pages.ui import chart, downloads, frame, state, tables, work
+from pages.ui.downloads import button
+from pages.ui.text import plain
+
+THESE = "These settings"
+MOST_SIDE_BY_SIDE = 6
+LONGEST = 60  # letters of a name
+
+
+def kept() -> dict[str, Recipe]:
+    return st.session_state.setdefault("kept_recipes", {})
+
+
+def keep(recipe: Recipe) -> None:
+    """Keep these settings, open or forget kept ones, take them to a file and back."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Name",
+            placeholder=_suggestion(recipe),
+            key="recipe_name",
+            max_chars=LONGEST,
+            width=320,
+            persist_state="session",
+        )
+        st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
+        if kept():
+            button(
+                "All kept (JSON)", partial(write_recipes, dict(kept())), "recipes.json", "application/json", "all_kept"
+            )
+    for i, (name, one) in enumerate(kept().items()):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
+            st.markdown(f"**{plain(name)}** · {plain(_differing(one))}", width="stretch")
+            goes_on = partial(state.replace, state.alone(one))
+            st.button("Open", key=f"open_{i}", on_click=goes_on, help="Go on with these settings.")
+            st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
+    with st.expander("Load a file of Recipes"):
+        st.file_uploader(
+            "JSON as downloaded here, or one Recipe as the command line takes it", key="recipe_file", on_change=_load
+        )
+
+
+def _suggestion(recipe: Recipe) -> str:
+    if recipe.content == "predictions":
+        return f"{recipe.score or 'Scores'}, {recipe.data.partition(':')[2]}"[:LONGEST]
+    return f"{MODELS[recipe.model].label}, {PLACEMENTS[recipe.placement].label.lower()}"
+
+
+def _keep(recipe: Recipe) -> None:
+    name = st.session_state["recipe_name"].strip() or _suggestion(recipe)
+    kept()[name] = recipe
+    st.session_state["recipe_name"] = ""
+
+
+def _differing(recipe: Recipe) -> str:
+    """The fields that differ from their defaults."""
+    return ", ".join(f"{name} {value}" for name, value in recipe.to_query().items()) or "all defaults"
+
+
+def _load() -> None:
+    file = st.session_state["recipe_file"]
+    if file is None:
+        return
+    try:
+        found = read_recipes(file.getvalue(), file.name.removesuffix(".json"))
+    except InputError as error:
+        state.say(str(error))
+        return
+    state.say(None)
+    kept().update({name[:LONGEST]: one for name, one in found.items()})
+
+
+def compared(recipe: Recipe) -> dict[str, Recipe]:
+    """The Recipes laid side by side, by name: the ones chosen of those kept, and these settings where they are new."""
+    fresh = {} if recipe in kept().values() else {THESE: recipe}
+    names = [*fresh, *reversed(kept())]  # the newest first
+    if len(names) > 1:
+        names = st.multiselect(
+            "Side by side",
+            names,
+            default=names[:MOST_SIDE_BY_SIDE],
+            max_selections=MOST_SIDE_BY_SIDE,
+            key=f"side_by_side_{digest(repr(names).encode())}",
+            help="Each is fitted once; what another page has fitted is there at once.",
+        )
+    return {name: (fresh | kept())[name] for name in names}
+
+
+METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability")
+
+
+def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
+    """Evaluations by name, all under this page's view; what has none is said. Empty while they are fitted."""
+    if not recipes:
+        st.info("Choose at least one of the kept Recipes.")
+        return {}
+    found = work.side_by_side(recipes) or {}
+    shown = {}
+    for name, result in found.items():
+        if isinstance(result, InputError):
+            st.warning(f"**{plain(name)}** is not shown: {plain(result)}")
+        elif result.predictions:
+            shown[name] = result.with_view(view)
+        else:
+            frame.refusals(result)
+    return shown
+
+
+def show(evaluations: Mapping[str, Evaluation]) -> None:
+    """Chart, table, diagrams."""
+    metric = st.segmented_control(
+        "Metric",
+        METRICS_DRAWN,
+        default=METRICS_DRAWN[0],
+        format_func=lambda key: METRICS[key].label,
+        key="compared_metric",
+        required=True,
+        persist_state="session",
+    )
+    chart.show("compared", evaluations, metric=metric)
+    st.dataframe(
+        formatted_side_by_side(evaluations, tables.MAIN),
+        width="stretch",
+        hide_index=True,
+        key="side_by_side_table",
+        alt="Metrics of all Recipes",
+    )
+    tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
+    if len(evaluations) > 1:
+        st.subheader("Diagrams", anchor=False)
+    tables.diagrams(evaluations)
+
+
+def everything(evaluations: Mapping[str, Evaluation]) -> None:
+    """Everything, made when a button is pressed."""
+    theme, files, draws = frame.theme(), state.files(), downloads.draws()
+    recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
+    report = partial(report_html, evaluations, theme, files)
+    source = python_source(recipes, files)
+    with st.container(horizontal=True, key="report"):
+        button("Report (HTML)", report, "report.html", "text/html", "report_html", type="primary")
+        if draws:
+            button("Report (PDF)", lambda: print_pdf(report().decode()), "report.pdf", "application/pdf", "report_pdf")
+        button(
+            "All charts and numbers (ZIP)",
+            partial(bundle, evaluations, theme, files, ("svg", "png") if draws else ()),
+            "calibration.zip",
+            "application/zip",
+            "report_zip",
+        )
+        button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
+    st.caption(
+        "The report is one file that opens without a network: charts, tables, Recipes, versions and the data's digest, "
+        "not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, and every fitted "
+        "calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
+    )
+    with st.expander("The Python source"):
+        st.code(source, language="python")
+
+
+def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
+    """One fitted calibrator as JSON."""
+    names = list(evaluations)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="one_calibrator"):
+        name = names[0]
+        if len(names) > 1:
+            name = st.selectbox("Of the Recipe", names, key="calibrator_of", width=280)
+        downloads.calibrators(evaluations[name], "compare")
+
+
+PREVIEW_ROWS = 200
+INPUTS = {
+    "score": "any score of the same model",
+    "probability": "probabilities of the same model, from 0 to 1",
+    "tree_scores": "the score of every tree, one column each, in their order",
+    "fold_scores": "the score of every fold's model, one column each, in their order",
+}
+
+
+def saved() -> None:
+    """The calibrator, then the table, then its calibrated copy."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.file_uploader("A calibrator saved here (JSON)", key="calibrator_file", on_change=_read_calibrator)
+        calibrator: SavedCalibrator | None = _parsed("calibrator")
+        if calibrator is not None:
+            _describe(calibrator)
+    with right:
+        st.file_uploader(
+            "A table with a column of scores: CSV, TSV, Parquet, Excel, ARFF or JSON records",
+            key="scores_file",
+            on_change=_read_scores,
+            help="It stays in this session's memory and is never written to disk.",
+        )
+        table = _parsed("scores")
+        if calibrator is None or table is None:
+            return
+        columns = _columns(calibrator, number_columns(table))
+    try:
+        applied = calibrator.apply(table, columns)
+    except InputError as error:
+        st.warning(plain(error))
+        return
+    _show_applied(applied)
+
+
+def _parsed(name: str):
+    """What the last file of this kind held; a refusal is said, and then there is nothing."""
+    found = st.session_state.get(f"saved_{name}")
+    if isinstance(found, str):
+        st.error(plain(found))
+        return None
+    return found
+
+
+def _read_calibrator() -> None:
+    _keep_file("calibrator", lambda file: read_calibrator(file.getvalue()))
+
+
+def _read_scores() -> None:
+    _keep_file("scores", lambda file: read_table(file.getvalue(), file.name))
+
+
+def _keep_file(name: str, read) -> None:
+    """Parse the file once; the uploader forgets it on a page change."""
+    file = st.session_state[f"{name}_file"]
+    if file is None:
+        return
+    try:
+        st.session_state[f"saved_{name}"] = read(file)
+    except InputError as error:
+        st.session_state[f"saved_{name}"] = f"{file.name}: {error}"
+
+
+def _describe(calibrator: SavedCalibrator) -> None:
+    objects = calibrator.calibration.get("objects")
+    data = calibrator.made.get("data")
+    st.markdown(
+        f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}; gives the probability of "
+        f"**{plain(calibrator.classes[1])}**" + (" with p0 and p1." if calibrator.gives_interval else ".")
+    )
+    if isinstance(objects, int):
+        st.caption(f"Fitted on {objects:,} calibration scores" + (f" of {plain(data)}." if data else "."))
+    for note in calibrator.notes:
+        st.caption(plain(note))
+
+
+def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
+    """The score column, or as many as the calibrator needs."""
+    if calibrator.columns > 1:
+        return st.multiselect(
+            f"The {calibrator.columns} score columns, in their order",
+            names,
+            default=names[: calibrator.columns],
+            key="score_columns",
+        )
+    chosen = st.selectbox("Score column", names, key="score_column", placeholder="No column holds numbers")
+    return [] if chosen is None else [chosen]
+
+
+def _show_applied(applied: Applied) -> None:
+    table = applied.table
+    st.dataframe(table.head(PREVIEW_ROWS), width="stretch", key="calibrated", alt="The table with its probabilities")
+    mean = number(float(table.iloc[:, -1].mean()))
+    left_out = f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
+    st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")
+    button("Calibrated table (CSV)", lambda: safe_csv(table), "calibrated.csv", "text/csv", "calibrated_csv")

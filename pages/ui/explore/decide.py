@@ -1,0 +1,124 @@
+"""What the Decide page shows beside its charts: the two costs, headline numbers, and the cases left open."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.analysis.decision import Decision
+from calib.calibrators import label_of
+from calib.export import safe_csv
+from calib.figures import formatted_costs
+from calib.kernel.wording import number
+from calib.recipe import COSTS, INTERVAL_METHODS, Recipe
+from pages.ui import state
+from pages.ui.tables import difference, download
+from pages.ui.text import plain
+
+MOST_LISTED = 200
+
+
+def controls(recipe: Recipe) -> None:
+    """The two costs; only their ratio moves the threshold."""
+    with st.container(horizontal=True):
+        for field, label, help in (
+            ("cost_false_alarm", "Cost of a false alarm", "Acting on a case of class 0."),
+            ("cost_miss", "Cost of a miss", "Not acting on a case of class 1."),
+        ):
+            state.control(
+                st.number_input,
+                field,
+                getattr(recipe, field),
+                label,
+                min_value=COSTS[0],
+                max_value=float(COSTS[1]),
+                format="%g",
+                width=200,
+                help=f"{help} Any unit of your own; only the ratio of the two moves the threshold.",
+            )
+
+
+def headline(decision: Decision) -> None:
+    """The threshold, the cheapest calibrator's cost, what it promised, and the share of open cases."""
+    best, classes = decision.cheapest, decision.evaluation.dataset.classes
+    line = decision.table.loc[best]
+    reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
+    false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
+    st.markdown(
+        f"Act as on **{plain(classes[1])}** where its probability lies above {plain(false_alarm)} / "
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(number(decision.threshold))}**."
+    )
+    with st.container(horizontal=True, key="headline"):
+        st.metric("Threshold", number(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
+        st.metric(
+            f"Realised cost a case · {label_of(best)}",
+            number(line.realised),
+            **(difference(line.difference, reference, up_is_good=False) if reference else {}),
+            width=250,
+            help="On the test rows, acting where the probability lies above the threshold.",
+        )
+        st.metric(
+            f"Expected cost · {label_of(best)}",
+            number(line.expected),
+            **difference(line.expected - line.realised, "against realised"),
+            width=220,
+            help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
+        )
+        for method, rows in decision.undecided.items():
+            st.metric(
+                f"Left open · {label_of(method)}",
+                f"{rows.mean():.1%}",
+                f"{rows.sum():,} of {len(rows):,} rows",
+                delta_color="off",
+                delta_arrow="off",
+                width=200,
+                help="Cases whose interval straddles the threshold: its two ends decide differently.",
+            )
+
+
+def table(decision: Decision) -> None:
+    """Every number behind the charts."""
+    st.subheader("Costs on the test rows", anchor=False)
+    st.dataframe(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
+    st.caption(
+        f"In the units of the two costs, a case; [low, high] are 95 % bootstrap intervals over "
+        f"{len(decision.evaluation.y):,} test rows. A difference whose interval holds 0 may be luck."
+    )
+
+
+def undecided(decision: Decision, recipe: Recipe) -> None:
+    """The cases whose interval straddles the threshold, with their features."""
+    st.subheader("Cases left open", anchor=False)
+    methods = list(decision.undecided)
+    if not methods:
+        listed = " or ".join(label_of(key) for key in INTERVAL_METHODS)
+        st.info(f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar.")
+        return
+    method = recipe.interval if recipe.interval in methods else methods[0]
+    if len(methods) > 1:
+        method = state.control(
+            st.segmented_control, "interval", method, "Intervals of", methods, format_func=label_of, required=True
+        )
+    rows = decision.undecided[method]
+    if not rows.any():
+        st.markdown(f"No {label_of(method)} interval straddles {number(decision.threshold)}: every case is decided.")
+        return
+    shown = decision.undecided_frame(method, MOST_LISTED)
+    ones = decision.evaluation.y[rows]
+    st.markdown(
+        f"For {rows.sum():,} test rows ({rows.mean():.1%}) the {label_of(method)} interval holds the threshold "
+        f"{plain(number(decision.threshold))}: its lower end says no, its upper end says act. "
+        f"{ones.mean():.1%} of them are {plain(decision.evaluation.dataset.classes[1])}. A second look pays here first."
+    )
+    said = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in decision.evaluation.predictions}
+    said |= {name: st.column_config.NumberColumn(format="%.3f") for name in ("lower end", "upper end")}
+    st.dataframe(
+        shown,
+        width="stretch",
+        hide_index=True,
+        column_config=said,
+        key="undecided",
+        alt="Rows left open",
+    )
+    if len(rows.nonzero()[0]) > len(shown):
+        st.caption(f"The {len(shown)} widest; the file holds all.")
+    download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "left_open.csv")

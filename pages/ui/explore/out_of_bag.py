@@ -1,0 +1,123 @@
+"""The parts of the Out of bag page: the ten setups of the 2019 paper, their table, and the paper's own results."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from calib.analysis.setups import AS_PUBLISHED, bagged, departures, findings, setup_recipes, setup_table
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.figures import formatted_setups
+from calib.kernel.wording import number
+from calib.models import MODELS
+from calib.recipe import Recipe
+from pages.ui import controls, frame, state, tables, work
+from pages.ui.text import plain
+
+
+def needs_features(recipe: Recipe) -> None:
+    """For predictions made elsewhere the page ends here, with what cannot be shown and why."""
+    if recipe.content == "predictions":
+        st.info(
+            "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
+            "predictions came without their model, so that neither the out-of-bag nor the held-out setups can be made. "
+            "Calibrated on rows kept back, these scores are judged on the Reliability and Venn–Abers pages."
+        )
+        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
+        st.stop()
+
+
+def needs_bagging(recipe: Recipe) -> None:
+    """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
+    if bagged(recipe):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(
+            f"{MODELS[recipe.model].label} has no out-of-bag rows: every part of it sees every training row. Shown are "
+            "the five setups with a held-out share; for all ten choose a random forest or bagged trees."
+        )
+        st.button(
+            "Use a random forest", key="use_forest", on_click=lambda: state.update(model="random_forest", params=())
+        )
+
+
+def as_published(recipe: Recipe) -> None:
+    """In what this differs from the paper's study, a button that sets all of it, and the merge rule."""
+    differs = departures(recipe)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.choice("merge", recipe, ("log", "square", "midpoint"), "Merge p0 and p1 by")
+        if differs:
+            st.button(
+                "As in the paper",
+                key="as_published",
+                on_click=lambda: state.update(**AS_PUBLISHED),
+                help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
+            )
+    said = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
+    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {said}")
+
+
+def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
+    """Placement → Evaluation; the page waits here under progress and Cancel."""
+    recipes = setup_recipes(recipe)
+    done = work.evaluations(list(recipes.values()))
+    if done is None:
+        st.stop()
+    return dict(zip(recipes, done, strict=True))
+
+
+def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
+    """The setups that can answer; those that cannot are named with the reason."""
+    for evaluation in evaluations.values():
+        frame.refusals(evaluation)
+    return setup_table(evaluations)
+
+
+def headline(table: pd.DataFrame) -> None:
+    """The winner by each of the paper's criteria."""
+    if table.empty:
+        return
+    with st.container(horizontal=True, key="headline"):
+        gap = table["accuracy_gap"].abs()
+        for label, name, value in (
+            ("Nearest to its accuracy", gap.idxmin(), f"{table.accuracy_gap[gap.idxmin()]:+.1%}".replace("-", "−")),
+            ("Most reliable", table.reliability.idxmin(), number(table.reliability.min())),
+            ("Lowest Brier score", table.brier.idxmin(), number(table.brier.min())),
+            ("Most accurate", table.accuracy.idxmax(), f"{table.accuracy.max():.1%}"),
+        ):
+            st.metric(label, str(name), value, delta_color="off", delta_arrow="off", width=215)
+
+
+def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
+    """Every number of every setup; the best of each column marked."""
+    first = next(iter(evaluations.values()))
+    st.dataframe(
+        formatted_setups(table), width="stretch", key="setups", alt="All setups, the best of each column marked"
+    )
+    st.caption(
+        f"{len(first.y):,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
+        "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
+        "best of a column; a small difference may be luck."
+    )
+    tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
+
+
+def beside_the_paper(table: pd.DataFrame) -> None:
+    """What the paper found over 22 data sets, and what is so on this one."""
+    found = findings(table)
+    if found:
+        st.subheader(f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here", anchor=False)
+        shown = pd.DataFrame(
+            {
+                "In the paper, over 22 data sets": [one.there for one in found],
+                "On these data": [one.here for one in found],
+                "": ["as there" if one.holds else "not here" for one in found],
+            }
+        )
+        st.dataframe(shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data")
+        st.caption("One data set need not follow a mean over many: a result that is not here is no contradiction.")
+
+
+def notes(evaluations: dict[str, Evaluation]) -> None:
+    frame.notes(list(dict.fromkeys(note for one in evaluations.values() for note in map(plain, one.notes))))

@@ -1,0 +1,270 @@
+"""The parts of the Reliability page: the diagram, the advice beside it, and one kind of detail at a time below."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from calib import recipe as recipes
+from calib.analysis.advice import Advice, advise, advise_repeated, too_few
+from calib.analysis.differences import COMPARED, Differences, Repeats, differences, repeat_splits
+from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.subgroups import group_rows, subset
+from calib.calibrators import label_of
+from calib.data.typed import typed_frame
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.figures import formatted_differences, formatted_side_by_side
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.recipe import Recipe
+from pages.ui import chart, controls, state, tables, work
+from pages.ui.explore import data
+from pages.ui.text import plain
+
+LISTED = 500  # rows of a selection that the page lists; the download holds all
+GROUP_DIAGRAMS = 6
+
+
+def diagram(evaluation: Evaluation) -> None:
+    """One diagram, or one a calibrator; a click on a mark picks its rows."""
+    pick = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
+    if evaluation.recipe.layout == "side":
+        tables.side_by_side(evaluation, **pick)
+    else:
+        chart.show("reliability", evaluation, **pick)
+    st.caption("Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below.")
+
+
+def pick_rows(marks: list) -> None:
+    """Select the rows of some marks of the diagram and list them below."""
+    selection = write_ranges((key, low, high) for key, low, high, *_ in marks)
+    st.session_state["picked_on_chart"] = selection
+    state.update(selection=selection, details="rows")
+
+
+def _version(recipe: Recipe) -> int:
+    """Another number once the selection was changed elsewhere, so that the chart forgets which marks it picked."""
+    seen = st.session_state.setdefault("picked_on_chart", recipe.selection)
+    if seen != recipe.selection:
+        st.session_state["picked_on_chart"] = recipe.selection
+        st.session_state["chart_version"] = st.session_state.get("chart_version", 0) + 1
+    return st.session_state.get("chart_version", 0)
+
+
+def advice(evaluation: Evaluation) -> None:
+    """Which calibrator to use, with the grounds, and a warning where the rows are too few to tell."""
+    st.subheader("Which calibrator should I use here?", anchor=False)
+    if list(evaluation.predictions) == ["none"]:
+        st.markdown("Choose some calibrators: there is nothing yet to set the model against.")
+    else:
+        found = _advice(evaluation)
+        st.markdown(f"**{found.answer}**")
+        for reason in found.reasons:
+            st.markdown(plain(reason))
+    for problem in too_few(evaluation):
+        text = plain(f"{problem.message} {problem.remedy}")
+        st.warning(text) if problem.severity == "warning" else st.caption(text)
+
+
+def _advice(evaluation: Evaluation) -> Advice:
+    """From repeated splits where they have been made, else from the test rows."""
+    splits = work.finished("repeats", _repeats_key(evaluation))
+    key = (evaluation.dataset.digest, evaluation.recipe.digest("calibrate"), splits and splits.splits)
+    make = partial(advise, evaluation) if splits is None else partial(advise_repeated, splits)
+    return work.kept("advice", work.KEPT_RESULTS).get_or_make(key, make)
+
+
+def details(evaluation: Evaluation) -> None:
+    """One kind of detail at a time: only what is looked at is computed."""
+    sections = {"metrics": metrics, "rows": rows, "groups": groups, "models": models, "luck": luck}
+    recipe = evaluation.recipe
+    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
+    sections[recipe.details](evaluation)
+
+
+def metrics(evaluation: Evaluation) -> None:
+    tables.metrics(evaluation)
+    if len(evaluation.predictions) < 2:
+        return
+    found = _differences(evaluation)
+    if found is not None:
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
+        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
+        st.caption(
+            f"From {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than the luck "
+            "of these rows. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
+        )
+        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
+
+
+def _differences(evaluation: Evaluation) -> Differences | None:
+    """Bootstrap differences; other bins draw again for the binned metrics alone."""
+    recipe = evaluation.recipe
+    key = (evaluation.dataset.digest, recipe.digest("calibrate"))
+    binned = [metric for metric in COMPARED if METRICS[metric].binned]
+    others = [metric for metric in COMPARED if metric not in binned]
+    calls = {
+        key: lambda watch: differences(evaluation, others, watch=watch),
+        (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),
+    }
+    found = work.run("differences", "Intervals of the differences", calls)
+    return found and found[0].joined(found[1])
+
+
+def rows(evaluation: Evaluation) -> None:
+    """The rows picked on the diagram or by a range, with their features."""
+    st.subheader("Rows picked on the diagram", anchor=False)
+    _range(evaluation)
+    positions = selected_rows(evaluation)
+    if not positions.size:
+        st.info("Click a mark of the diagram, draw a box with its Box Select tool, or choose a range above.")
+        return
+    st.markdown(plain(_summary(evaluation, positions)))
+    shown = selected_frame(evaluation, LISTED)
+    decimals = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in evaluation.predictions}
+    st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="The rows picked")
+    if len(positions) > LISTED:
+        st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download holds all.")
+    with st.container(horizontal=True):
+        tables.download("Rows (CSV)", lambda: safe_csv(selected_frame(evaluation)), "rows.csv")
+        st.button("Clear", key="clear_rows", on_click=lambda: state.update(selection=()))
+
+
+def _range(evaluation: Evaluation) -> None:
+    """The same choice without a pointer: a calibrator and a range of its predictions."""
+    ranges = read_ranges(evaluation.recipe.selection)
+    known = [item for item in ranges if item[0] in evaluation.predictions]
+    key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
+
+    def changed() -> None:
+        start, stop = st.session_state["picked_range"]
+        if start < stop:
+            state.update(selection=write_ranges([(st.session_state["picked_key"], start, stop)]))
+
+    st.session_state["picked_key"], st.session_state["picked_range"] = key, (round(low, 2), round(high, 2))
+    left, right = st.columns([0.35, 0.65], gap="medium")
+    left.selectbox(
+        "Predictions of", list(evaluation.predictions), format_func=label_of, key="picked_key", on_change=changed
+    )
+    right.slider("from … up to", 0.0, 1.0, step=0.01, key="picked_range", on_change=changed)
+
+
+def _summary(evaluation: Evaluation, positions) -> str:
+    ones, n = int(evaluation.y[positions].sum()), len(positions)
+    ranges = ", ".join(
+        f"{label_of(key)} from {low:.3g} to {high:.3g}" for key, low, high in read_ranges(evaluation.recipe.selection)
+    )
+    said = ", ".join(f"{label_of(key)} {p.p[positions].mean():.1%}" for key, p in evaluation.predictions.items())
+    return (
+        f"{ranges}: {n:,} rows, {ones:,} of them {evaluation.dataset.classes[1]} ({ones / n:.1%}). "
+        f"Predicted on average: {said}."
+    )
+
+
+def groups(evaluation: Evaluation) -> None:
+    """Are the probabilities right for every group, by any column of the table?"""
+    recipe = evaluation.recipe
+    others = None if recipe.data.startswith("synthetic:") else data.raw(recipe)[0]
+    target = None if others is None else data.raw(recipe)[1]
+    columns = [*evaluation.dataset.X.columns, *(() if others is None else others.columns)]
+    names = [name for name in dict.fromkeys(map(str, columns)) if name != target]
+    chosen = recipe.group if recipe.group in names else names[0]
+    state.control(st.selectbox, "group", chosen, "Groups by", names, help=controls.recipes_help("group"))
+    values = _column(evaluation, chosen, others)
+    record = chart.show("groups", evaluation, values=values)
+    if record is not None and st.toggle("A diagram for every group", key="group_diagrams"):
+        grouping = group_rows(values)
+        largest = grouping.largest(GROUP_DIAGRAMS)
+        tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
+        if len(largest) < len(grouping.names):
+            st.caption(f"The {len(largest)} largest groups; small ones would show noise.")
+
+
+def _column(evaluation: Evaluation, name: str, others: pd.DataFrame | None) -> pd.Series:
+    """A column's values on the test rows, also of one that the model does not see."""
+    X = evaluation.dataset.X.iloc[evaluation.rows]
+    if name in X or others is None:
+        return X[name]
+    place = list(map(str, others.columns)).index(name)
+    return typed_frame(others.iloc[X.index, [place]])[name]
+
+
+def models(evaluation: Evaluation) -> None:
+    """Other models, or other score columns, on the same rows under the same view."""
+    recipe = evaluation.recipe
+    given = recipe.content == "predictions"
+    options = list(evaluation.dataset.X.columns) if given else [key for key in MODELS if key != "given"]
+    own = (recipe.score or options[0]) if given else recipe.model
+    named = str if given else lambda key: MODELS[key].label
+    options.remove(own)
+    chosen = [key for key in recipe.others if key in options]
+    state.control(
+        st.multiselect,
+        "others",
+        chosen,
+        "Set beside this score column" if given else "Set beside this model, each with its default settings",
+        options,
+        format_func=named,
+        placeholder="Choose score columns" if given else "Choose models",
+        help=controls.recipes_help("others"),
+    )
+    found = {named(own): evaluation}
+    for key in chosen:
+        other = recipe.replace(score=key) if given else recipe.replace(model=key)
+        result = work.beside(other, named(key), "", 0.0, kind=f"beside_{key}")
+        if result is not None and result.predictions:
+            found[named(key)] = result
+            for why in result.refused.values():
+                st.caption(plain(f"{named(key)}: {why}"))
+    if len(found) > 1:
+        tables.diagrams(found, picked=evaluation.rows[selected_rows(evaluation)])
+        side = formatted_side_by_side(found, tables.MAIN)
+        st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
+        st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
+        tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
+
+
+def luck(evaluation: Evaluation) -> None:
+    """How much of a difference is luck: of the test rows, and of the whole split."""
+    if len(evaluation.predictions) < 2:
+        st.info("Choose a second calibrator: there is nothing to set it against.")
+        return
+    recipe = evaluation.recipe
+    help = controls.recipes_help("repeats")
+    state.control(
+        st.number_input, "repeats", recipe.repeats, "Splits", min_value=3, max_value=100, help=help, width=160
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**The same model, other test rows**")
+        found = _differences(evaluation)
+        if found is not None:
+            chart.show("differences", found, key="differences_rows")
+    with right:
+        st.markdown("**Another split, everything fitted anew**")
+        splits = _repeats(evaluation)
+        if splits is not None:
+            chart.show("differences", splits.differences(), key="differences_splits")
+
+
+def _repeats_key(evaluation: Evaluation) -> tuple:
+    recipe = evaluation.recipe.replace(evaluation="holdout")
+    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.repeats
+
+
+def _repeats(evaluation: Evaluation) -> Repeats | None:
+    """The repeated splits: made unasked where that is quick, else after a press."""
+    recipe, key = evaluation.recipe, _repeats_key(evaluation)
+    folds = recipe.folds if recipe.evaluation == "folds" else 1
+    seconds = evaluation.seconds / folds * recipe.repeats
+    if not work.agreed("repeats", key, "Other splits", work.price(recipe.repeats, seconds), seconds):
+        return None
+    call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
+    found = work.run("repeats", "Repeating the split", call)
+    if found is not None and st.session_state.get("splits_advised") != key:
+        st.session_state["splits_advised"] = key
+        st.rerun()  # the advice stands above and was written without them
+    return found and found[0]

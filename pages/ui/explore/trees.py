@@ -1,0 +1,336 @@
+"""The parts of the Trees page: depths grown in the background, curves, diagrams, and the calibrated tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calib.analysis.depth import (
+    DRAWN,
+    GROWTHS,
+    SETTINGS_FROM,
+    DepthFit,
+    at_depth,
+    depth_scores,
+    forest_cost,
+    grown_depths,
+    judge,
+    sweep,
+    sweep_key,
+    tree_is_grown,
+)
+from calib.analysis.grown_tree import GrownTree, grown_tree
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.figures.depth import best_cells
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.kernel.wording import number
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.recipe import DEEPEST, INTERVAL_METHODS, LEAVES, Recipe
+from pages.ui import chart, controls, state, tables, work
+from pages.ui.text import plain
+
+KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
+ROLES = {"test": "a test row", "calibrates": "a row that calibrates", "trained": "a row that trained the tree"}
+COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
+UNASKED = 60.0  # seconds that the forests may be expected to take without being asked for: they are the page's own work
+MOST_DIAGRAMS = 4
+MOST_RULES = 500  # lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
+
+
+@dataclass(frozen=True, eq=False)
+class Growing:
+    """What is grown so far: the fits by (growth, leaf, depth), and their scores under the Recipe's calibrators."""
+
+    data: Dataset
+    key: tuple[Any, ...]
+    points: dict[tuple[str, str, int], DepthFit]
+    scores: dict[tuple[str, str, int], pd.DataFrame]
+
+    def tables(self) -> list[pd.DataFrame]:
+        return list(self.scores.values())
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether the tree is there at every depth: the forests are grown after it."""
+        return tree_is_grown(list(self.points.values()))
+
+
+def needs_features(recipe: Recipe) -> None:
+    """For predictions made elsewhere the page ends here, with what cannot be shown and why."""
+    if recipe.content == "predictions":
+        st.info(
+            "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
+            "without them: what made the scores, and how deep it is, cannot be told from the scores alone. What they "
+            "are worth stands on the Reliability and Venn–Abers pages."
+        )
+        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
+        st.stop()
+
+
+def growing(recipe: Recipe) -> Growing:
+    """The sweep of a Recipe. Fits are kept whatever calibrators are chosen; scores, whatever else is drawn."""
+    data = work.dataset(recipe)
+    fits = (data.digest, sweep_key(recipe))
+    bins = (recipe.bins, recipe.binning) if METRICS[recipe.metric].binned else ()
+    key = (*fits, *recipe.part("calibrate").values(), *bins)
+    points = work.kept("depth_points", KEPT_SWEEPS).get_or_make(fits, dict)
+    return Growing(data, key, points, work.kept("depth_scores", KEPT_SCORES).get_or_make(key, dict))
+
+
+def metric(recipe: Recipe, growing: Growing) -> None:
+    """What is drawn against depth, and whose settings the trees have."""
+    posterior, intervals = growing.data.posterior is not None, set(recipe.calibrators) & set(INTERVAL_METHODS)
+    there = {"posterior": posterior, "intervals": bool(intervals), "probabilities": True}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        state.control(
+            st.selectbox,
+            "metric",
+            recipe.metric,
+            "Metric",
+            [key for key in dict.fromkeys([recipe.metric, *DRAWN]) if there[METRICS[key].needs]],
+            format_func=lambda key: METRICS[key].label,
+            help=METRICS[recipe.metric].help,
+            width=300,
+        )
+        st.caption(_settings(recipe))
+
+
+def _settings(recipe: Recipe) -> str:
+    """Whose settings the trees have, and which rows judge them."""
+    label = MODELS[recipe.model].label.lower()
+    if recipe.model in SETTINGS_FROM:
+        text = f"Tree and forest are grown with the settings of the {label} in the sidebar; depth and leaves vary here."
+    else:
+        text = f"Grown with a random forest's default settings: those of the {label} in the sidebar do not carry over."
+    return text + (" One test part judges all depths." if recipe.evaluation == "folds" else "")
+
+
+def curves(recipe: Recipe, growing: Growing) -> None:
+    """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
+
+    def draw() -> None:
+        if growing.scores:
+            chart.show("depth", growing.tables(), metric=recipe.metric)
+
+    def grow(forests: bool, watch: Watch) -> None:
+        waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
+        for point in watch.part(0.0, 0.1).loop(waiting, "judging what is grown"):
+            growing.scores[point.key] = depth_scores(recipe, point)
+        for point in sweep(recipe, growing.data, watch, list(growing.points.values()), forests):
+            growing.points[point.key] = point
+            growing.scores[point.key] = depth_scores(recipe, point)
+
+    if not growing.has_tree:  # what stands below on the page needs the tree only
+        work.run("depths", "Growing trees", {(*growing.key, "tree"): partial(grow, False)}, meanwhile=draw)
+        if not growing.has_tree:
+            return
+    fits, seconds = forest_cost(recipe, list(growing.points.values()))
+    cost = f"{work.price(fits, seconds)} They rest while you are on another page."
+    if not work.agreed("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
+        draw()
+    elif work.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
+        _headline(growing, recipe.metric)
+        draw()
+
+
+def _headline(growing: Growing, name: str) -> None:
+    """The best value of each growth over depths, leaves and calibrators."""
+    cells = best_cells(growing.tables(), name)
+    if cells:
+        with st.container(horizontal=True, key="headline"):
+            for growth, value, where in cells:
+                st.metric(
+                    f"{METRICS[name].label} · {GROWTHS[growth].label}",
+                    number(value),
+                    where,
+                    delta_color="off",
+                    delta_arrow="off",
+                    width=300,
+                    help="The best over depths, leaves and calibrators: chosen on the test rows, so a little lucky.",
+                )
+
+
+def losses(recipe: Recipe, growing: Growing) -> None:
+    """Calibration and grouping loss, where true probabilities are known."""
+    if growing.data.posterior is None:
+        st.caption(
+            "For synthetic sets, whose true probabilities are known, a second chart takes the loss apart: what "
+            "calibrating can repair, and what it cannot."
+        )
+        return
+    if not growing.scores:
+        return
+    state.control(
+        st.segmented_control,
+        "losses_of",
+        recipe.losses_of,
+        "Losses of",
+        list(dict.fromkeys([recipe.losses_of, *recipe.calibrators])),
+        format_func=label_of,
+        help=controls.recipes_help("losses_of"),
+        required=True,
+    )
+    chart.show("depth_losses", growing.tables(), calibrator=recipe.losses_of)
+
+
+def diagrams(recipe: Recipe, growing: Growing) -> None:
+    """Reliability diagrams of one growth at a few depths, side by side."""
+    with st.container(horizontal=True, key="diagram_switches"):
+        controls.choice("growth", recipe, tuple(GROWTHS), "Of")
+        controls.choice("leaves", recipe, LEAVES, "Leaves", and_then={"node": None})
+        there = grown_depths(growing.points, recipe.growth, recipe.leaves)
+        state.control(
+            st.multiselect,
+            "depths",
+            list(recipe.depths),
+            "Depths",
+            list(dict.fromkeys([*recipe.depths, *map(str, there), DEEPEST])),
+            max_selections=MOST_DIAGRAMS,
+            store=tuple,
+            help=controls.recipes_help("depths"),
+            format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
+            width=420,
+        )
+    shown: dict[str, Evaluation] = {}
+    for depth in recipe.depths:
+        point = at_depth(growing.points, recipe.growth, recipe.leaves, depth)
+        if point is not None and growing.has_tree:
+            shown[_name(point)] = _judged(recipe, growing, point)
+    if shown:
+        tables.diagrams(shown)
+    else:
+        st.caption("Not grown yet." if recipe.depths else "Choose a depth.")
+
+
+def _name(point: DepthFit) -> str:
+    leaves = f"{point.leaves:.0f} leaves" + (" a tree" if GROWTHS[point.growth].forest else "")
+    return f"{f'Fully grown, depth {point.depth}' if point.deepest else f'Depth {point.depth}'}: {leaves}"
+
+
+def _judged(recipe: Recipe, growing: Growing, point: DepthFit) -> Evaluation:
+    key = (*growing.key, *point.key)
+    kept = work.kept("depth_diagrams", KEPT_DIAGRAMS)
+    return kept.get_or_make(key, lambda: judge(recipe, point)).with_view(recipe)
+
+
+def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
+    """The tree that is drawn, at the depth, with the leaves and under the method chosen; the page waits for it."""
+    depths = grown_depths(growing.points, "tree", recipe.leaves)
+    point = at_depth(growing.points, "tree", recipe.leaves, str(recipe.depth))
+    if point is None or not growing.has_tree:
+        st.caption("Not grown yet.")
+        st.stop()
+    with st.container(horizontal=True, key="tree_switches"):
+        if depths[-1] > 1:
+            state.control(
+                st.slider,
+                "depth",
+                min(recipe.depth, depths[-1]),
+                "Depth",
+                min_value=1,
+                max_value=depths[-1],
+                help=controls.recipes_help("depth"),
+                and_then={"node": None},
+                width=260,
+            )
+        state.control(
+            st.segmented_control,
+            "interval",
+            recipe.interval,
+            "Intervals by",
+            INTERVAL_METHODS,
+            format_func=label_of,
+            help="The method whose p0, p1 and p stand in the nodes.",
+            required=True,
+        )
+        state.control(
+            st.number_input,
+            "row",
+            recipe.row,
+            "Row whose way is lit",
+            min_value=0,
+            step=1,
+            value=None,
+            placeholder="none",
+            help="Any row of the data, by its number in the file.",
+            width=200,
+        )
+    key = (growing.key, point.key, recipe.interval)
+    try:
+        return work.kept("grown_trees", KEPT_TREES).get_or_make(key, lambda: grown_tree(recipe, point))
+    except InputError as error:
+        st.info(plain(error))
+        st.stop()
+
+
+def picture(recipe: Recipe, tree: GrownTree) -> None:
+    """The tree drawn, from the node chosen on, and the lit way in words."""
+    row = recipe.row
+    try:
+        position = None if row is None else tree.position(row)
+    except InputError as error:
+        st.info(plain(error))
+        row = position = None
+    root = recipe.node if recipe.node is not None and recipe.node < len(tree.nodes) else None
+
+    def clicked(known: list) -> None:
+        node = tree.nodes[int(known[0])]
+        if node.number == (root or 0):
+            state.update(node=max(node.parent, 0) or None)
+        elif not node.leaf:
+            state.update(node=node.number)
+
+    if root:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go one up."
+            )
+            st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(node=None))
+    chart.show("tree", tree, root=root, row=row, on_click=clicked)
+    if row is not None:
+        label = plain(tree.classes[int(tree.labels[position])])
+        st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
+        _table(tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way")
+
+
+def _conditions(tree: GrownTree, row: int) -> list[str]:
+    return [tree.nodes[i].condition or "every object" for i in tree.path_of(row)]
+
+
+def rules(tree: GrownTree) -> None:
+    """The calibrated tree as a table: one line a leaf."""
+    table = tree.table()
+    st.subheader(f"The tree as {len(table)} rules", anchor=False)
+    _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
+    largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (len(table) > MOST_RULES)
+    st.caption(
+        f"{largest}One line a leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: what "
+        "calibration says of it; the last two columns: the test rows that ended there, and their share of class 1."
+    )
+    tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
+
+
+def _table(table: pd.DataFrame, key: str) -> None:
+    shown = table.rename(columns={"score": "own"})
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        width="stretch",
+        column_order=[name for name in COLUMNS if name in shown],
+        column_config={
+            name: st.column_config.NumberColumn(format="%.3f", width=66)
+            for name in ("p0", "p1", "p", "own", "observed")
+        }
+        | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
+        alt="Rule, training rows, class, p0, p1 and p of every leaf" if key == "leaf_rules" else "The nodes on the way",
+    )

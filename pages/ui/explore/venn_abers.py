@@ -1,0 +1,208 @@
+"""The parts of the Venn–Abers page: headline, switches, the row that is explained, and placements side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.analysis import explain as explaining
+from calib.calibrators import MERGE_RULES, label_of
+from calib.evaluate import Evaluation, expected_cost
+from calib.export import safe_csv
+from calib.figures.pairs import LISTED, listed_rows
+from calib.figures.series import KINDS
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+from calib.metrics import interval_summary, metric_table
+from calib.models import MODELS
+from calib.recipe import INTERVAL_METHODS, PAIR_COLORS, Recipe
+from pages.ui import chart, controls, state, tables, work
+from pages.ui.text import plain
+
+COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+
+
+def evaluation(recipe: Recipe) -> Evaluation:
+    """The interval methods' Evaluation, whatever calibrators the sidebar chooses; the page ends where none answers."""
+    result = work.evaluation(with_intervals(recipe))
+    for key in INTERVAL_METHODS:
+        if key in result.refused:
+            st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
+    if explaining.METHOD not in result.predictions:
+        st.stop()  # also while the model is fitted and the last picture is another page's
+    return result
+
+
+def with_intervals(recipe: Recipe) -> Recipe:
+    return recipe.replace(calibrators=("none", *INTERVAL_METHODS))
+
+
+def shown_method(result: Evaluation) -> str:
+    """The method whose pairs are drawn: the Recipe's, or Venn–Abers where that cannot answer."""
+    return result.recipe.interval if result.recipe.interval in result.predictions else explaining.METHOD
+
+
+def headline(result: Evaluation) -> None:
+    """Mean interval against the observed frequency, width, and what the merged probability is worth."""
+    method = shown_method(result)
+    said = result.predictions[method]
+    summary = interval_summary(result.y, said.pairs)
+    scores = metric_table(result.predictions, metrics=["brier", "log_loss"])
+    with st.container(horizontal=True, key="headline"):
+        st.metric(
+            f"Mean p0 to mean p1 · {label_of(method)}",
+            f"{number(summary.lower)} to {number(summary.upper)}",
+            f"observed {number(summary.observed)}",
+            delta_color="off",
+            delta_arrow="off",
+            width=260,
+            help="Over all test rows the frequency of class 1 should lie between the two, up to sampling error.",
+        )
+        st.metric("Mean width", number(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
+        for name in scores:
+            tables.against_uncalibrated(scores[name], method)
+
+
+def switches(recipe: Recipe) -> None:
+    """Which method is drawn, what its colours say, and how a pair becomes one probability."""
+    with st.container(horizontal=True, key="switches"):
+        for field, label, options, names in (
+            ("interval", "Method", INTERVAL_METHODS, {key: label_of(key) for key in INTERVAL_METHODS}),
+            ("color", "Colour by", PAIR_COLORS, COLORS),
+            ("merge", "Merge p0 and p1 by", tuple(MERGE_RULES), controls.LABELS),
+        ):
+            state.control(
+                st.segmented_control,
+                field,
+                getattr(recipe, field),
+                label,
+                options,
+                format_func=names.get,
+                help=controls.recipes_help(field),
+                required=True,
+            )
+
+
+def chosen_row(result: Evaluation) -> int:
+    """The row to explain: the Recipe's, or the one with the widest interval where that is none of the test rows."""
+    row = result.recipe.row
+    if row is not None:
+        try:
+            explaining.position_of(result, row)
+            return row
+        except InputError as error:
+            st.info(plain(f"{error} Until then the widest interval is shown."))
+    return explaining.widest_row(result)
+
+
+def choose_row(known: list) -> None:
+    """Explain the row that a clicked mark stands for."""
+    state.update(row=int(known[0]))
+
+
+def rows(result: Evaluation, row: int) -> None:
+    """A row by its number, or from a table: the widest intervals or, once a row is chosen, those most like it."""
+    chosen = row if result.recipe.row == row else None
+    table = listed_rows(result, shown_method(result), chosen)
+    key = f"rows_{chosen}"
+
+    def picked() -> None:
+        lines = st.session_state[key].selection.rows
+        if lines:
+            state.update(row=int(table["row"].iloc[lines[0]]))
+
+    state.control(
+        st.number_input,
+        "row",
+        result.recipe.row,
+        "Row to explain, by its number in the file",
+        min_value=0,
+        step=1,
+        value=None,  # the field can be emptied again
+        placeholder="the widest interval",
+        help="Or click a mark of the scatter, or a line of the table.",
+    )
+    st.dataframe(
+        table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
+        key=key,
+        column_order=("row", "label", "score", "p0", "p1", "width", "p"),
+        on_select=picked,
+        selection_mode="single-row",
+        hide_index=True,
+        height=420,
+        width="stretch",
+        column_config={
+            "row": st.column_config.NumberColumn(format="%d", width=58),
+            "label": st.column_config.TextColumn(width=64),
+        }
+        | {
+            name: st.column_config.NumberColumn(format="%.3g", width=58) for name in ("score", "p0", "p1", "p", "width")
+        },
+        alt="Test rows with score, p0, p1, p and width",
+    )
+    order = (
+        "the widest intervals first" if chosen is None else "the chosen row first, then those with the nearest pairs"
+    )
+    st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
+
+
+def explanation(result: Evaluation, row: int) -> None:
+    """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
+    said = explaining.explain(result, work.fitted_of(result), row)
+    sets = range(1, len(said.fits) + 1)
+    words, picture = st.columns([0.36, 0.64], gap="medium")
+    with words:
+        chosen = st.segmented_control("Fold", sets, default=1, required=True, key="fold") if len(sets) > 1 else 1
+    with picture:
+        record = chart.show("explained", said, calibration_set=chosen)
+    with words:
+        for sentence in record.words:
+            st.markdown(plain(sentence))
+        if len(sets) > 1:
+            st.dataframe(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+        _features(result, row)
+
+
+def _features(result: Evaluation, row: int) -> None:
+    if not result.dataset.predictions:
+        with st.expander(f"What the model saw of row {row}"):
+            st.dataframe(result.dataset.X.loc[[row]].T.astype(str), width="stretch", alt=f"Columns of row {row}")
+
+
+def side_by_side(recipe: Recipe, result: Evaluation) -> None:
+    """Widths, validity and the predicted label of both methods, here and in the placements chosen."""
+    everything = [result, *_others(recipe, result)]
+    chart.show("widths", everything)
+    record = chart.show("interval_means", everything)
+    st.dataframe(record.table(), width="stretch", alt="What the intervals promise and what was observed")
+    tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
+
+
+def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
+    """The Evaluations of the other placements chosen, as far as they are there."""
+    if result.dataset.predictions:
+        st.info(
+            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again in other ways. These predictions "
+            "came without their model, so that only the inductive kind, calibrated on held-out rows, can be shown."
+        )
+        return []
+    own = result.recipe.placement
+    options = [key for key in KINDS if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
+    state.control(
+        st.pills,
+        "beside",
+        [key for key in recipe.beside if key in options and key != own],
+        "Other kinds to set beside it",
+        [key for key in options if key != own],
+        selection_mode="multi",
+        format_func=lambda key: KINDS[key].capitalize(),
+        store=tuple,
+        help=controls.recipes_help("beside"),
+    )
+    found = []
+    for key in recipe.beside:
+        if key not in options or key == own:
+            continue
+        fits, seconds = expected_cost(result, key)
+        other = with_intervals(recipe).replace(placement=key)
+        found.append(work.beside(other, KINDS[key].capitalize(), work.price(fits, seconds), seconds))
+    return [one for one in found if one is not None]

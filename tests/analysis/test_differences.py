@@ -1,0 +1,159 @@
+"""Differences to the uncalibrated model: each the one it says it is, and intervals that hold what they promise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp
+
+from calib import Recipe, evaluate
+from calib.analysis import differences as module
+from calib.analysis.differences import COMPARED, Repeats, differences, reference_of, repeat_splits, resampled_t
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Cancelled, Watch
+from calib.kernel.records import Dataset
+from calib.metrics import bootstrap_difference
+from tests.figures.evaluations import dataset, evaluation
+
+
+@pytest.mark.parametrize("binning", ["uniform", "quantile"])
+def test_every_difference_is_the_bootstrap_difference_of_its_pair(binning):
+    found = differences(
+        evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("brier", "ece", "auc")
+    )
+    e = evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning)
+    assert list(found.table["metric"].unique()) == ["brier", "ece", "auc"]
+    for row in found.table.itertuples():
+        options = {"bins": 10, "strategy": binning} if row.metric == "ece" else {}
+        pair = (e.predictions[row.calibrator].p, e.predictions["none"].p)
+        alone = bootstrap_difference(row.metric, e.y, *pair, random_state=0, **options)
+        assert (row.value, row.lower, row.upper) == pytest.approx((alone.value, alone.lower, alone.upper), abs=1e-12)
+    assert "1000 bootstrap resamples of 90 test rows" in found.basis
+
+
+def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
+    found = differences(evaluation(calibrators=("platt", "beta")), ("brier",))
+    assert found.reference == "platt"
+    assert list(found.table["calibrator"]) == ["beta"]
+    assert reference_of(["venn", "none"]) == "none"
+
+
+def test_a_single_calibrator_differs_from_nothing():
+    assert differences(evaluation(calibrators=("none",))).table.empty
+
+
+def test_large_data_are_resampled_less_often(monkeypatch):
+    monkeypatch.setattr(module, "MANY_ROWS", 50)
+    assert differences(evaluation(), ("brier",)).basis.startswith("200 ")
+
+
+def test_differences_asked_for_apart_are_those_asked_for_together():
+    e = evaluation(calibrators=("none", "platt"))
+    together = differences(e)
+    apart = differences(e, ("accuracy", "brier", "auc", "log_loss")).joined(differences(e, ("ece",)))
+    pd.testing.assert_frame_equal(apart.table, together.table)
+    assert list(together.table["metric"]) == list(COMPARED)
+
+
+def test_an_infinite_log_loss_makes_the_difference_infinite():
+    y = np.r_[np.zeros(40, int), np.ones(40, int)]
+    X = pd.DataFrame({"theirs": np.r_[np.linspace(0, 0.6, 40), np.linspace(0, 1, 40)]})
+    recipe = Recipe(content="predictions", calibrators=("none", "platt"), test_size=0.5)
+    found = differences(evaluate(recipe, Dataset("zeros", X, y, predictions=True)), ("log_loss",))
+    assert found.table["value"][0] == -np.inf
+
+
+def test_a_cancel_is_heard():
+    watch = Watch()
+    watch.cancel.set()
+    with pytest.raises(Cancelled):
+        differences(evaluation(), watch=watch)
+    with pytest.raises(Cancelled):
+        repeat_splits(Recipe(model="naive_bayes"), dataset(), watch=watch)
+
+
+# --- repeated splits ------------------------------------------------------------------------------------------------
+
+REPEATED = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"), repeats=4, seed=5, bins=8)
+
+
+@pytest.fixture(scope="module")
+def repeats():
+    return repeat_splits(REPEATED, dataset())
+
+
+def test_repeats_are_the_recipe_with_the_seeds_that_follow(repeats):
+    for seed in (5, 6, 7, 8):
+        alone = evaluate(REPEATED.replace(seed=seed), dataset()).metrics
+        own = repeats.values[repeats.values["seed"] == seed].set_index("calibrator")
+        np.testing.assert_allclose(own[list(COMPARED)], alone.loc[own.index, list(COMPARED)])
+    assert repeats.splits == 4
+    assert repeats.test_to_training == pytest.approx(3 / 7)
+
+
+def test_folds_are_repeated_as_holdouts():
+    table = repeat_splits(REPEATED.replace(evaluation="folds", repeats=3), dataset(), ("brier",)).values
+    same = repeat_splits(REPEATED.replace(repeats=3), dataset(), ("brier",)).values
+    pd.testing.assert_frame_equal(table, same)
+
+
+def test_differences_of_splits_are_means_of_pairs_with_the_corrected_interval(repeats):
+    found = repeats.differences()
+    wide = repeats.values.pivot_table(index="seed", columns="calibrator", values="brier")
+    each = (wide["platt"] - wide["none"]).to_numpy()
+    row = found.table.query("metric == 'brier' and calibrator == 'platt'").iloc[0]
+    assert row["value"] == pytest.approx(each.mean())
+    half = student.ppf(0.975, 3) * np.sqrt((1 / 4 + 0.3 / 0.7) * each.var(ddof=1))
+    assert [row["lower"], row["upper"]] == pytest.approx([each.mean() - half, each.mean() + half])
+    shown = found.runs.query("metric == 'brier' and calibrator == 'platt'")
+    np.testing.assert_allclose(shown["value"], each, atol=1e-11)
+
+
+def test_without_shared_rows_the_interval_is_students():
+    values = np.random.default_rng(0).normal(size=12)
+    mean, half = resampled_t(values, 0.0)
+    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert [mean - half, mean + half] == pytest.approx([expected.low, expected.high])
+
+
+@pytest.mark.parametrize(("values", "mean"), [([2.0], 2.0), ([1.0, np.inf], np.inf)])
+def test_one_value_or_an_infinite_one_has_no_interval(values, mean):
+    found, half = resampled_t(np.array(values), 0.5)
+    assert found == mean
+    assert np.isnan(half)
+
+
+def test_a_calibrator_that_fails_on_some_split_is_left_out_and_infinite_splits_are_counted():
+    values = pd.DataFrame(
+        {
+            "seed": [0, 0, 0, 1, 1],
+            "calibrator": ["none", "isotonic", "beta", "none", "isotonic"],
+            "log_loss": [0.5, np.inf, 0.4, 0.5, 0.4],
+        }
+    )
+    found = Repeats(values, 0.5).differences()
+    assert list(found.table["calibrator"]) == ["isotonic"]
+    assert found.table["unknown"][0] == 1
+    assert found.table["value"][0] == np.inf
+
+
+def test_too_few_rows_are_refused():
+    few = Dataset("few", pd.DataFrame({"x": np.arange(30.0)}), np.array([1] + [0] * 29))
+    with pytest.raises(InputError, match="rarer class"):
+        repeat_splits(REPEATED, few)
+
+
+def test_the_corrected_interval_holds_the_truth_where_the_plain_one_does_not():
+    """Means over overlapping test parts of one sample, nothing fitted."""
+    rng = np.random.default_rng(1)
+    n, splits, runs = 60, 15, 400
+    plain = corrected = 0
+    for _ in range(runs):
+        values = rng.normal(size=n)
+        tests = np.argsort(rng.random((splits, n)), axis=1)[:, :18]
+        means = values[tests].mean(axis=1)
+        for ratio in (0.0, 18 / 42):
+            mean, half = resampled_t(means, ratio)
+            plain, corrected = plain + (ratio == 0 and abs(mean) <= half), corrected + (ratio > 0 and abs(mean) <= half)
+    assert plain / runs < 0.85
+    assert corrected / runs > 0.9

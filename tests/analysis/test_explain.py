@@ -1,0 +1,136 @@
+"""The fits behind one answer: refitted here by scikit-learn, with the object added by hand, in every placement."""
+
+import numpy as np
+import pytest
+from sklearn.isotonic import IsotonicRegression
+
+from calib.analysis.explain import explain, position_of, widest_row
+from calib.calibrators import merge_pair
+from calib.kernel.checks import InputError
+from tests.figures.evaluations import evaluation, fitted
+
+PLACED = (
+    {},
+    {"given": True},
+    {"model": "svm"},
+    {"placement": "train"},
+    {"placement": "cv", "cv": 3},
+    {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},
+    {"placement": "oob_whole", "model": "random_forest", "params": (("n_estimators", 20),)},
+    {"placement": "full", "model": "decision_tree", "params": (("max_depth", 2),), "n": 80},
+    {"evaluation": "folds", "folds": 3},
+    {"evaluation": "folds", "folds": 2, "placement": "cv", "cv": 3},
+)
+
+
+def refitted(fit, label):
+    """scikit-learn's isotonic fit to the objects of an AddedFit, label by label, at the object's score."""
+    scores = np.repeat(fit.scores, fit.counts.astype(int))
+    y = np.concatenate([[1] * int(ones) + [0] * int(n - ones) for n, ones in zip(fit.counts, fit.ones, strict=True)])
+    assert fit.label == label
+    return float(IsotonicRegression().fit(scores, y).predict([fit.score])[0])
+
+
+@pytest.mark.parametrize("changes", PLACED, ids=str)
+def test_the_fits_give_the_prediction_of_every_tenth_row(changes):
+    said, made = evaluation(**changes), fitted(**changes)
+    predictions = said.predictions["venn_abers"]
+    for position in range(0, len(said.y), 10):
+        row = int(said.dataset.X.index[said.rows[position]])
+        one = explain(said, made, row)
+        assert (one.row, one.position, one.label, one.name) == (
+            row,
+            position,
+            said.y[position],
+            said.dataset.classes[said.y[position]],
+        )
+        assert (one.p0, one.p1, one.p) == tuple(
+            array[position] for array in (predictions.p0, predictions.p1, predictions.p)
+        )
+        pairs = [(fits.zero.value, fits.one.value) for fits in one.fits]
+        for fits, pair in zip(one.fits, pairs, strict=True):
+            assert pair == pytest.approx((refitted(fits.zero, 0), refitted(fits.one, 1)))
+        if len(pairs) == 1:
+            assert pairs[0] == pytest.approx((one.p0, one.p1))
+            assert one.fits[0].p == pytest.approx(one.p)
+        else:
+            p0, p1 = np.array(pairs).T
+            low, high = np.exp(np.log(1 - p0).mean()), np.exp(np.log(p1).mean())
+            assert one.p == pytest.approx(high / (low + high))
+
+
+@pytest.mark.parametrize("rule", ["log", "square", "midpoint"])
+def test_the_merge_rule_is_the_recipes(rule):
+    one = explain(evaluation(merge=rule), fitted(merge=rule), widest_row(evaluation(merge=rule)))
+    assert one.recipe.merge == rule
+    assert one.p == pytest.approx(float(merge_pair(one.p0, one.p1, rule)))
+
+
+def test_a_pool_holds_the_objects_between_its_ends_and_the_object_itself():
+    said, made = evaluation(), fitted()
+    (part,) = made.parts
+    for row in said.dataset.X.index[said.rows[::15]]:
+        one = explain(said, made, row).fits[0]
+        for fit in (one.zero, one.one):
+            inside = (part.placed.scores >= fit.pool[0]) & (part.placed.scores <= fit.pool[1])
+            assert fit.objects == inside.sum() + 1
+            assert fit.positives == part.placed.y[inside].sum() + fit.label
+            assert fit.counts.sum() == len(part.placed.y) + 1
+
+
+def test_out_of_bag_leaves_the_reference_object_out():
+    changes = {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)}
+    said, made = evaluation(**changes), fitted(**changes)
+    (part,) = made.parts
+    for position in range(0, len(said.y), 9):
+        fit = explain(said, made, int(said.dataset.X.index[said.rows[position]])).fits[0].zero
+        removed = int(part.tests.reference[position])
+        left = np.delete(part.placed.scores, removed)
+        assert fit.counts.sum() == len(left) + 1
+        assert fit.scores.tolist() == sorted({*left.tolist(), fit.score})
+
+
+def test_the_table_has_one_line_a_calibration_set_and_label():
+    changes = {"placement": "cv", "cv": 3}
+    said = evaluation(**changes)
+    table = explain(said, fitted(**changes), widest_row(said)).to_frame()
+    assert len(table) == 6
+    np.testing.assert_allclose(table["p"], table["of class 1"] / table["objects"])
+
+
+def test_the_widest_row_is_the_widest():
+    said = evaluation()
+    width = said.predictions["venn_abers"].width
+    assert width[position_of(said, widest_row(said))] == width.max()
+
+
+def test_rows_that_are_no_test_rows_are_refused_with_the_remedy():
+    said, made = evaluation(), fitted()
+    trained = int(said.dataset.X.index[made.parts[0].train[0]])
+    for row in (trained, 2, 10**9):
+        with pytest.raises(InputError, match=f"Row {row} is not among the .* test rows.*Choose"):
+            explain(said, made, row)
+
+
+def test_without_calibration_scores_the_reason_is_the_calibrators():
+    with pytest.raises(InputError, match="needs calibration scores"):
+        explain(evaluation(placement="none"), fitted(placement="none"), 1)
+
+
+def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
+    import plotly.graph_objects as go
+
+    from calib import Recipe
+    from calib.evaluate import calibrate, fit
+    from calib.export import chart_source
+    from calib.sources import load
+
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",))
+    made = fit(recipe, load(recipe))
+    said = calibrate(recipe, made)
+    one = explain(said, made, widest_row(said))
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    names = {}
+    exec(chart_source("explained", one, {"calibration_set": 2}), names)
+    assert names["record"].to_frame().equals(one.to_frame())
+    assert names["record"].fits[0].score == one.fits[1].score

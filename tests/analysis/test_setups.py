@@ -1,0 +1,140 @@
+"""The ten setups: each the evaluation of its own Recipe, each number by its definition in the paper."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.analysis.setups import AS_PUBLISHED, NAMES, departures, findings, setup_recipes, setup_table
+from calib.kernel.records import Dataset
+from calib.synthetic import GaussianPair
+
+DATA: Dataset = GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(500, random_state=2)
+RECIPE = Recipe(params={"n_estimators": 30}, merge="midpoint")
+PAPER = ["RF-cal", "RF-oob", "Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VP-cal", "VP-oob", "VAP-cal", "VAP-oob"]
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    return {key: evaluate(recipe, DATA) for key, recipe in setup_recipes(RECIPE).items()}
+
+
+@pytest.fixture(scope="module")
+def table(evaluations):
+    return setup_table(evaluations)
+
+
+def test_the_ten_names_are_the_papers_in_its_order(table):
+    assert list(table.index) == PAPER == list(NAMES.values())
+
+
+@pytest.mark.parametrize(("key", "placement"), NAMES)
+def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
+    """A Recipe with this calibrator alone, and the paper's formulas written out."""
+    alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,)), DATA)
+    said, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
+    p, label = said.p, (said.p > 0.5).astype(int)
+    estimate = np.where(label == 1, p, 1 - p)
+    assert row["accuracy"] == pytest.approx((label == y).mean())
+    assert row["accuracy_gap"] == pytest.approx(estimate.mean() - (label == y).mean())
+    assert row["brier"] == pytest.approx(((y - p) ** 2).mean())
+    bins = np.minimum(99, np.floor(p * 100 + 1e-9)).astype(int)  # eq. 13, K = 100
+    parts = [(np.sum(bins == k), p[bins == k].mean(), y[bins == k].mean()) for k in np.unique(bins)]
+    assert row["reliability"] == pytest.approx(sum(n * (r - f) ** 2 for n, r, f in parts) / len(y))
+    assert row["reliability"] == pytest.approx(alone.metrics.loc[key, "reliability"])
+    hits = (label == y).astype(float)
+    assert row["accuracy_error"] == pytest.approx(1.96 * np.sqrt(hits.mean() * (1 - hits.mean()) / len(y)))
+    if key.startswith("venn"):
+        low = np.where(label == 1, said.p0, 1 - said.p1)  # eq. 5–6
+        high = np.where(label == 1, said.p1, 1 - said.p0)
+        assert np.array_equal(label, said.p0 > 1 - said.p1)
+        assert [row["low"], row["high"], row["size"]] == pytest.approx([low.mean(), high.mean(), (high - low).mean()])
+    else:
+        assert row[["low", "high", "size", "valid"]].isna().all()
+
+
+def test_without_bagging_there_are_the_five_held_out_setups_and_no_verdict():
+    recipes = setup_recipes(Recipe(model="naive_bayes"))
+    table = setup_table({key: evaluate(recipe, DATA) for key, recipe in recipes.items()})
+    assert list(table.index) == PAPER[::2]
+    assert findings(table) == []
+
+
+def test_a_setup_that_cannot_answer_is_left_out():
+    recipes = setup_recipes(Recipe(model="svm"))
+    table = setup_table({key: evaluate(recipe, DATA) for key, recipe in recipes.items()})
+    assert list(table.index) == ["Platt-cal", "Iso-cal", "VP-cal", "VAP-cal"]
+
+
+def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
+    recipes = setup_recipes(RECIPE.replace(evaluation="folds", folds=3))
+    folds = {key: evaluate(recipe, DATA) for key, recipe in recipes.items()}
+    table = setup_table(folds)
+    assert len(folds["oob"].y) == DATA.n
+    assert list(table.index) == PAPER
+    assert table["valid"].dropna().isin([True, False]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, ()),
+        ({"params": {"n_estimators": 100}}, ("100 trees instead of 300",)),
+        ({"params": {}}, ("100 trees instead of 300",)),
+        ({"params": {"n_estimators": 300, "max_depth": 5}}, ("other settings of the forest",)),
+        ({"model": "bagged_trees"}, ("bagged trees instead of a random forest",)),
+        ({"evaluation": "holdout"}, ("one test part instead of ten folds",)),
+        ({"folds": 5}, ("5 folds instead of ten folds",)),
+        ({"calibration_size": 0.5}, ("50% held out instead of a third",)),
+        ({"merge": "log"}, ("least log loss instead of at their midpoint",)),
+        ({"merge": "square"}, ("least square loss instead",)),
+        ({"options": {}}, ("isotonic regression between two scores",)),
+        ({"options": {"isotonic.between": "step", "venn.taxonomy": "uniform"}}, ("other categories",)),
+    ],
+    ids=str,
+)
+def test_departures_from_the_paper_are_named_one_by_one(changes, words):
+    said = departures(Recipe().replace(**AS_PUBLISHED).replace(**changes))
+    assert len(said) == len(words)
+    assert all(word in sentence for word, sentence in zip(words, said, strict=True))
+
+
+def made(**columns):
+    """A table of ten setups with these columns, in the paper's order."""
+    kinds = [key for key, _ in NAMES]
+    rest = dict.fromkeys(("low", "high"), 0.5)
+    base = {"calibrator": kinds, "placement": ["split", "oob"] * 5} | rest
+    return pd.DataFrame(base | columns, index=PAPER)
+
+
+def test_findings_hold_where_the_numbers_say_so_and_only_there():
+    nothing = [np.nan] * 6
+    table = made(
+        accuracy_gap=[-0.02, -0.01, 0.01, 0.02, 0.03, 0.01, 0.0, 0.0, 0.02, 0.0],
+        reliability=[0.05, 0.05, 0.06, 0.06, 0.07, 0.07, 0.01, 0.01, 0.02, 0.02],
+        size=[*nothing, 0.02, 0.01, 0.08, 0.04],
+        valid=[*nothing, True, True, True, True],
+        accuracy=[0.8, 0.9] * 5,
+    )
+    assert [found.holds for found in findings(table)] == [True] * 6
+    opposite = made(
+        accuracy_gap=[0.02, -0.01, 0.01, 0.02, 0.03, 0.01, 0.0, 0.0, -0.02, 0.0],
+        reliability=[0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.05, 0.05, 0.02, 0.02],
+        size=[*nothing, 0.01, 0.02, 0.08, 0.04],
+        valid=[*nothing, True, True, True, False],
+        accuracy=[0.8, 0.9] * 4 + [0.9, 0.9],
+    )
+    found = findings(opposite)
+    assert [one.holds for one in found] == [False] * 6
+    assert found[0].here == "RF-cal +2.0 points and RF-oob −1.0 points"
+    assert found[1].here == "4 of these 5 setups promise more hits than there are"
+    assert found[3].here == "VP-cal 0.010, VP-oob 0.020, VAP-oob 0.040, VAP-cal 0.080"
+    assert found[4].here == "so for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
+    assert found[5].here == "with 4 of 5"
+
+
+def test_what_the_paper_found_comes_out_on_overlapping_classes(table):
+    """Raw forests too pessimistic need not be; the order of the interval sizes is nearly always so."""
+    size = table["size"].dropna()
+    assert list(size.sort_values().index) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"]
+    assert table.loc[["VP-cal", "VP-oob"], "reliability"].max() < table.loc[["Iso-cal", "Iso-oob"], "reliability"].min()
