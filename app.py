@@ -1,8 +1,8 @@
 """The page table; the address without a path opens on the first diagram, with a sample loaded."""
 
-from pages.ui import curtain
+from pages.ui import loading
 
-with curtain.drawn():
+with loading.empty_axes():
     from pages.ui import frame
 
 frame.run_app(start="pages/explore_reliability.py")

@@ -3,11 +3,13 @@
 from calib.calibrated import CalibratedClassifier
 from calib.data import load_sample
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
+from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
 from calib.recipe import Recipe
 
 __all__ = [
+    "EXPERIMENTS",
     "CalibratedClassifier",
     "Dataset",
     "Evaluation",

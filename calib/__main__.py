@@ -19,13 +19,13 @@ import pandas as pd
 
 from calib.data import guess_target, read_table
 from calib.evaluate import evaluate
+from calib.experiments import EXPERIMENTS, Experiment
+from calib.experiments.base import read
 from calib.export import experiment_html, report_html, run_experiment, safe_csv
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.learn import EXPERIMENTS, Experiment
-from calib.learn.base import read
 from calib.recipe import Recipe
 from calib.sources import digest, load
 

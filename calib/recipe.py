@@ -17,10 +17,9 @@ from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES
 from calib.data import DEFAULT_SAMPLE
-from calib.kernel import checks
+from calib.kernel import checks, declared
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.learn import SETTINGS as LEARN_SETTINGS
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -220,7 +219,7 @@ class Recipe:
             f"{key}.{p.name}": p for key, method in CALIBRATORS.items() for p in method.parameters if p.name != "merge"
         }
         self._check_settings("options", allowed)
-        self._check_settings("learn", LEARN_SETTINGS)
+        self._check_settings("learn", declared.SETTINGS)
 
     def _check_settings(self, name: str, allowed: Mapping[str, Parameter]) -> None:
         checked = []

@@ -1,6 +1,7 @@
 """Learn · Algorithms: pool-adjacent-violators and the cumulative-sum diagram, one move at a time."""
 
-from pages.ui import frame, learn, steps
+from pages.ui import frame
+from pages.ui.learn import algorithms, experiments
 
 recipe = frame.open_page("pages/learn_algorithms.py")
-learn.show(recipe, "algorithms", pictures=steps.pictures)
+experiments.show(recipe, "algorithms", pictures=algorithms.pictures)

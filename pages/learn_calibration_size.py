@@ -1,7 +1,7 @@
 """Learn · Calibration-set size: how many objects a calibrator needs."""
 
-from calib.simulations import calibration_size
-from pages.ui import forests, frame, learn
+from pages.ui import frame
+from pages.ui.learn import calibration_size, experiments, long_runs
 
 recipe = frame.open_page("pages/learn_calibration_size.py")
-learn.show(recipe, "calibration_size", compute=forests.in_parts(calibration_size), below=forests.mixture_drawn)
+experiments.show(recipe, "calibration_size", compute=long_runs.compute, below=calibration_size.mixture_drawn)

@@ -1,6 +1,7 @@
 """Learn · CL and GL: the true posterior, the model's, the groups it makes, and what each of them costs."""
 
-from pages.ui import frame, groups, learn
+from pages.ui import frame
+from pages.ui.learn import cl_gl, experiments
 
 recipe = frame.open_page("pages/learn_cl_gl.py")
-learn.show(recipe, "cl_gl", below=groups.along, point=groups.points())
+experiments.show(recipe, "cl_gl", below=cl_gl.stacked, using={"point": cl_gl.points()})

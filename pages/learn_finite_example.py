@@ -1,6 +1,7 @@
 """Learn · Finite example: a line of points, cut by hand, and what every way to cut it costs."""
 
-from pages.ui import frame, learn, line
+from pages.ui import frame
+from pages.ui.learn import experiments, finite_example
 
 recipe = frame.open_page("pages/learn_finite_example.py")
-learn.show(recipe, "finite_example", pictures=line.pictures, below=line.editor)
+experiments.show(recipe, "finite_example", pictures=finite_example.pictures, below=finite_example.editor)

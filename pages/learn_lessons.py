@@ -1,6 +1,7 @@
 """Learn · Lessons: guided sequences over the pages, a few steps each."""
 
-from pages.ui import frame, lesson
+from pages.ui import frame
+from pages.ui.learn import lessons
 
 frame.open_page("pages/learn_lessons.py")
-lesson.listed()
+lessons.listed()

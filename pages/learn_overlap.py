@@ -1,7 +1,7 @@
 """Learn · Overlap: two classes pulled apart step by step, and where calibrating a forest helps."""
 
-from calib.simulations import overlap
-from pages.ui import forests, frame, learn
+from pages.ui import frame
+from pages.ui.learn import experiments, long_runs, overlap
 
 recipe = frame.open_page("pages/learn_overlap.py")
-learn.show(recipe, "overlap", compute=forests.in_parts(overlap), below=forests.steps_drawn)
+experiments.show(recipe, "overlap", compute=long_runs.compute, below=overlap.steps_drawn)

@@ -1,6 +1,7 @@
 """Learn · Tree depth: depth, number of trees and leaf estimates against the true probabilities."""
 
-from pages.ui import frame, growing, learn
+from pages.ui import frame
+from pages.ui.learn import experiments, tree_depth
 
 recipe = frame.open_page("pages/learn_tree_depth.py")
-learn.show(recipe, "tree_depth", below=growing.along, grow=growing.forests())
+experiments.show(recipe, "tree_depth", below=tree_depth.curve, using={"grow": tree_depth.forests()})

@@ -1,6 +1,7 @@
 """Learn · Validity: what Venn predictors promise, by drawing where the truth is known."""
 
-from pages.ui import frame, learn
+from pages.ui import frame
+from pages.ui.learn import experiments
 
 recipe = frame.open_page("pages/learn_validity.py")
-learn.show(recipe, "validity")
+experiments.show(recipe, "validity")

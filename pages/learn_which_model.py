@@ -1,6 +1,7 @@
 """Learn · Which model: a forest, a support-vector machine and logistic regression against the true probabilities."""
 
-from pages.ui import frame, growing, learn
+from pages.ui import frame
+from pages.ui.learn import experiments, which_model
 
 recipe = frame.open_page("pages/learn_which_model.py")
-learn.show(recipe, "which_model", below=growing.losses, fit=growing.models())
+experiments.show(recipe, "which_model", below=which_model.losses, using={"fit": which_model.models()})

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from calib.__main__ import main
+from calib.experiments import EXPERIMENTS
 from calib.export import run_experiment, safe_csv
 from calib.figures import FIGURES, LIGHT
-from calib.learn import EXPERIMENTS
-from calib.simulations import SIMULATIONS
 from tests.pages.app import faults, page
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +49,7 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
     values = experiment.values({}) | settings
     records = {}
     for simulation, figures in experiment.runs.items():
-        found = SIMULATIONS[simulation](random_state=seed, **experiment.numbers(values, simulation))
+        found = experiment.simulate(simulation, random_state=seed, **experiment.numbers(values, simulation))
         records |= {name: FIGURES[name].prepare(found, **experiment.view(values, name)) for name in figures}
     traces = {name: json.loads(FIGURES[name].draw(record, LIGHT).to_json())["data"] for name, record in records.items()}
 

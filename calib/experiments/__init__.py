@@ -1,20 +1,52 @@
-"""What the Learn pages teach, in words: every experiment with its question, settings, formula and source."""
+"""The experiments of the Learn pages: each a folder with its words and settings, its simulation and its pictures."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from calib.learn import algorithms, calibration_size, cl_gl, finite, overlap, tree_depth, validity, which_model
-from calib.learn.base import ASK, SKIP, Experiment, setting_parameters
+from calib.experiments.base import ASK, SKIP, Experiment
+from calib.kernel.declared import SETTINGS, declare_figures, declare_settings
+from calib.kernel.records import Parameter
 
-EXPERIMENTS: dict[str, Experiment] = {
-    e.key: e
-    for module in (cl_gl, tree_depth, which_model, overlap, calibration_size, validity, algorithms, finite)
-    for e in module.EXPERIMENTS
-}
-"""Key → experiment, in the order of the pages; a Recipe's ``learn`` holds settings as "key.setting"."""
+ORDER = (
+    "cl_gl",
+    "tree_depth",
+    "tree_count",
+    "leaf_estimates",
+    "which_model",
+    "overlap",
+    "calibration_size",
+    "theorem",
+    "order",
+    "constant",
+    "regret",
+    "compare",
+    "counterexample",
+    "log_loss",
+    "narrowing",
+    "pooling",
+    "finite",
+)
+"""Folders of the experiments in the order of their pages; each defines ``EXPERIMENT``."""
 
-SETTINGS = setting_parameters(EXPERIMENTS)
-"""All that a Recipe's ``learn`` may hold, by name."""
+EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EXPERIMENT for key in ORDER}
+"""Key → experiment; a Recipe's ``learn`` holds settings as "key.setting", and as "page.part" the experiment shown."""
+
+
+def _declare() -> None:
+    """Tell the floors below what a Recipe may hold, and where the pictures are."""
+    for key, experiment in EXPERIMENTS.items():
+        declare_settings(key, (*experiment.parameters, experiment.guess))
+        figures = (figure for run in experiment.runs.values() for figure in run)
+        declare_figures(f"{__name__}.{key}.figure", figures)
+    for page in dict.fromkeys(experiment.page for experiment in EXPERIMENTS.values()):
+        keys = tuple(key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
+        declare_settings(page, [Parameter("part", "Experiment", "choice", keys[0], choices=keys)])
+
+
+_declare()
 
 
 def shown(settings: Mapping[str, Any], page: str) -> Experiment:
@@ -22,4 +54,4 @@ def shown(settings: Mapping[str, Any], page: str) -> Experiment:
     return EXPERIMENTS[settings.get(f"{page}.part", SETTINGS[f"{page}.part"].default)]
 
 
-__all__ = ["ASK", "EXPERIMENTS", "SETTINGS", "SKIP", "Experiment", "shown"]
+__all__ = ["ASK", "EXPERIMENTS", "SKIP", "Experiment", "shown"]

@@ -1,19 +1,23 @@
-"""An experiment of the Learn pages in words: a question, answers to choose from, settings, formula and source.
+"""An experiment of the Learn pages: a question, answers to choose from, settings, what computes, formula and source.
 
-What it computes stands in ``calib.simulations`` and its picture in ``calib.figures``, both under the same key.
+Each has a folder of its own with this entry, its simulation and, in ``figure.py``, its pictures.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from calib.kernel import checks
+from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
 ASK, SKIP = "ask", "skip"
+
+Simulation = Callable[..., Any]
+"""``simulation(settings, random_state, watch) → numbers``; settings: name → value, complete and checked."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,10 @@ class Experiment:
     key, page : its name in a Recipe and the stem of the page it is on · name : a word or two for choosing it
     question : what the reader is asked before the picture is shown · answers : what can be predicted
     parameters : settings with range and default; those with ``view_of`` only change pictures
+    simulation : what computes the numbers, of which the figure of the same key and ``more_figures`` are drawn
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
-    more_figures : keys of further pictures of the same numbers · drawn : whether chance, and so the seed, matters
-    large : whether its pictures need the whole width
-    also : keys of further simulations from the same settings, each with the picture of its key
+    also : key → further simulation of the same settings, each with the figure of its key
+    drawn : whether chance, and so the seed, matters · large : whether its pictures need the whole width
     """
 
     key: str
@@ -35,13 +39,14 @@ class Experiment:
     question: str
     answers: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    simulation: Simulation
     notice: tuple[str, ...]
     formulas: tuple[str, ...]
     source: str
     more_figures: tuple[str, ...] = ()
+    also: Mapping[str, Simulation] = field(default_factory=dict)
     drawn: bool = True
     large: bool = False
-    also: tuple[str, ...] = ()
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -58,6 +63,23 @@ class Experiment:
         """The reader's prediction: not yet asked for, skipped, or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
         return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, *numbers))
+
+    def simulate(
+        self,
+        simulation: str | None = None,
+        *,
+        random_state: int = 0,
+        watch: Watch | None = None,
+        using: Mapping[str, Callable[..., Any]] | None = None,
+        **settings: Any,
+    ) -> Any:
+        """The numbers of its pictures, or of those of another one of its ``runs``; defaults where settings say nothing.
+
+        using : functions that remember what they returned, in place of the simulation's own of these names
+        Raises InputError where a setting is unknown or out of its range.
+        """
+        compute = self.simulation if simulation in (None, self.key) else self.also[str(simulation)]
+        return compute(self.numbers(self.check(settings), simulation), random_state, watch or Watch(), **(using or {}))
 
     def values(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter's value out of a Recipe's ``learn`` settings, defaults where it says nothing."""
@@ -82,10 +104,12 @@ class Experiment:
             return "".join(f", {name}={value!r}" for name, value in named.items())
 
         values = self.values(settings)
-        lines = ["from calib.figures import FIGURES", "from calib.simulations import SIMULATIONS"]
+        lines = ["from calib.experiments import EXPERIMENTS", "from calib.figures import FIGURES"]
+        lines += ["", f'experiment = EXPERIMENTS["{self.key}"]']
         for simulation, figures in self.runs.items():
-            given = f"random_state={seed}{arguments(self.numbers(values, simulation))}"
-            lines += ["", f'result = SIMULATIONS["{simulation}"]({given})']
+            which = "" if simulation == self.key else f'"{simulation}", '
+            given = f"{which}random_state={seed}{arguments(self.numbers(values, simulation))}"
+            lines += ["", f"result = experiment.simulate({given})"]
             lines += [
                 f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())'
                 for key in figures
@@ -95,17 +119,6 @@ class Experiment:
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a call from a notebook, with defaults; refused by name where they cannot be."""
         return checks.settings(values, self.parameters, self.name)
-
-
-def setting_parameters(experiments: Mapping[str, Experiment]) -> dict[str, Parameter]:
-    """Everything that a Recipe's ``learn`` may hold: "experiment.setting", and "page.part", the experiment shown."""
-    allowed: dict[str, Parameter] = {}
-    for key, experiment in experiments.items():
-        allowed |= {f"{key}.{p.name}": p for p in (*experiment.parameters, experiment.guess)}
-    for page in dict.fromkeys(e.page for e in experiments.values()):
-        keys = tuple(key for key, e in experiments.items() if e.page == page)
-        allowed[f"{page}.part"] = Parameter("part", "Experiment", "choice", keys[0], choices=keys)
-    return allowed
 
 
 def read(text: str, parameter: Parameter) -> Any:

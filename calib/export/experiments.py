@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from calib.experiments import EXPERIMENTS, Experiment
 from calib.export.charts import Chart
 from calib.export.pages import document, figure_html, made_by
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
-from calib.learn import EXPERIMENTS, Experiment
 from calib.recipe import Recipe
-from calib.simulations import SIMULATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,8 @@ def run_experiment(
     charts = []
     for i, (simulation, figures) in enumerate(experiment.runs.items()):
         numbers = experiment.numbers(values, simulation)
-        found = SIMULATIONS[simulation](random_state=seed, watch=watch.part(i / count, (i + 1) / count), **numbers)
+        part = watch.part(i / count, (i + 1) / count)
+        found = experiment.simulate(simulation, random_state=seed, watch=part, **numbers)
         charts += [Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key))) for key in figures]
     return Run(experiment, values, seed, tuple(charts))
 

@@ -1,5 +1,7 @@
 """Every figure: numbers first (``prepare``), ink second (``draw``)."""
 
+from collections.abc import Iterator, Mapping
+
 from calib.figures.base import FigureEntry
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
@@ -10,7 +12,6 @@ from calib.figures.explained import EXPLAINED
 from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
-from calib.figures.learn import LEARN_FIGURES
 from calib.figures.metrics import best_calibrator, formatted_metrics, formatted_side_by_side
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
@@ -21,8 +22,9 @@ from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
 from calib.figures.tree import TREE
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
+from calib.kernel import declared
 
-FIGURES: dict[str, FigureEntry] = {
+_OWN: dict[str, FigureEntry] = {
     entry.key: entry
     for entry in (
         RELIABILITY,
@@ -42,9 +44,24 @@ FIGURES: dict[str, FigureEntry] = {
         COSTS,
         NET_BENEFIT,
         COMPARED,
-        *LEARN_FIGURES,
     )
 }
+
+
+class Figures(Mapping[str, FigureEntry]):
+    """Key → figure: those of this room, then those of the experiments, each imported when it is first asked for."""
+
+    def __getitem__(self, key: str) -> FigureEntry:
+        return _OWN[key] if key in _OWN else declared.figure(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_OWN, *declared.FIGURES))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(declared.FIGURES)
+
+
+FIGURES = Figures()
 
 __all__ = [
     "DARK",

@@ -16,11 +16,12 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
-from calib.learn import shown
 from calib.recipe import Recipe
-from pages.ui import controls, lesson, state, work
+from pages.ui import controls, state, work
+from pages.ui.learn import lessons
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,7 @@ def open_page(script: str) -> Recipe:
     elif page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
-    in_step = lesson.panel(script)
+    in_step = lessons.panel(script)
     if not (presenter and in_step):
         _heading(page)
     if state.message():
@@ -176,7 +177,7 @@ def _heading(page: Page) -> None:
                 st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
-        lesson.presenter()
+        lessons.presenter()
 
 
 def python() -> str:
@@ -184,7 +185,7 @@ def python() -> str:
     recipe = state.alone(state.recipe())
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page.key == "lessons":
-        return lesson.SOURCE
+        return lessons.SOURCE
     if page in PAGES["Learn"]:
         return shown(dict(recipe.learn), page.key).to_python(dict(recipe.learn), recipe.seed)
     return page_source(page.key, recipe, state.files())

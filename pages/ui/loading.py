@@ -17,7 +17,7 @@ AXES = {"data": [DIAGONAL], "layout": {"height": 640, "xaxis": AXIS, "yaxis": AX
 
 
 @contextmanager
-def drawn() -> Iterator[None]:
+def empty_axes() -> Iterator[None]:
     """Empty axes in a place of their own while the block is the first to load ``calib``; else nothing."""
     place = st.empty()
     loading = "calib" not in sys.modules

@@ -75,6 +75,6 @@ def test_show_python_of_cl_and_gl_holds_the_stacked_picture(tab):
     tab.open("learn_cl_gl", learn='{"cl_gl.guess":"skip","cl_gl.n":50,"cl_gl.against":"leaf"}')
     tab.page.get_by_role("button", name="Show Python").click()
     source = tab.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
-    assert 'SIMULATIONS["cl_gl_sweep"](random_state=0' in source
+    assert 'experiment.simulate("cl_gl_sweep", random_state=0' in source
     assert "against='leaf'" in source
     assert 'FIGURES["cl_gl_sweep"].prepare(result' in source

@@ -2,9 +2,8 @@
 
 import pytest
 
+from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
-from calib.learn import EXPERIMENTS
-from calib.simulations import SIMULATIONS
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
@@ -13,7 +12,7 @@ def drawn(request):
     experiment = EXPERIMENTS[request.param]
     values, records = experiment.values({}), {}
     for simulation, figures in experiment.runs.items():
-        result = SIMULATIONS[simulation](random_state=0, **experiment.numbers(values, simulation))
+        result = experiment.simulate(simulation, random_state=0, **experiment.numbers(values, simulation))
         records |= {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures}
     return experiment, records
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from calib.experiments import EXPERIMENTS
+from calib.experiments.theorem.figure import by_level
 from calib.figures import FIGURES
-from calib.figures.learn.theorem import by_level
-from calib.simulations import SIMULATIONS
 
 
 def record(key, settings=None, **view):
-    return FIGURES[key].prepare(SIMULATIONS[key](random_state=0, **(settings or {})), **view)
+    return FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0, **(settings or {})), **view)
 
 
 def test_levels_keep_equal_predictions_together_and_lose_nobody():
@@ -38,7 +38,7 @@ def test_regret_answers_midpoint_nearer_or_further():
 
 
 def test_log_loss_counts_the_finite_runs():
-    found = SIMULATIONS["log_loss"](random_state=0, draws=20, tests=50)
+    found = EXPERIMENTS["log_loss"].simulate(random_state=0, draws=20, tests=50)
     drawn = FIGURES["log_loss"].prepare(found, run=3)
     finite = np.isfinite(found.log_loss("dir")).all(axis=1).mean()
     assert f"finite in {finite:.0%} of 20 runs" in drawn.title

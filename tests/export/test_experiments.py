@@ -4,18 +4,17 @@ import re
 
 import pytest
 
+from calib.experiments import EXPERIMENTS
 from calib.export import experiment_html, run_experiment
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
-from calib.learn import EXPERIMENTS
-from calib.simulations import SIMULATIONS
 
 
 def test_a_run_holds_every_picture_of_all_simulations():
     settings = {"n": 50, "against": "leaf", "leaf": "laplace", "loss": "log"}
     run = run_experiment("cl_gl", settings, 5)
     assert [chart.key for chart in run.charts] == ["cl_gl", "cl_gl_groups", "cl_gl_sweep"]
-    sweep = SIMULATIONS["cl_gl_sweep"](random_state=5, n=50, against="leaf")
+    sweep = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=5, n=50, against="leaf")
     assert run.charts[2].record.to_frame().equals(FIGURES["cl_gl_sweep"].prepare(sweep, loss="log").to_frame())
     assert run.values == EXPERIMENTS["cl_gl"].values({}) | settings
 
@@ -27,7 +26,7 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
     assert own.count("Plotly.newPlot") == len(EXPERIMENTS["theorem"].figures)
     for text in ("Predictor: Venn, two categories", "Draws: 500", "Seed: 8"):
         assert f"<li>{text}</li>" in own
-    assert "SIMULATIONS[&quot;theorem&quot;](random_state=8, predictor=&#x27;venn&#x27;" in own
+    assert "experiment.simulate(random_state=8, predictor=&#x27;venn&#x27;" in own
     assert "Depth: no limit" in experiment_html(run_experiment("cl_gl", {"n": 50, "against": "leaf"})).decode()
     assert "Seed" not in experiment_html(run_experiment("pooling")).decode()
 

@@ -8,12 +8,11 @@ import pytest
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.evaluate import Evaluation, evaluate
+from calib.experiments import EXPERIMENTS, shown
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS, shown
 from calib.lessons import LESSONS, Step
 from calib.models import ProbabilityForest
 from calib.recipe import Recipe
-from calib.simulations import SIMULATIONS
 from calib.sources import load
 
 
@@ -36,7 +35,7 @@ def simulated(key: str, number: int):
     recipe, page = step(key, number).recipe, step(key, number).page
     experiment = shown(dict(recipe.learn), page.removeprefix("learn_"))
     values = experiment.values(dict(recipe.learn))
-    return SIMULATIONS[experiment.key](random_state=recipe.seed, watch=Watch(), **experiment.numbers(values))
+    return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
 def bins(evaluation: Evaluation, calibrator: str = "none") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -160,7 +159,7 @@ def test_not_useful_the_constant_decides_alike_for_everybody_and_is_never_better
 @pytest.mark.parametrize("place", [("deep_trees", 4), ("not_useful", 5)])
 def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(place):
     settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.learn)))
-    found = SIMULATIONS["cl_gl_sweep"](random_state=0, against="depth", **settings)
+    found = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=0, against="depth", **settings)
     losses = [point.losses["brier"] for point in found.points]
     calibration, grouping = (np.array([getattr(loss, part) for loss in losses]) for part in ("calibration", "grouping"))
     assert calibration[0] < 0.05 * grouping[0]

@@ -39,7 +39,7 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
         fits.append(args)
         raise AssertionError("a fit")
 
-    monkeypatch.setattr(importlib.import_module("calib.simulations.plane"), "ProbabilityTree", fitted)
+    monkeypatch.setattr(importlib.import_module("calib.experiments.shared.gaussian_plane"), "ProbabilityTree", fitted)
     settled(at.select_slider(key="learn.cl_gl.depth").set_value(7).run())
     assert faults(at) == []
     assert fits == []

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from calib.learn.finite import START
+from calib.experiments.finite import START
+from calib.experiments.finite.simulation import Line
 from calib.recipe import Recipe
-from calib.simulations.finite import Line
-from pages.ui.line import clicked, edited
+from pages.ui.learn.finite_example import clicked, edited
 from tests.pages.app import faults, go, messages, page, settled, titles
 
 CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0, 5, 6, 9]}

@@ -6,9 +6,8 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from calib.learn import EXPERIMENTS
-from calib.simulations import SIMULATIONS
 from tests.pages.app import ROOT, faults, page, titles
 
 KEYS = ("overlap", "calibration_size")
@@ -25,7 +24,7 @@ def test_it_opens_at_once_with_what_was_made_beforehand_and_says_how(key):
     at = opened(key)
     assert faults(at) == []
     assert not [button for button in at.button if button.key.startswith("cancel")]
-    record = FIGURES[key].prepare(SIMULATIONS[key](random_state=0))
+    record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0))
     assert titles(at)[0] == record.title
     assert any("Computed beforehand, on 20" in caption.value for caption in at.main.caption)
 
@@ -34,7 +33,7 @@ def test_it_opens_at_once_with_what_was_made_beforehand_and_says_how(key):
 def test_a_view_setting_computes_nothing(key):
     at = opened(key, measure="ece", base="default")
     assert faults(at) == []
-    record = FIGURES[key].prepare(SIMULATIONS[key](random_state=0), measure="ece", base="default")
+    record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0), measure="ece", base="default")
     assert titles(at)[0] == record.title
 
 
@@ -63,7 +62,7 @@ def test_other_settings_run_part_by_part():
         at.run()
     assert faults(at) == []
     values = EXPERIMENTS[key].values({}) | SMALL
-    record = FIGURES[key].prepare(SIMULATIONS[key](random_state=0, **EXPERIMENTS[key].numbers(values)))
+    record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0, **EXPERIMENTS[key].numbers(values)))
     assert titles(at)[0] == record.title
     assert seen  # pictures while it ran
 

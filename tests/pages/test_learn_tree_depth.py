@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from calib.learn import EXPERIMENTS
+from calib.experiments import EXPERIMENTS
 from tests.pages.app import faults, messages, page, settled, titles
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
@@ -30,7 +30,7 @@ def no_fits(monkeypatch):
         def refuse(*args, **kwargs):
             raise AssertionError("a fit")
 
-        plane = importlib.import_module("calib.simulations.plane")
+        plane = importlib.import_module("calib.experiments.shared.gaussian_plane")
         monkeypatch.setattr(plane, "ProbabilityForest", refuse)
         monkeypatch.setattr(plane, "ProbabilityTree", refuse)
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from calib.learn import EXPERIMENTS
+from calib.experiments import EXPERIMENTS
 from tests.pages.app import faults, go, messages, page, settled, titles
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment
+from calib.experiments.calibration_size.simulation import RUN, draw_data
+from calib.experiments.shared.forest_settings import PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment
-from calib.learn.forests import PAPER, RESULTS, base, measure
 
-PUBLISHED_ENTROPY = {
-    "rf_d": 5.60,
-    "rf_opt": 6.50,
-    "rf_large": 6.29,
-    "platt": 6.54,
-    "isotonic": 3.30,
-    "beta": 6.54,
-    "venn_abers": 4.22,
-    "ct": 5.61,
-    "ppa": 6.54,
-    "rank": 3.27,
-}
-"""Table 3: the entropy of the predictions of 100 test objects, at most log2 100 = 6.64 bits."""
-
-CALIBRATION_SIZE = Experiment(
+EXPERIMENT = Experiment(
     key="calibration_size",
     page="calibration_size",
     name="Calibration-set size",
@@ -43,6 +30,7 @@ CALIBRATION_SIZE = Experiment(
         Parameter("n_train", "Training objects", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."),
         Parameter("n_test", "Test objects", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."),
     ),
+    simulation=RUN,
     notice=(
         "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of objects. Isotonic "
         "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
@@ -61,7 +49,5 @@ CALIBRATION_SIZE = Experiment(
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test objects.",
     more_figures=("calibration_size_entropy",),
-    also=("calibration_size_data",),
+    also={"calibration_size_data": draw_data},
 )
-
-EXPERIMENTS = (CALIBRATION_SIZE,)

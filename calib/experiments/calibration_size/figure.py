@@ -11,29 +11,42 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.forest_lines import PAPER_METHODS, add_lines, how_made, mark, name, of_base, span
+from calib.experiments.shared.forest_settings import BASELINES, BASES, MEASURES
+from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
-from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, mark, name, of_base, span
-from calib.figures.learn.words import Told
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
-from calib.learn.calibration_size import PUBLISHED_ENTROPY
-from calib.learn.forests import BASELINES, BASES, MEASURES
-from calib.simulations.calibration_size import SizeResult
+
+PUBLISHED_ENTROPY = {
+    "rf_d": 5.60,
+    "rf_opt": 6.50,
+    "rf_large": 6.29,
+    "platt": 6.54,
+    "isotonic": 3.30,
+    "beta": 6.54,
+    "venn_abers": 4.22,
+    "ct": 5.61,
+    "ppa": 6.54,
+    "rank": 3.27,
+}
+"""Table 3: the entropy of the predictions of 100 test objects, at most log2 100 = 6.64 bits."""
 
 CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
 """What the reader could have predicted, in the order of the answers."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sizes(Told):
+class Sizes(Finding):
     """rows : of one base, with their measure"""
 
     rows: pd.DataFrame
     measure: str
 
 
-def prepare(found: SizeResult, measure: str = "tce", base: str = "tuned") -> Sizes:
+def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
     """One measure by the size of the calibration set."""
     rows = of_base(found.table, base)
     last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
@@ -96,13 +109,13 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Entropies(Told):
+class Entropies(Finding):
     """rows : method, entropy, bin_entropy, published (NaN where the paper has none)"""
 
     rows: pd.DataFrame
 
 
-def prepare_entropy(found: SizeResult, base: str = "tuned") -> Entropies:
+def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     """The mean entropies over all sizes, beside the paper's."""
     rows = (
         of_base(found.table, base).groupby("method", sort=False)[["group_entropy", "bin_entropy"]].mean().reset_index()
@@ -165,7 +178,7 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(Told):
+class Mixture(Finding):
     data: Dataset
 
 
@@ -202,8 +215,8 @@ def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-CALIBRATION_SIZE = FigureEntry("calibration_size", "Forests and calibrators by calibration size", prepare, draw)
-CALIBRATION_SIZE_ENTROPY = FigureEntry(
-    "calibration_size_entropy", "Entropy of the predictions", prepare_entropy, draw_entropy
+FIGURES = (
+    FigureEntry("calibration_size", "Forests and calibrators by calibration size", prepare, draw),
+    FigureEntry("calibration_size_entropy", "Entropy of the predictions", prepare_entropy, draw_entropy),
+    FigureEntry("calibration_size_data", "One of the mixtures", prepare_data, draw_data),
 )
-CALIBRATION_SIZE_DATA = FigureEntry("calibration_size_data", "One of the mixtures", prepare_data, draw_data)

@@ -6,20 +6,18 @@ Gaussians a class, and from it training objects, a pool whose first rows calibra
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calib.experiments.shared.forest_comparison import Calibrated, baselines
+from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.long_run import LongRun, Part
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.learn import EXPERIMENTS
-from calib.simulations import searched
-from calib.simulations.forests import Calibrated, baselines, summary
-from calib.simulations.results import Shipped, shipped_results
 from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
 
 STREAM = 12
@@ -28,50 +26,18 @@ MIXTURES = 12  # settings are searched on the first so many; later repetitions u
 EVERY = 0.1  # forests that learn from training and calibration objects alike are trained at every tenth only
 
 
-@dataclass(frozen=True, eq=False)
-class SizeResult:
-    """One row of ``table`` a share, method and base: means over the repetitions and standard errors.
-
-    made : when and how, where the results were made beforehand
-    """
-
-    table: pd.DataFrame
-    made: Shipped | None = None
-
-
-def grow_calibration_set(*, random_state: int, watch: Watch | None = None, **settings) -> SizeResult:
-    """Calibration sets of growing size.
-
-    settings : of EXPERIMENTS["calibration_size"]: results, repetitions, sizes, n_train, n_test
-    """
-    values = EXPERIMENTS["calibration_size"].check(settings)
-    kept = kept_results(random_state, values)
-    if kept is not None:
-        return kept
-    watch = watch or Watch()
-    calls = cells(random_state, values)
-    found = [call(watch=watch.part(i / len(calls), (i + 1) / len(calls))) for i, call in enumerate(calls.values())]
-    return gathered(found)
-
-
-def kept_results(random_state: int, values: dict[str, Any]) -> SizeResult | None:
-    """What was made beforehand, where it is asked for and these are its settings."""
-    made = shipped_results("calibration_size", random_state, values)
-    return None if made is None else SizeResult(made.table, made)
-
-
-def cells(random_state: int, values: dict[str, Any]) -> dict[Any, Callable[..., pd.DataFrame]]:
-    """The repetitions: name → what computes one, ``call(watch=…)``."""
-    settings = {name: values[name] for name in SETTINGS if name != "repetitions"}
+def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
+    """The repetitions: name → what computes one."""
+    own = {name: settings[name] for name in SETTINGS if name != "repetitions"}
     return {
-        (random_state, i, *settings.values()): partial(one_repetition, i, random_state, **settings)
-        for i in range(values["repetitions"])
+        (random_state, i, *own.values()): partial(one_repetition, i, random_state, **own)
+        for i in range(settings["repetitions"])
     }
 
 
-def gathered(found: list[pd.DataFrame]) -> SizeResult:
-    """The means over the repetitions that are there."""
-    return SizeResult(summary(found, ["share"]).sort_values("share", kind="stable"))
+RUN = LongRun(
+    package="calib.experiments.calibration_size", settings=SETTINGS, parts=parts, by=("share",), order=("share",)
+)
 
 
 def one_repetition(
@@ -79,7 +45,7 @@ def one_repetition(
 ) -> pd.DataFrame:
     """One mixture at every share, ``sizes`` of them from 1/sizes to 1."""
     data, seed = sweep(repetition, random_state, n_train, n_test), random_state + repetition
-    found = searched.shipped()[case(repetition % MIXTURES)]
+    found = kept_searches()[case(repetition % MIXTURES)]
     calibrated = Calibrated(data.train, data.pool, data.test, found, seed)
     shares = SHARES[len(SHARES) // sizes - 1 :: len(SHARES) // sizes]
     tables = []
@@ -106,10 +72,9 @@ def _joined(one: Dataset, other: Dataset) -> Dataset:
     return Dataset(one.name, pd.concat([one.X, other.X], ignore_index=True), np.concatenate([one.y, other.y]))
 
 
-def draw_data(*, random_state: int, watch: Watch | None = None, **settings) -> Dataset:
+def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
     """The training objects of the first repetition (Figure 11).
 
-    settings : of EXPERIMENTS["calibration_size"]; n_train and n_test count
+    settings : n_train and n_test
     """
-    values = EXPERIMENTS["calibration_size"].check(settings)
-    return sweep(0, random_state, values["n_train"], values["n_test"]).train
+    return sweep(0, random_state, settings["n_train"], settings["n_test"]).train

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment, view_of
+from calib.experiments.cl_gl.simulation import AGAINST, LEAVES, TREES, one_model, sweep
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, SPREAD
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment, view_of
-from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, SPREAD
 
-AGAINST = {
-    "depth": "Depth",
-    "leaves": "Leaves",
-    "trees": "Trees",
-    "n": "Training objects",
-    "leaf": "Leaf estimate",
-}
-CL_GL = Experiment(
+EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
@@ -50,20 +44,12 @@ CL_GL = Experiment(
             help="The setting along which the stacked losses are drawn.",
             extra=view_of(names=AGAINST, numbers_of=("cl_gl_sweep",)),
         ),
-        Parameter(
-            "leaves",
-            "Leaves",
-            "choice",
-            None,
-            choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
-            help="Leaves a tree may have, at most.",
-        ),
-        Parameter(
-            "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
-        ),
+        LEAVES,
+        TREES,
         SIZE,
         SPREAD,
     ),
+    simulation=one_model,
     notice=(
         "A group is a union of leaves: all that say the same. Pure leaves say 0 or 1, so that there are two groups, "
         "however many leaves there are. Choose Laplace: leaves of different sizes now say different things, and the "
@@ -82,7 +68,5 @@ CL_GL = Experiment(
     ),
     source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
-    also=("cl_gl_sweep",),
+    also={"cl_gl_sweep": sweep},
 )
-
-EXPERIMENTS = (CL_GL,)

@@ -12,23 +12,22 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.cl_gl.simulation import AGAINST, Groups, Sweep
+from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.gaussian_plane import Plane, expected_loss
+from calib.experiments.shared.plane_settings import LEAF_NAMES
+from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, heading
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
-from calib.learn.cl_gl import AGAINST
-from calib.learn.plane import LEAF_NAMES
 from calib.metrics.decomposition import LossDecomposition
-from calib.simulations.cl_gl import Groups, Sweep
-from calib.simulations.plane import Plane, expected_loss
 
 LOSSES = {"brier": "Brier score", "log": "log loss"}
-TERMS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibration": "CL, calibration"}
 MOST_SHOWN = 500  # training objects drawn over the heat map
 
 
 @dataclass(frozen=True, eq=False)
-class Surfaces(Told):
+class Surfaces(Finding):
     found: Groups
 
 
@@ -147,7 +146,7 @@ def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupMap(Told):
+class GroupMap(Finding):
     found: Groups
     loss: str
 
@@ -222,7 +221,7 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked(Told):
+class Stacked(Finding):
     """names : of the values · terms : term → (k,) · total : (k,), the expected loss · current : where the setting is"""
 
     against: str
@@ -284,29 +283,6 @@ def _value_name(value: Any) -> str:
     return LEAF_NAMES.get(value, value) if isinstance(value, str) else "no limit" if value is None else f"{value:,}"
 
 
-def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
-    """IL, GL and CL of every name, (k,) each, from below; told apart by pattern too. What is infinite has no height."""
-    inks = {
-        "irreducible": (theme.muted, ""),
-        "grouping": (theme.negative, "/"),
-        "calibration": (theme.positive, "."),
-    }
-    return [
-        go.Bar(
-            x=names,
-            y=np.where(np.isfinite(terms[term]), terms[term], 0),
-            name=TERMS[term],
-            marker={
-                "color": rgba(color, 0.45) if term == "irreducible" else color,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.45), "size": 7},
-            },
-            customdata=[number(value) for value in terms[term]],
-            hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",
-        )
-        for term, (color, pattern) in inks.items()
-    ]
-
-
 def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
     """Stacked bars, one a value of the setting."""
     heights = np.sum([np.where(np.isfinite(values), values, 0) for values in record.terms.values()], axis=0)
@@ -353,6 +329,8 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-CL_GL = FigureEntry("cl_gl", "True and predicted posterior", prepare_surfaces, draw_surfaces)
-CL_GL_GROUPS = FigureEntry("cl_gl_groups", "Groups of equal prediction", prepare_groups, draw_groups)
-CL_GL_SWEEP = FigureEntry("cl_gl_sweep", "CL, GL and IL along one setting", prepare_sweep, draw_sweep)
+FIGURES = (
+    FigureEntry("cl_gl", "True and predicted posterior", prepare_surfaces, draw_surfaces),
+    FigureEntry("cl_gl_groups", "Groups of equal prediction", prepare_groups, draw_groups),
+    FigureEntry("cl_gl_sweep", "CL, GL and IL along one setting", prepare_sweep, draw_sweep),
+)

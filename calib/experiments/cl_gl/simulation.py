@@ -7,7 +7,7 @@ and where hardly any two coincide, as in most forests, quantile bins of the pred
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,34 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
+from calib.experiments.shared.gaussian_plane import Plane, draw_plane, groups_for
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, SIZE
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.learn.cl_gl import AGAINST
+from calib.kernel.records import Parameter
 from calib.metrics import loss_decomposition
 from calib.metrics.decomposition import LOSSES, LossDecomposition
-from calib.simulations.plane import Plane, draw_plane, groups_for
 
+AGAINST = {
+    "depth": "Depth",
+    "leaves": "Leaves",
+    "trees": "Trees",
+    "n": "Training objects",
+    "leaf": "Leaf estimate",
+}
+LEAVES = Parameter(
+    "leaves",
+    "Leaves",
+    "choice",
+    None,
+    choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
+    help="Leaves a tree may have, at most.",
+)
+TREES = Parameter(
+    "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
+)
+SWEPT = {setting.name: setting for setting in (DEPTH, LEAVES, TREES, SIZE, LEAF)}
 NO_GROUP = -1
 
 
@@ -113,15 +132,14 @@ def groups_of(point: Point) -> Groups:
 
 
 def one_model(
-    *, random_state: int, watch: Watch | None = None, point: Callable[..., Point] = one_point, **settings
+    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
 ) -> Groups:
     """One model on two Gaussians and its groups.
 
-    settings : of EXPERIMENTS["cl_gl"] · point : ``one_point``, or something that remembers what it returned
+    settings : those of ``one_point`` · point : ``one_point``, or something that remembers what it returned
     """
-    values = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].check(settings))
-    (watch or Watch()).step(0.0, "fitting")
-    return groups_of(point(random_state, **values))
+    watch.step(0.0, "fitting")
+    return groups_of(point(random_state, **settings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,24 +153,16 @@ class Sweep:
 
 
 def sweep(
-    *,
-    random_state: int,
-    against: str = "depth",
-    watch: Watch | None = None,
-    point: Callable[..., Point] = one_point,
-    **settings,
+    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
 ) -> Sweep:
-    """The same with one setting run through all its values; the setting's own value is only noted.
+    """The same with the setting that ``against`` names run through all its values; its own value is only noted.
 
     Tree and trees: along ``trees`` the model is a forest.
     """
-    experiment = EXPERIMENTS["cl_gl"]
-    values = experiment.numbers(experiment.check({**settings, "against": against}))
-    own = values[against]
-    run = next(p.choices for p in experiment.parameters if p.name == against)
+    values = dict(settings)
+    against = values.pop("against")
+    own, run = values[against], SWEPT[against].choices
     if against == "trees":
         values["model"] = "forest"
-    found = [
-        point(random_state, **(values | {against: value})) for value in (watch or Watch()).loop(run, AGAINST[against])
-    ]
+    found = [point(random_state, **(values | {against: value})) for value in watch.loop(run, AGAINST[against])]
     return Sweep(against, run, tuple(found), own)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.method_marks import METHOD_MARKS
+from calib.experiments.shared.repeated_draws import by_level
+from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
-from calib.figures.learn.theorem import by_level
-from calib.figures.learn.words import METHOD_MARKS, Told, heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
-from calib.learn.validity import METHODS
-from calib.simulations.compare import Compared
 
 
 @dataclass(frozen=True, eq=False)
-class Compare(Told):
+class Compare(Finding):
     """levels : method → mean p and frequency of class 1 in ten groups"""
 
     levels: dict[str, pd.DataFrame]
@@ -140,4 +140,4 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-COMPARE = FigureEntry("compare", "Six methods on the same draws", prepare, draw)
+FIGURES = (FigureEntry("compare", "Six methods on the same draws", prepare, draw),)

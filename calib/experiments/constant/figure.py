@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.constant.simulation import OneTrainingSet
+from calib.experiments.shared.findings import Finding, band, plus_minus
+from calib.experiments.shared.repeated_draws import running_mean
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, band, plus_minus
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.constant import OneTrainingSet
-from calib.simulations.theorem import running_mean
 
 NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
 
 
 @dataclass(frozen=True, eq=False)
-class Constant(Told):
+class Constant(Finding):
     found: OneTrainingSet
 
 
@@ -104,4 +104,4 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-CONSTANT = FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw)
+FIGURES = (FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw),)

@@ -5,15 +5,16 @@ Vovk and Petej (2014), section 2: {k/(l + 1), (k + 1)/(l + 1)}.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
+from calib.experiments.theorem.simulation import Draws, draw_pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.simulations.theorem import Draws, draw_pairs
-from calib.simulations.world import WindowScorer, World, pairs
 
 STREAM = 2
 GRID = 161
@@ -37,21 +38,19 @@ class OneTrainingSet:
     many: dict[str, Draws]
 
 
-def set_side_by_side(*, random_state: int, watch: Watch | None = None, **settings) -> OneTrainingSet:
+def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watch) -> OneTrainingSet:
     """One training set and its answers over the line, and ``draws`` training sets with one answer each.
 
-    settings : of EXPERIMENTS["constant"]: objects (l), window, gap, draws
+    settings : objects (l), window, gap, draws
     """
-    values = EXPERIMENTS["constant"].check(settings)
-    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
-    train_x, train_y = world.draw((values["objects"],), rng)
-    x = np.linspace(-2.5, values["gap"] + 2.5, GRID)
-    scorer = WindowScorer.fit(train_x[None], train_y[None], values["window"]).repeated(GRID)
+    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    train_x, train_y = world.draw((settings["objects"],), rng)
+    x = np.linspace(-2.5, settings["gap"] + 2.5, GRID)
+    scorer = WindowScorer.fit(train_x[None], train_y[None], settings["window"]).repeated(GRID)
     p0, p1 = pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
     k, size = int(train_y.sum()), len(train_y) + 1
-    watch = watch or Watch()
     many = {
-        key: draw_pairs(random_state=random_state, watch=watch.part(i / 2, (i + 1) / 2), predictor=key, **values)
+        key: draw_pairs({**settings, "predictor": key}, random_state, watch.part(i / 2, (i + 1) / 2))
         for i, key in enumerate(("constant", "full"))
     }
     return OneTrainingSet(x, world.posterior(x), p0, p1, (k / size, (k + 1) / size), train_x, train_y, many)

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.counterexample.simulation import Settling
+from calib.experiments.shared.findings import Finding, band, level, plus_minus
+from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import METHOD_MARKS, Told, band, level, plus_minus
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.counterexample import Settling
 
 NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
 
 
 @dataclass(frozen=True, eq=False)
-class Counterexample(Told):
+class Counterexample(Finding):
     found: Settling
 
 
@@ -93,4 +94,4 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-COUNTEREXAMPLE = FigureEntry("counterexample", "Proposition 2", prepare, draw)
+FIGURES = (FigureEntry("counterexample", "Proposition 2", prepare, draw),)

@@ -5,14 +5,15 @@ Vovk and Petej (2014), proposition 2, with the distribution and the memorising s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from calib.experiments.shared.one_feature import pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.simulations.world import pairs
 from calib.synthetic import SignExample
 
 STREAM = 4
@@ -33,16 +34,16 @@ class Settling:
     draws: int
 
 
-def settle(*, random_state: int, watch: Watch | None = None, **settings) -> Settling:
+def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Settling:
     """Simplified and full Venn–Abers with the memorising score, ``draws`` training sets of every size.
 
-    settings : of EXPERIMENTS["counterexample"]: draws
+    settings : draws
     """
-    draws = EXPERIMENTS["counterexample"].check(settings)["draws"]
+    draws = settings["draws"]
     rng = np.random.default_rng([random_state, STREAM])
     means: dict[str, list[Array]] = {"simplified": [], "full": []}
     errors: dict[str, list[Array]] = {"simplified": [], "full": []}
-    for size in (watch or Watch()).loop(SIZES, "training sets"):
+    for size in watch.loop(SIZES, "training sets"):
         x = rng.standard_normal((draws, size + 1))
         y = (rng.random((draws, size)) < SignExample().posterior(x[:, :-1].reshape(-1, 1)).reshape(draws, size)).astype(
             int

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment
+from calib.experiments.finite.simulation import every_partition
+from calib.experiments.shared.plane_settings import PAPER
 from calib.kernel.checks import MOST_ON_LINE
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment
-from calib.learn.cl_gl import PAPER
 
 START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
 
-FINITE = Experiment(
+EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
@@ -28,6 +29,7 @@ FINITE = Experiment(
             extra={"drawn_by_page": True},
         ),
     ),
+    simulation=every_partition,
     notice=(
         "A leaf says the share of class 1 among its labels, whatever the probabilities are. Points are taken as "
         "equally likely, and losses are summed over both classes, as in the paper: twice the Brier score used "
@@ -49,5 +51,3 @@ FINITE = Experiment(
     more_figures=("finite_losses", "finite_all"),
     drawn=False,
 )
-
-EXPERIMENTS = (FINITE,)

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.finite.simulation import PRESETS, EveryPartition, fewest_cuts
+from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
-from calib.figures.learn.cl_gl import TERMS, stacked_bars
-from calib.figures.learn.words import Told
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.finite import PRESETS, EveryPartition, fewest_cuts
 
 NAMES = {
     "own": "Yours",
@@ -36,7 +36,7 @@ def _number(value: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class OnLine(Told):
+class OnLine(Finding):
     found: EveryPartition
 
 
@@ -177,7 +177,7 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
 
 
 @dataclass(frozen=True, eq=False)
-class Costs(Told):
+class Costs(Finding):
     """names : of the partitions · terms : term → (k,)"""
 
     names: list[str]
@@ -259,7 +259,7 @@ def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Cloud(Told):
+class Cloud(Finding):
     """shown : rows drawn, one for every place · alike : how many partitions lie there"""
 
     found: EveryPartition
@@ -363,6 +363,8 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-FINITE = FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line)
-FINITE_LOSSES = FigureEntry("finite_losses", "What a few partitions cost", prepare_losses, draw_losses)
-FINITE_ALL = FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all)
+FIGURES = (
+    FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line),
+    FigureEntry("finite_losses", "What a few partitions cost", prepare_losses, draw_losses),
+    FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all),
+)

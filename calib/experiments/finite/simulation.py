@@ -5,15 +5,15 @@ Shaker and Hüllermeier (2025), section 3.1 and Figure 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from calib.kernel.checks import Array, cut_line
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
 from calib.synthetic import FiniteExample, Partitions
 
 PRESETS = ("one_leaf", "one_split", "pure_leaves")
@@ -85,14 +85,14 @@ class EveryPartition:
         return tuple(np.flatnonzero(self.every.cuts[row]).tolist())
 
 
-def every_partition(*, random_state: int = 0, watch: Watch | None = None, **settings) -> EveryPartition:
-    """All partitions of the line of EXPERIMENTS["finite"]; nothing is drawn.
+def every_partition(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> EveryPartition:
+    """All partitions of ``settings["line"]``, a text of points and cuts; nothing is drawn.
 
-    >>> found = every_partition(line="1:0.1:0 2:0.3 | 3:0.9:1")
+    >>> found = every_partition({"line": "1:0.1:0 2:0.3 | 3:0.9:1"})
     >>> found.every.loss.round(3).tolist(), found.cuts("least")
     ([0.5, 0.6, 0.333, 0.3], (0, 1))
     """
-    line = Line.of(EXPERIMENTS["finite"].check(settings)["line"])
+    line = Line.of(settings["line"])
     every = line.example.partitions()
     count = every.cuts.sum(axis=1)
     order = np.lexsort((np.arange(len(count)), count, every.loss.round(12)))

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.method_marks import METHOD_MARKS
+from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import METHOD_MARKS, Told, heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
-from calib.learn.validity import METHODS
-from calib.simulations.compare import Compared
 
 
 @dataclass(frozen=True, eq=False)
-class LogLoss(Told):
+class LogLoss(Finding):
     """run : its number, from 1 · traces : method → mean log loss of its first t objects, ∞ from a certain mistake on
     finite : method → share of the runs without a certain mistake among the first t objects; all (m,)"""
 
@@ -130,4 +130,4 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-LOG_LOSS = FigureEntry("log_loss", "Infinite log loss", prepare, draw)
+FIGURES = (FigureEntry("log_loss", "Infinite log loss", prepare, draw),)

@@ -9,17 +9,17 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of
+from calib.experiments.narrowing.simulation import Narrowing
+from calib.experiments.shared.findings import Finding, band
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, band
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.narrowing import Narrowing
 
 POWERS = {"1/n": -1.0, "n to the −2/3": -2 / 3, "1/√n": -0.5}
 
 
 @dataclass(frozen=True, eq=False)
-class Narrow(Told):
+class Narrow(Finding):
     found: Narrowing
 
 
@@ -97,4 +97,4 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-NARROWING = FigureEntry("narrowing", "How intervals narrow", prepare, draw)
+FIGURES = (FigureEntry("narrowing", "How intervals narrow", prepare, draw),)

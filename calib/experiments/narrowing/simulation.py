@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from calib.calibrators import CALIBRATORS
+from calib.experiments.shared.one_feature import NormalClasses
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.simulations.world import World
 
 STREAM = 5
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
@@ -34,25 +35,24 @@ class Narrowing:
     slope: float
 
 
-def narrow(*, random_state: int, watch: Watch | None = None, **settings) -> Narrowing:
+def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narrowing:
     """``draws`` calibration sets of every size, each judged on TESTS new objects; the score is x itself.
 
-    settings : of EXPERIMENTS["narrowing"]: method, gap, draws
+    settings : method, gap, draws
     """
-    values = EXPERIMENTS["narrowing"].check(settings)
-    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
+    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     rows = []
-    for size in (watch or Watch()).loop(SIZES, "calibration sets"):
-        widths = np.array([_widths(values["method"], world, size, rng) for _ in range(values["draws"])])
+    for size in watch.loop(SIZES, "calibration sets"):
+        widths = np.array([_widths(settings["method"], world, size, rng) for _ in range(settings["draws"])])
         means = widths.mean(axis=1)
         rows.append((means.mean(), means.std(ddof=1) / np.sqrt(len(means)), *np.quantile(widths, (0.1, 0.9))))
     sizes, (mean, error, low, high) = np.array(SIZES), np.array(rows).T
     large = sizes >= 100
     slope = float(np.polyfit(np.log(sizes[large]), np.log(mean[large]), 1)[0])
-    return Narrowing(values["method"], sizes, mean, error, low, high, slope)
+    return Narrowing(settings["method"], sizes, mean, error, low, high, slope)
 
 
-def _widths(method: str, world: World, size: int, rng: np.random.Generator) -> Array:
+def _widths(method: str, world: NormalClasses, size: int, rng: np.random.Generator) -> Array:
     (x, y), (new, _) = world.draw((size,), rng), world.draw((TESTS,), rng)
     options = {"threshold": world.gap / 2} if method == "venn" else {}
     p0, p1 = CALIBRATORS[method](**options).fit(x, y).predict_interval(new).T

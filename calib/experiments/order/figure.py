@@ -11,14 +11,14 @@ from fractions import Fraction
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.order.simulation import Orderings
+from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told
 from calib.figures.theme import LIGHT, Theme, layout, rgba
-from calib.simulations.order import Orderings
 
 
 @dataclass(frozen=True, eq=False)
-class Order(Told):
+class Order(Finding):
     orderings: Orderings
 
 
@@ -105,4 +105,4 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-ORDER = FigureEntry("order", "Orderings of the labels", prepare, draw)
+FIGURES = (FigureEntry("order", "Orderings of the labels", prepare, draw),)

@@ -5,13 +5,14 @@ Vovk and Petej (2014), the remark after theorem 2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,18 @@ class Orderings:
         return Fraction(counts[1], sum(counts.values())) if sum(counts.values()) else None
 
 
-def count_orderings(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Orderings:
+def count_orderings(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Orderings:
     """The four forms 0…0, 0…1, 1…0, 1…1 with their number and the selected probability; nothing is drawn.
 
-    settings : of EXPERIMENTS["order"]: objects (l) and ones (m). Raises InputError for m above l.
+    settings : objects (l) and ones (m). Raises InputError for m above l.
 
-    >>> orderings = count_orderings(objects=3, ones=2)
+    >>> orderings = count_orderings({"objects": 3, "ones": 2})
     >>> [(form.orderings, str(form.selected)) for form in orderings.forms]
     [(1, '2/3'), (2, '2/3'), (2, '1/3'), (1, '1/3')]
     >>> str(orderings.frequency(0)), str(orderings.frequency(1))
     ('2/3', '1/3')
     """
-    values = EXPERIMENTS["order"].check(settings)
-    length, m = values["objects"], values["ones"]
+    length, m = settings["objects"], settings["ones"]
     if m > length:
         raise InputError(f"ones must be at most objects, {length}, but is {m}: lower the ones or raise the objects.")
     forms = []

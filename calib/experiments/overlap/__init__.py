@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment, view_of
+from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
+from calib.experiments.shared.forest_settings import PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment, view_of
-from calib.learn.forests import PAPER, RESULTS, base, measure
 
-DIMENSIONS = ("2", "5", "10", "20")
-NAMES = {d: f"{d} dimensions" for d in DIMENSIONS} | {"all": "All four"}
-EMBEDDINGS = {"pca": "PCA", "tsne": "t-SNE"}
+CHOICES = tuple(map(str, DIMENSIONS))
+NAMES = {d: f"{d} dimensions" for d in CHOICES} | {"all": "All four"}
 
-OVERLAP = Experiment(
+EXPERIMENT = Experiment(
     key="overlap",
     page="overlap",
     name="Overlap",
@@ -25,7 +25,7 @@ OVERLAP = Experiment(
             "Dimensions",
             "choice",
             "all",
-            choices=("all", *DIMENSIONS),
+            choices=("all", *CHOICES),
             help="How many features; one dimension count alone is computed four times as fast.",
             extra={"names": NAMES},
         ),
@@ -34,7 +34,7 @@ OVERLAP = Experiment(
             "In detail",
             "choice",
             "2",
-            choices=DIMENSIONS,
+            choices=CHOICES,
             help="The dimensions of the small pictures of all measures, and of the data drawn below.",
             extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
         ),
@@ -61,6 +61,7 @@ OVERLAP = Experiment(
             help="Of the objects, for calibrators; the forests without one learn from all.",
         ),
     ),
+    simulation=RUN,
     notice=(
         "At the left the classes are the same, every true probability is one half, and a grown forest still says 0.2 "
         "or 0.8: it has learnt noise. Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large "
@@ -84,7 +85,5 @@ OVERLAP = Experiment(
     "1000 objects: here a fifth calibrates, and 1000 fresh objects judge.",
     more_figures=("overlap_measures",),
     large=True,
-    also=("overlap_data",),
+    also={"overlap_data": draw_data},
 )
-
-EXPERIMENTS = (OVERLAP,)

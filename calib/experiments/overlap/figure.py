@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.overlap.simulation import EMBEDDINGS, DrawnSteps
+from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.forest_lines import PAPER_METHODS, add_lines, how_made, name, of_base, span
+from calib.experiments.shared.forest_settings import BASELINES, BASES, MEASURES
+from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
-from calib.figures.learn.forest_lines import PAPER_METHODS, add_lines, how_made, name, of_base, span
-from calib.figures.learn.words import Told
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import number
-from calib.learn.forests import BASELINES, BASES, MEASURES
-from calib.learn.overlap import EMBEDDINGS
-from calib.simulations.overlap import DrawnSteps, Overlap
 
 TICKS = (0, 0.5, 1, 2, 3, 4, 5.72)  # distances, on an axis of their roots: equal shifts are equal steps
 XAXIS = {
@@ -32,14 +32,14 @@ SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
-class Panels(Told):
+class Panels(Finding):
     """table : of one base, with ``root``, the root of the distance · panels : (title, rows, measure)"""
 
     panels: tuple[tuple[str, pd.DataFrame, str], ...]
     columns: int
 
 
-def prepare(found: Overlap, measure: str = "tce", base: str = "tuned") -> Panels:
+def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Panels:
     """One measure along the distance, a panel for every number of dimensions."""
     table = _rooted(of_base(found.table, base))
     each = list(table.groupby("d"))
@@ -60,7 +60,7 @@ def prepare(found: Overlap, measure: str = "tce", base: str = "tuned") -> Panels
     )
 
 
-def prepare_measures(found: Overlap, detail: str = "2", base: str = "tuned") -> Panels:
+def prepare_measures(found: LongResult, detail: str = "2", base: str = "tuned") -> Panels:
     """All measures for one number of dimensions."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
     table = _rooted(of_base(found.table[found.table["d"] == d], base))
@@ -143,7 +143,7 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(Told):
+class Drawn(Finding):
     found: DrawnSteps
 
 
@@ -203,6 +203,8 @@ def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-OVERLAP = FigureEntry("overlap", "Forests and calibrators along the overlap", prepare, draw)
-OVERLAP_MEASURES = FigureEntry("overlap_measures", "All measures along the overlap", prepare_measures, draw)
-OVERLAP_DATA = FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data)
+FIGURES = (
+    FigureEntry("overlap", "Forests and calibrators along the overlap", prepare, draw),
+    FigureEntry("overlap_measures", "All measures along the overlap", prepare_measures, draw),
+    FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data),
+)

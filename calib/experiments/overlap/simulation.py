@@ -6,22 +6,19 @@ in equal steps; at each, every forest and calibrator is judged on fresh objects 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.decomposition import PCA
-from sklearn.manifold import TSNE
 
+from calib.experiments.shared.forest_comparison import Calibrated, baselines
+from calib.experiments.shared.forest_search import kept_searches
+from calib.experiments.shared.long_run import LongRun, Part
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.simulations import searched
-from calib.simulations.forests import Calibrated, baselines, summary
-from calib.simulations.results import Shipped, shipped_results
 from calib.synthetic import GaussianPair, overlap_path
 from calib.synthetic.mixture import part_of
 from calib.synthetic.overlap import STEPS
@@ -29,67 +26,41 @@ from calib.synthetic.overlap import STEPS
 STREAM = 11
 DIMENSIONS = (2, 5, 10, 20)
 TESTS = 1000
-BY = ["d", "step"]
 SETTINGS = ("n", "share", "repetitions")
+EMBEDDINGS = {"pca": "PCA", "tsne": "t-SNE"}
 DRAWN, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
 
 
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """One row of ``table`` a dimension, step, method and base: ``distance`` (Bhattacharyya's), means, standard errors.
-
-    made : when and how, where the results were made beforehand
-    """
-
-    table: pd.DataFrame
-    made: Shipped | None = None
-
-
-def pull_apart(*, random_state: int, watch: Watch | None = None, **settings) -> Overlap:
-    """Twenty steps in the chosen dimensions.
-
-    settings : of EXPERIMENTS["overlap"]: d, results, repetitions, n, share
-    """
-    values = EXPERIMENTS["overlap"].check(settings)
-    kept = kept_results(random_state, values)
-    if kept is not None:
-        return kept
-    watch = watch or Watch()
-    calls = cells(random_state, values)
-    found = [call(watch=watch.part(i / len(calls), (i + 1) / len(calls))) for i, call in enumerate(calls.values())]
-    return gathered(found)
-
-
-def kept_results(random_state: int, values: dict[str, Any]) -> Overlap | None:
-    """What was made beforehand, where it is asked for and these are its settings."""
-    made = shipped_results("overlap", random_state, values)
-    if made is None:
-        return None
-    table = made.table
-    return Overlap(table if values["d"] == "all" else table[table["d"] == int(values["d"])], made)
-
-
-def cells(random_state: int, values: dict[str, Any]) -> dict[Any, Callable[..., pd.DataFrame]]:
-    """The independent parts of the experiment: name → what computes it, ``call(watch=…)``."""
-    dimensions = DIMENSIONS if values["d"] == "all" else (int(values["d"]),)
-    settings = {name: values[name] for name in SETTINGS}
+def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
+    """The steps in the chosen dimensions: name → what computes one."""
+    dimensions = DIMENSIONS if settings["d"] == "all" else (int(settings["d"]),)
+    own = {name: settings[name] for name in SETTINGS}
     return {
-        (random_state, d, step, *settings.values()): partial(one_step, d, step, random_state, **settings)
+        (random_state, d, step, *own.values()): partial(one_step, d, step, random_state, **own)
         for step in range(1, STEPS + 1)
         for d in dimensions
     }
 
 
-def gathered(found: list[pd.DataFrame]) -> Overlap:
-    """The means over the repetitions of the cells that are there."""
-    return Overlap(summary(found, ["d", "step", "distance"]).sort_values(BY, kind="stable"))
+def _chosen(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    return table if settings["d"] == "all" else table[table["d"] == int(settings["d"])]
+
+
+RUN = LongRun(
+    package="calib.experiments.overlap",
+    settings=SETTINGS,
+    parts=parts,
+    by=("d", "step", "distance"),
+    order=("d", "step"),
+    chosen=_chosen,
+)
 
 
 def one_step(
     d: int, step: int, random_state: int, n: int, share: float, repetitions: int, watch: Watch | None = None
 ) -> pd.DataFrame:
     """All repetitions of one step: n objects to learn from, of which a share calibrates, and TESTS to judge on."""
-    pair, found = path(d, random_state)[step - 1], searched.shipped()[case(d, step)]
+    pair, found = path(d, random_state)[step - 1], kept_searches()[case(d, step)]
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):
         rng, seed = generator(d, step, repetition, random_state), random_state + repetition
@@ -123,15 +94,17 @@ class DrawnSteps:
     steps: tuple[tuple[int, float, Array, Array], ...]
 
 
-def draw_data(*, random_state: int, watch: Watch | None = None, **settings) -> DrawnSteps:
+def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
     """Objects of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
 
-    settings : of EXPERIMENTS["overlap"]; detail (the dimensions) and embedding count
+    settings : detail (the dimensions) and embedding
     """
-    values = EXPERIMENTS["overlap"].check(settings)
-    d, embedding = int(values["detail"]), values["embedding"]
+    from sklearn.decomposition import PCA  # only here: not all who compute draw
+    from sklearn.manifold import TSNE
+
+    d, embedding = int(settings["detail"]), settings["embedding"]
     pairs, drawn = path(d, random_state), []
-    for step in (watch or Watch()).loop(DRAWN, "steps"):
+    for step in watch.loop(DRAWN, "steps"):
         data = pairs[step - 1].sample(DRAWN_OBJECTS, generator(d, step, 0, random_state))
         X = data.X.to_numpy()
         if d > 2:

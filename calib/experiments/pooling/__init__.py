@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment, view_of
+from calib.experiments.pooling.simulation import pool_step_by_step
 from calib.kernel.checks import MOST_POINTS
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment, view_of
 
 START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
 
-POOLING = Experiment(
+EXPERIMENT = Experiment(
     key="pooling",
     page="algorithms",
     name="Pool adjacent violators",
@@ -36,6 +37,7 @@ POOLING = Experiment(
             extra=view_of("pooling", drawn_by_page=True),
         ),
     ),
+    simulation=pool_step_by_step,
     notice=(
         "Every move takes one pool away, and none is ever split again. Whichever violators are joined first, the end "
         "is the same; here it is always the leftmost pair.",
@@ -54,5 +56,3 @@ POOLING = Experiment(
     "(2014).",
     drawn=False,
 )
-
-EXPERIMENTS = (POOLING,)

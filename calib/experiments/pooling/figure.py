@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.pooling.simulation import Moves
+from calib.experiments.shared.findings import Finding, heading
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.pooling import Moves
 
 
 @dataclass(frozen=True, eq=False)
-class Pooling(Told):
+class Pooling(Finding):
     """state : the number of moves made · pair : the pools that the next move joins, as ranges of scores, or None"""
 
     found: Moves
@@ -197,4 +197,4 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     return traces
 
 
-POOLING = FigureEntry("pooling", "Pool adjacent violators, move by move", prepare, draw)
+FIGURES = (FigureEntry("pooling", "Pool adjacent violators, move by move", prepare, draw),)

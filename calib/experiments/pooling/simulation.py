@@ -6,16 +6,17 @@ leftmost pair of cells whose ratios fall is joined, until none falls. Counts are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from calib.kernel.checks import Array, labelled_points
 from calib.kernel.pav import pool_ties
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +57,14 @@ class Moves:
         return np.append(0, np.cumsum(self.objects)), np.append(0, np.cumsum(self.ones))
 
 
-def pool_step_by_step(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Moves:
-    """The moves on the points of EXPERIMENTS["pooling"]; nothing is drawn.
+def pool_step_by_step(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Moves:
+    """The moves on ``settings["points"]``, a text of score:label; nothing is drawn.
 
-    >>> moves = pool_step_by_step(points="1:0 2:1 3:1 4:0 5:1")
+    >>> moves = pool_step_by_step({"points": "1:0 2:1 3:1 4:0 5:1"})
     >>> [moves.fitted(state).round(2).tolist() for state in range(moves.moves + 1)]
     [[0.0, 1.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.5, 0.5, 1.0], [0.0, 0.67, 0.67, 0.67, 1.0]]
     """
-    points = labelled_points(EXPERIMENTS["pooling"].check(settings)["points"], "points")
+    points = labelled_points(settings["points"], "points")
     scores, labels = np.array([score for score, _ in points]), np.array([label for _, label in points])
     tied = pool_ties(scores, labels)
     objects, ones = tied.weights.astype(int), tied.sums.astype(int)

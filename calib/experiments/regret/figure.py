@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.regret.simulation import Regrets
+from calib.experiments.shared.findings import Finding, level
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, level
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
-from calib.simulations.regret import Regrets
 
 LOSSES = {"log": "log loss", "square": "square loss"}
 
 
 @dataclass(frozen=True, eq=False)
-class Regret(Told):
+class Regret(Finding):
     found: Regrets
     loss: str
 
@@ -95,4 +95,4 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-REGRET = FigureEntry("regret", "Regret of one probability for two", prepare, draw)
+FIGURES = (FigureEntry("regret", "Regret of one probability for two", prepare, draw),)

@@ -5,14 +5,15 @@ Vovk and Petej (2014), section 4, eq. 10 (log loss) and 11 (square loss).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from calib.calibrators import MERGE_RULES, merge_pair
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
 
 GRID = 401
 
@@ -42,19 +43,18 @@ def _loss(loss: str, p: Array | float, y: int) -> Array:
         return (p - y) ** 2 if loss == "square" else -np.log(p if y else 1 - p)
 
 
-def regrets(*, random_state: int = 0, watch: Watch | None = None, **settings) -> Regrets:
+def regrets(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Regrets:
     """Regret curves over p in [0, 1] and the p of every merge rule; nothing is drawn.
 
-    settings : of EXPERIMENTS["regret"]: p0 (below 1) and p1 (above 0)
+    settings : p0 (below 1) and p1 (above 0)
 
-    >>> found = regrets(p0=0.0, p1=0.5)
+    >>> found = regrets({"p0": 0.0, "p1": 0.5})
     >>> {rule: round(p, 4) for rule, p in found.rules.items()}
     {'log': 0.3333, 'square': 0.375, 'midpoint': 0.25}
     >>> round(found.worst("log", 1 / 3), 4), round(found.worst("log", 0.25), 4)    # ln 1.5 and ln 2
     (0.4055, 0.6931)
     """
-    values = EXPERIMENTS["regret"].check(settings)
-    p0, p1 = values["p0"], values["p1"]
+    p0, p1 = settings["p0"], settings["p1"]
     p = np.linspace(0, 1, GRID)
     return Regrets(
         p0,

@@ -1,4 +1,4 @@
-"""A Learn figure's record, and the few shapes that several of them share."""
+"""The record of an experiment's figure, and the few shapes that several of them share."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.theme import MARKS, Mark, Theme, rgba
+from calib.figures.theme import Theme, rgba
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What every Learn record says.
+class Finding:
+    """What every record says.
 
     answer : the number, from 1, of the prediction that came true; None where no single one did
     """
@@ -76,14 +76,3 @@ def heading(text: str, yref: str) -> dict:
         "yanchor": "bottom",
         "showarrow": False,
     }
-
-
-METHOD_MARKS = {
-    "none": MARKS["none"],
-    "dir": Mark(MARKS["isotonic"].color, "diamond-open", "dot"),
-    "isotonic": MARKS["isotonic"],
-    "platt": MARKS["platt"],
-    "simplified": Mark(MARKS["venn_abers"].color, "star-open", "dash"),
-    "full": MARKS["venn_abers"],
-}
-"""The marks of calib.learn.validity.METHODS: a calibrator's own; open where it reuses the training scores."""

@@ -15,21 +15,20 @@ import pandas as pd
 from scipy.stats import entropy
 
 from calib.calibrators import CALIBRATORS
+from calib.experiments.shared.forest_search import ForestSettings
 from calib.kernel.binning import bin_index
 from calib.kernel.checks import Array
 from calib.kernel.records import Dataset
-from calib.learn.forests import MEASURES
 from calib.metrics import METRICS
 from calib.metrics.calibration_error import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
-from calib.simulations.searched import Searched
 
 TREES, LARGE = 100, 500
 OPTIONS = {"venn_abers": {"merge": "square"}}  # as the paper merges
 
 
-def baselines(data: Dataset, test: Dataset, found: Searched, random_state: int) -> pd.DataFrame:
-    """RF_d, RF_opt, RF_large and CT trained on all of ``data``: one row each, judged on ``test``."""
+def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state: int) -> pd.DataFrame:
+    """RF_d, RF_opt, RF_large and CT trained on all of ``data``: one row each, measured on ``test``."""
     shapes: dict[str, dict[str, Any]] = {
         "rf_d": {},
         "rf_opt": dict(found.forest),
@@ -37,7 +36,7 @@ def baselines(data: Dataset, test: Dataset, found: Searched, random_state: int) 
         "ct": {"curtail": found.curtail},
     }
     return _table(
-        (name, "", judge(test, scores(forest(data, random_state, **shape), test))) for name, shape in shapes.items()
+        (name, "", measured(test, scores(forest(data, random_state, **shape), test))) for name, shape in shapes.items()
     )
 
 
@@ -57,7 +56,7 @@ class Calibrated:
     One pool serves calibration sets of every size: they are its first rows.
     """
 
-    def __init__(self, train: Dataset, pool: Dataset, test: Dataset, found: Searched, random_state: int) -> None:
+    def __init__(self, train: Dataset, pool: Dataset, test: Dataset, found: ForestSettings, random_state: int) -> None:
         self.pool, self.test = pool, test
         shapes: dict[str, Mapping[str, Any]] = {"tuned": found.forest, "default": {}}
         self.scores, self.votes = {}, {}
@@ -68,17 +67,17 @@ class Calibrated:
             self.votes[base] = laplace.tree_scores(pool.X), laplace.tree_scores(test.X)
 
     def table(self, size: int) -> pd.DataFrame:
-        """One row a base and calibrator, fitted on the first ``size`` objects of the pool and judged on the test."""
+        """One row a base and calibrator, fitted on the first ``size`` objects of the pool and measured on the test."""
         rows = []
         for base in self.scores:
             for key, method in CALIBRATORS.items():
                 pool, test = (self.votes if method.input == "tree_scores" else self.scores)[base]
                 calibrator = method(**OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
-                rows.append((key, base, judge(self.test, calibrator.predict(test))))
+                rows.append((key, base, measured(self.test, calibrator.predict(test))))
         return _table(rows)
 
 
-def judge(test: Dataset, p: Array) -> dict[str, float]:
+def measured(test: Dataset, p: Array) -> dict[str, float]:
     """Every measure of MEASURES, the posterior being known; log loss is left out, being infinite for most forests.
 
     CL + GL is the Brier score beyond that of the posterior on the same labels, as in the paper's Figure 10.
@@ -104,15 +103,4 @@ def bin_entropy(p: Array, bins: int = 20) -> float:
 
 
 def _table(rows: Iterable[tuple[str, str, dict[str, float]]]) -> pd.DataFrame:
-    return pd.DataFrame([{"method": method, "base": base, **judged} for method, base, judged in rows])
-
-
-def summary(cells: Iterable[pd.DataFrame], by: list[str]) -> pd.DataFrame:
-    """Mean and standard error over the repetitions: columns ``by``, method, base, runs, then TCE, TCE_error, …
-
-    cells : tables with the columns ``by``, method, base and the measures, one row a repetition
-    """
-    grouped = pd.concat(list(cells)).groupby([*by, "method", "base"], sort=False)[list(MEASURES)]
-    mean, error = grouped.mean(), grouped.sem().add_suffix("_error")
-    both = pd.concat([grouped.size().rename("runs"), mean, error], axis=1)
-    return both.reset_index()
+    return pd.DataFrame([{"method": method, "base": base, **values} for method, base, values in rows])

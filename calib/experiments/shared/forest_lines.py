@@ -13,9 +13,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of
-from calib.figures.learn.words import band
+from calib.experiments.shared.findings import band
+from calib.experiments.shared.forest_settings import BASELINES
+from calib.experiments.shared.long_run import LongResult
 from calib.figures.theme import MARKS, Mark, Theme
-from calib.learn.forests import BASELINES
 
 BASELINE_MARKS = {
     "rf_d": ("circle-open", "solid"),
@@ -92,10 +93,10 @@ def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = PAPER_MET
     return [low - room if low < 0 or measure == "accuracy" else 0.0, high + room]
 
 
-def how_made(found: Any) -> str:
+def how_made(found: LongResult) -> str:
     """Where the numbers come from, for a caption: made beforehand, or computed here from so many repetitions."""
     if found.made is not None:
-        return found.made.told()
+        return found.made.sentence()
     runs = found.table["runs"]
     low, high = int(runs.min()), int(runs.max())
     return f"Computed here: means over {high if low == high else f'{low} to {high}'} repetitions."

@@ -1,7 +1,7 @@
 """Settings found by search for RF_opt and CT: the costly part of the long experiments, done once and kept as a file.
 
 Shaker and Hüllermeier (2025), Tables 1 and 2. One search serves all repetitions of a step; what was found for the
-experiments' own settings is in ``results/searches.json``, written by ``scripts/long_experiments.py``.
+experiments' own settings is in ``searches.json``, written by ``scripts/long_experiments.py``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ FILE = "searches.json"
 
 
 @dataclass(frozen=True)
-class Searched:
+class ForestSettings:
     """forest : keyword arguments of a ProbabilityForest, RF_opt's · curtail : CT's threshold"""
 
     forest: Mapping[str, Any]
     curtail: int
 
 
-def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None) -> Searched:
+def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None) -> ForestSettings:
     """RF_opt's settings and CT's threshold with the least Brier score over five folds of these objects.
 
     X (n, d), y (n,) · draws : settings tried for RF_opt
@@ -37,17 +37,17 @@ def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Wat
     watch = watch or Watch()
     opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.part(0.0, 0.9))
     curtailed = CurtailedForest(random_state=random_state).fit(X, y, watch=watch.part(0.9, 1.0))
-    return Searched(opt.best_params_, curtailed.best_params_["curtail"])
+    return ForestSettings(opt.best_params_, curtailed.best_params_["curtail"])
 
 
 @lru_cache
-def shipped() -> dict[str, Searched]:
+def kept_searches() -> dict[str, ForestSettings]:
     """What was searched beforehand, by the name of the case; for the experiments' own seed."""
-    stored = json.loads(resources.files("calib.simulations.results").joinpath(FILE).read_text(encoding="utf-8"))
-    return {case: Searched(**found) for case, found in stored.items()}
+    stored = json.loads(resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8"))
+    return {case: ForestSettings(**found) for case, found in stored.items()}
 
 
-def as_json(found: Mapping[str, Searched]) -> str:
-    """What ``shipped`` reads, one case a line."""
+def as_json(found: Mapping[str, ForestSettings]) -> str:
+    """What ``kept_searches`` reads, one case a line."""
     lines = (f"{json.dumps(case)}: {json.dumps(asdict(one))}" for case, one in sorted(found.items()))
     return "{\n" + ",\n".join(lines) + "\n}\n"

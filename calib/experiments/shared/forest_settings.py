@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
-from calib.learn.base import view_of
 
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 BASELINES = {"rf_d": "RF_d", "rf_opt": "RF_opt", "rf_large": "RF_large", "ct": "CT"}

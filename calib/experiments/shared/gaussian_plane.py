@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from calib.experiments.shared.plane_settings import SIZE
 from calib.kernel.checks import Array
-from calib.learn.plane import SIZE
 from calib.models import ProbabilityForest, ProbabilityTree
 from calib.synthetic import GaussianPair
 

@@ -1,32 +1,48 @@
-"""Results of the long experiments, made beforehand by ``scripts/long_experiments.py``, and how they were made."""
+"""A long experiment: results kept with the package, else independent parts, computed one by one and averaged.
+
+Pages compute the parts as background jobs and show the means of those that are there; ``scripts/long_experiments.py``
+computes them to files, which are found again when it is started once more, and keeps the means.
+"""
 
 from __future__ import annotations
 
+import datetime
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from calib.experiments.shared.forest_settings import MEASURES
+from calib.kernel.progress import Watch
 
-@dataclass(frozen=True, eq=False)
-class Shipped:
-    """table : as the experiment's ``gathered`` returns it · settings, seed : which run it is · when : a date
+TOOLS = ("numpy", "scikit-learn")
+TABLE, ABOUT = "results.csv.gz", "results.json"
+
+Part = Callable[..., pd.DataFrame]
+"""``part(watch=…)`` → columns of the run's ``by``, method, base and the measures, one row a repetition."""
+
+
+@dataclass(frozen=True)
+class HowMade:
+    """settings, seed : which run was kept · when : a date
 
     minutes : of processor time, searches apart · versions : of what computed it
     """
 
-    table: pd.DataFrame
     settings: Mapping[str, Any]
     seed: int
     when: str
     minutes: float
     versions: Mapping[str, str]
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """One sentence on how it was made."""
         tools = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return (
@@ -35,23 +51,97 @@ class Shipped:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class LongResult:
+    """table : one row a value of the run's ``by``, method and base, with means over the repetitions and standard errors
+
+    made : when and how, where the results were kept
+    """
+
+    table: pd.DataFrame
+    made: HowMade | None = None
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """The simulation of a long experiment; its kept results lie in the folder of ``package``.
+
+    settings : names of those that its parts depend on
+    parts : (random_state, settings) → name → part · by : columns that tell the rows of a method apart
+    order : columns that rows are sorted by · chosen : (table, settings) → the rows of kept results that are asked for
+    """
+
+    package: str
+    settings: tuple[str, ...]
+    parts: Callable[[int, Mapping[str, Any]], dict[Any, Part]]
+    by: tuple[str, ...]
+    order: tuple[str, ...]
+    chosen: Callable[[pd.DataFrame, Mapping[str, Any]], pd.DataFrame] = lambda table, settings: table
+
+    def __call__(self, settings: Mapping[str, Any], random_state: int, watch: Watch) -> LongResult:
+        """What was kept, or all parts one after the other."""
+        kept = self.kept(random_state, settings)
+        if kept is not None:
+            return kept
+        parts = list(self.parts(random_state, settings).values())
+        shares = [(i / len(parts), (i + 1) / len(parts)) for i in range(len(parts))]
+        return self.gathered([part(watch=watch.part(*share)) for part, share in zip(parts, shares, strict=True)])
+
+    def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
+        """The kept results, where they are asked for and were made with these settings.
+
+        A setting that they do not name chooses among their rows, and so may have any value.
+        """
+        found = _kept(self.package)
+        if found is None or settings["results"] != "shipped":
+            return None
+        table, made = found
+        if random_state != made.seed or any(settings[name] != value for name, value in made.settings.items()):
+            return None
+        return LongResult(self.chosen(table, settings), made)
+
+    def gathered(self, tables: list[pd.DataFrame]) -> LongResult:
+        """The means over the repetitions of the parts that are there."""
+        return LongResult(means(tables, self.by).sort_values(list(self.order), kind="stable"))
+
+    def keep(self, tables: list[pd.DataFrame], random_state: int, settings: Mapping[str, Any]) -> None:
+        """Write the means of all parts, which have a column ``seconds``, where ``kept`` finds them."""
+        made = {
+            "settings": {name: settings[name] for name in settings if name in self.settings},
+            "seed": random_state,
+            "when": datetime.date.today().isoformat(),
+            "minutes": round(sum(table["seconds"].iloc[0] for table in tables) / 60, 1),
+            "versions": {tool: version(tool) for tool in TOOLS},
+        }
+        folder, packed = Path(str(resources.files(self.package))), {"method": "gzip", "mtime": 0}
+        self.gathered(tables).table.to_csv(folder / TABLE, index=False, float_format="%.6g", compression=packed)
+        (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
 @lru_cache
-def _read(key: str) -> Shipped | None:
-    folder = resources.files(__name__)
-    about = folder.joinpath(f"{key}.json")
+def _kept(package: str) -> tuple[pd.DataFrame, HowMade] | None:
+    folder = resources.files(package)
+    about = folder.joinpath(ABOUT)
     if not about.is_file():
         return None
-    with resources.as_file(folder.joinpath(f"{key}.csv.gz")) as path:
+    with resources.as_file(folder.joinpath(TABLE)) as path:
         table = pd.read_csv(path, keep_default_na=False, na_values=["nan"])
-    return Shipped(table, **json.loads(about.read_text(encoding="utf-8")))
+    return table, HowMade(**json.loads(about.read_text(encoding="utf-8")))
 
 
-def shipped_results(key: str, random_state: int, values: Mapping[str, Any]) -> Shipped | None:
-    """The results of the experiment ``key`` where ``values`` ask for them and are what they were made with.
+def means(tables: Iterable[pd.DataFrame], by: Iterable[str]) -> pd.DataFrame:
+    """Mean and standard error over the repetitions: columns ``by``, method, base, runs, then TCE, TCE_error, …"""
+    grouped = pd.concat(list(tables)).groupby([*by, "method", "base"], sort=False)[list(MEASURES)]
+    mean, error = grouped.mean(), grouped.sem().add_suffix("_error")
+    return pd.concat([grouped.size().rename("runs"), mean, error], axis=1).reset_index()
 
-    A setting that the file does not name chooses among its results, and so may have any value.
-    """
-    made = _read(key)
-    if made is None or values["results"] != "shipped" or random_state != made.seed:
-        return None
-    return made if all(values[name] == value for name, value in made.settings.items()) else None
+
+def resumed(part: Part, file: Path) -> Path:
+    """The file of a part's table with the processor time that it took; computed where it is not there yet."""
+    if not file.exists():
+        begin = time.process_time()
+        table = part()
+        unfinished = file.with_suffix(".part")
+        table.assign(seconds=time.process_time() - begin).to_csv(unfinished, index=False)
+        unfinished.rename(file)
+    return file

@@ -16,10 +16,10 @@ from calib.kernel.pav import pool_adjacent_violators
 
 
 @dataclass(frozen=True)
-class World:
+class NormalClasses:
     """Y is 0 or 1 with probability one half, X ~ N(0, 1) for class 0 and N(gap, 1) for class 1.
 
-    >>> World(2.0).posterior(np.array([0.0, 1.0]))    # ln(p / (1 − p)) = gap · x − gap² / 2
+    >>> NormalClasses(2.0).posterior(np.array([0.0, 1.0]))    # ln(p / (1 − p)) = gap · x − gap² / 2
     array([0.11920292, 0.5       ])
     """
 

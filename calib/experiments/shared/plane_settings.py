@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
-from calib.learn.base import view_of
 from calib.synthetic import COVARIANCES
 
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
@@ -43,6 +43,17 @@ SPREAD = Parameter(
     choices=tuple(COVARIANCES),
     help="One shared draw, one draw for each class as in the paper, or very unequal ones.",
     extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
+)
+TREES = Parameter(
+    "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
+)
+CURTAIL = Parameter(
+    "curtail",
+    "Curtail below",
+    "choice",
+    0,
+    choices=(0, 2, 5, 10, 20, 30, 50, 100, 200),
+    help="A leaf with fewer training objects takes the frequencies of its first ancestor that has as many.",
 )
 
 

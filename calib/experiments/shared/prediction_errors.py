@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
+from calib.experiments.shared.gaussian_plane import groups_for
 from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array
 from calib.metrics import loss_decomposition, true_calibration_error
 from calib.metrics.decomposition import LossDecomposition
-from calib.simulations.plane import groups_for
 
 LEVELS = 20  # equal-width bins of the true probability
 
@@ -34,10 +34,10 @@ class Levels:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class PredictionErrors:
     """Predictions p (m,) of a model for objects with true probabilities ``posterior`` (m,).
 
-    >>> judged = Judged("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
+    >>> judged = PredictionErrors("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
     >>> judged.tce, judged.bias, judged.scatter               # p − π: .49, .50, −.49, −.50; mean ±.495
     (0.24505..., 0.24502..., 2.5...e-05)
     """

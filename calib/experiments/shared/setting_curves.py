@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.learn.words import Told
+from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.grown_trees import SettingCurve
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
-from calib.simulations.tree_depth import Along
 
 STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
 
@@ -22,7 +22,7 @@ Panels = Mapping[str, Mapping[str, Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Lines(Told):
+class Lines(Finding):
     """shown : model → quantity → (k,), a panel and a line each · names : of the k values · axis : of the setting
 
     own : number of the value chosen on the page · ringed : whether the least of the quantities is marked: of "first",
@@ -40,7 +40,12 @@ class Lines(Told):
         return len(self.shown)
 
 
-def lines(found: Along, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first") -> Lines:
+def forest_of(found: SettingCurve) -> str:
+    """The name of the forest's panel."""
+    return f"Forest of {found.settings['trees']}"
+
+
+def lines(found: SettingCurve, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first") -> Lines:
     """The record of these panels, in the order of the values of ``found``."""
     names = ["no limit" if value is None else f"{value:,}" for value in found.values]
     return Lines(
@@ -134,3 +139,6 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
                     marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
                 )
     return figure
+
+
+CURVES = draw, parts

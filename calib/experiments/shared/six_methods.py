@@ -1,30 +1,38 @@
 """Six ways to a probability on the same draws: the score itself, three calibrators, simplified and full Venn–Abers.
 
 Vovk and Petej (2014), algorithms 1 and 2, and direct isotonic regression (DIR) of section 3. The scorer is the window
-scorer of ``world``; all but the held-out third train and calibrate on the same objects.
+scorer of ``one_feature``; all but the held-out third train and calibrate on the same objects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from calib.calibrators import Isotonic, Platt, merge_pair
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.learn.validity import METHODS
 from calib.metrics.scoring import log_losses
-from calib.simulations.world import WindowScorer, World, pairs
 
+METHODS = {
+    "none": "Score, uncalibrated",
+    "dir": "Isotonic on the training scores (DIR)",
+    "isotonic": "Isotonic on a held-out third",
+    "platt": "Platt on the training scores",
+    "simplified": "Venn–Abers, simplified",
+    "full": "Venn–Abers, full",
+}
 STREAM = 3
 AT_ONCE = 20  # draws between two looks at Cancel
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """D draws of training objects, each judged on m test objects. Arrays (D, m).
+    """D draws of training objects, each with m test objects. Arrays (D, m).
 
     p : method → probability of class 1 (log-loss rule for pairs) · pairs : method → (p0, p1)
     """
@@ -47,22 +55,13 @@ class Compared:
         return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means)))
 
 
-def compare(*, random_state: int, watch: Watch | None = None, **settings) -> Compared:
+def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Compared:
     """All methods of METHODS on the same training and test objects.
 
-    settings : of EXPERIMENTS["compare"]: objects (l), window, gap, tests (m), draws (D)
+    settings : objects (l), window, gap, tests (m), draws (D)
     """
-    return _compare(EXPERIMENTS["compare"].check(settings), random_state, watch or Watch())
-
-
-def log_loss_runs(*, random_state: int, watch: Watch | None = None, **settings) -> Compared:
-    """The same with the settings of EXPERIMENTS["log_loss"]: one run a draw, its test objects one after the other."""
-    return _compare(EXPERIMENTS["log_loss"].check(settings), random_state, watch or Watch())
-
-
-def _compare(values: dict, random_state: int, watch: Watch) -> Compared:
-    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
-    draws, size, m, window = (values[name] for name in ("draws", "objects", "tests", "window"))
+    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    draws, size, m, window = (settings[name] for name in ("draws", "objects", "tests", "window"))
     x, y = world.draw((draws, size + m), rng)
     found: dict[str, list[Array]] = {method: [] for method in METHODS}
     both: dict[str, list[tuple[Array, Array]]] = {method: [] for method in ("simplified", "full")}

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.learn.words import Told
+from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.wording import number
-from calib.simulations.judged import Judged
 
 MOST_POINTS = 1500  # test objects drawn as points; a density shows all of them
 CELLS = 50  # of a density, along each axis
@@ -24,19 +24,21 @@ FEW = 30  # objects in a bin of the true probability, below which the line of me
 
 
 @dataclass(frozen=True, eq=False)
-class Scattered(Told):
+class TruthPanels(Finding):
     """shown : one panel each, in so many columns · cloud : "points" or "density" """
 
-    shown: tuple[Judged, ...]
+    shown: tuple[PredictionErrors, ...]
     columns: int
     cloud: str
 
 
-def scattered(shown: tuple[Judged, ...], columns: int, cloud: str, title: str, answer: int | None) -> Scattered:
+def against_truth(
+    shown: tuple[PredictionErrors, ...], columns: int, cloud: str, title: str, answer: int | None
+) -> TruthPanels:
     """The record of these panels: TCE, its two parts, and the losses of each."""
     tests = len(shown[0].p)
     drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
-    return Scattered(
+    return TruthPanels(
         title=title,
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
         f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
@@ -54,7 +56,7 @@ def scattered(shown: tuple[Judged, ...], columns: int, cloud: str, title: str, a
     )
 
 
-def losses(shown: Iterable[Judged]) -> pd.DataFrame:
+def losses(shown: Iterable[PredictionErrors]) -> pd.DataFrame:
     """One row a model: TCE = bias² + scatter, and CL + GL + IL (+ remainder) = the expected Brier score."""
     return pd.DataFrame(
         {
@@ -73,7 +75,7 @@ def losses(shown: Iterable[Judged]) -> pd.DataFrame:
     )
 
 
-def parts(record: Scattered) -> list[Scattered]:
+def parts(record: TruthPanels) -> list[TruthPanels]:
     """Its panels as records of their own, so that a page can set them in columns that a phone stacks."""
     return [
         replace(record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}.")
@@ -81,11 +83,11 @@ def parts(record: Scattered) -> list[Scattered]:
     ]
 
 
-def _note(judged: Judged) -> str:
-    return f"TCE {number(judged.tce)} = {number(judged.bias)} bias² + {number(judged.scatter)} scatter"
+def _note(errors: PredictionErrors) -> str:
+    return f"TCE {number(errors.tce)} = {number(errors.bias)} bias² + {number(errors.scatter)} scatter"
 
 
-def draw(record: Scattered, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     """All panels on the same square axes."""
     axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
     figure = panels(
@@ -102,15 +104,15 @@ def draw(record: Scattered, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.update_layout(margin_b=52)
     figure.layout.height -= 44
-    for i, judged in enumerate(record.shown):
+    for i, errors in enumerate(record.shown):
         x, y = axes(i)
         on = {"xaxis": x, "yaxis": y}
-        figure.add_trace(_points(judged, theme, on) if record.cloud == "points" else _density(judged, theme, on))
+        figure.add_trace(_points(errors, theme, on) if record.cloud == "points" else _density(errors, theme, on))
         figure.add_scatter(
             **on, x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.4}, hoverinfo="skip"
         )
-        levels = judged.levels
-        enough = levels.share * len(judged.p) >= FEW
+        levels = errors.levels
+        enough = levels.share * len(errors.p) >= FEW
         figure.add_scatter(
             **on,
             x=np.round(levels.posterior[enough], 4),
@@ -123,22 +125,22 @@ def draw(record: Scattered, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _points(judged: Judged, theme: Theme, on: dict) -> go.Scatter:
+def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
     """The first test objects: they come in random order."""
     return go.Scatter(
         **on,
-        x=judged.posterior[:MOST_POINTS].round(3),
-        y=judged.p[:MOST_POINTS].round(3),
+        x=errors.posterior[:MOST_POINTS].round(3),
+        y=errors.p[:MOST_POINTS].round(3),
         mode="markers",
         marker={"color": rgba(theme.negative, 0.35), "size": 4},
         hovertemplate="true %{x:.3f}, predicted %{y:.3f}<extra></extra>",
     )
 
 
-def _density(judged: Judged, theme: Theme, on: dict) -> go.Heatmap:
+def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
     """All test objects, counted in cells, on a logarithmic scale of colour; empty cells stay paper."""
     edges = np.linspace(0, 1, CELLS + 1)
-    count = np.histogram2d(judged.p, judged.posterior, bins=(edges, edges))[0]
+    count = np.histogram2d(errors.p, errors.posterior, bins=(edges, edges))[0]
     middle = ((edges[1:] + edges[:-1]) / 2).round(3)
     with np.errstate(divide="ignore"):
         ink = np.where(count > 0, np.log10(count), np.nan)
@@ -153,3 +155,6 @@ def _density(judged: Judged, theme: Theme, on: dict) -> go.Heatmap:
         hoverongaps=False,
         hovertemplate="%{customdata:,d} objects near true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
     )
+
+
+PANELS = draw, parts

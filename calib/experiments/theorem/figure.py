@@ -11,45 +11,22 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.experiments.shared.findings import Finding, band, heading, level, plus_minus
+from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
+from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
-from calib.figures.learn.words import Told, band, heading, level, plus_minus
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.checks import Array
 from calib.kernel.wording import number
-from calib.learn.validity import PREDICTORS
-from calib.simulations.theorem import Draws, RunningMean, running_mean
 
-LEVELS = 10
 NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 
 @dataclass(frozen=True, eq=False)
-class Theorem(Told):
+class Theorem(Finding):
     """runs : the running mean of Y − p for each probability · levels : columns p, observed, error, draws"""
 
     runs: dict[str, RunningMean]
     levels: pd.DataFrame
-
-
-def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
-    """Mean p, frequency of class 1 and its standard error in groups of about equally many draws; equal p stay together.
-
-    error : √(Σ p(1 − p))/n, the spread of the frequency were every p right
-
-    >>> by_level(np.array([0, 1, 1, 1]), np.array([0.5, 0.5, 1.0, 1.0]), groups=2)[["p", "observed"]].to_numpy()
-    array([[0.5, 0.5],
-           [1. , 1. ]])
-    """
-    order = np.argsort(p, kind="stable")
-    rank = np.empty(len(p))
-    rank[order] = np.arange(len(p))
-    _, value = np.unique(p, return_inverse=True)
-    middle = np.bincount(value, weights=rank) / np.bincount(value)  # of the draws that share a value
-    group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
-    n = np.bincount(group)
-    mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
-    error = np.sqrt(np.bincount(group, weights=p * (1 - p))) / n
-    return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})
 
 
 def prepare(draws: Draws) -> Theorem:
@@ -160,4 +137,4 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-THEOREM = FigureEntry("theorem", "Theorem 1", prepare, draw)
+FIGURES = (FigureEntry("theorem", "Theorem 1", prepare, draw),)

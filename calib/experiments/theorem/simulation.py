@@ -6,16 +6,25 @@ non-invariant predictor of the remark after theorem 2 are among the predictors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from calib.calibrators import merge_pair
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.simulations.world import WindowScorer, World, pairs
 
+PREDICTORS = {
+    "full": "Venn–Abers, full",
+    "inductive": "Venn–Abers, inductive",
+    "simplified": "Venn–Abers, simplified",
+    "venn": "Venn, two categories",
+    "constant": "The constant Venn predictor",
+    "non_invariant": "The non-invariant predictor",
+}
 STREAM = 1  # experiments with the same seed draw from streams of their own
 AT_ONCE = 500  # draws between two looks at the clock and at Cancel
 
@@ -49,55 +58,55 @@ class Draws:
         return np.abs(self.p1 - self.p0)
 
 
-def draw_pairs(*, random_state: int, watch: Watch | None = None, **settings) -> Draws:
+def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Draws:
     """Draw training objects and a test object again and again; one pair each time.
 
-    settings : of EXPERIMENTS["theorem"]: predictor, objects (l), window, gap, draws
+    settings : predictor, objects (l), window, gap, draws
 
-    >>> draws = draw_pairs(random_state=0, predictor="constant", objects=5, draws=500)
+    >>> settings = {"predictor": "constant", "objects": 5, "window": 0.5, "gap": 1.5, "draws": 500}
+    >>> draws = draw_pairs(settings, 0, Watch())
     >>> sorted(set((draws.p1 - draws.p0).round(4).tolist()))       # k/6 and (k + 1)/6
     [0.1667]
     """
-    values = EXPERIMENTS["theorem"].check(settings)
-    world, rng = World(values["gap"]), np.random.default_rng([random_state, STREAM])
+    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     parts = []
-    for start in (watch or Watch()).loop(range(0, values["draws"], AT_ONCE), "draws"):
-        x, y = world.draw((min(AT_ONCE, values["draws"] - start), values["objects"] + 1), rng)
-        p0, p1 = PAIRS[values["predictor"]](x, y[:, :-1], values)
+    for start in watch.loop(range(0, settings["draws"], AT_ONCE), "draws"):
+        x, y = world.draw((min(AT_ONCE, settings["draws"] - start), settings["objects"] + 1), rng)
+        p0, p1 = PAIRS[settings["predictor"]](x, y[:, :-1], settings)
         parts.append((y[:, -1], world.posterior(x[:, -1]), p0, p1))
-    return Draws(values["predictor"], values["objects"], *map(np.concatenate, zip(*parts, strict=True)))
+    return Draws(settings["predictor"], settings["objects"], *map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _full(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
-    scorer = WindowScorer.fit(x[:, :-1], y, values["window"])
+def _full(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
+    scorer = WindowScorer.fit(x[:, :-1], y, settings["window"])
     return pairs(scorer.with_object(x[:, -1], 0), scorer.with_object(x[:, -1], 1), y)
 
 
-def _simplified(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
-    scorer = WindowScorer.fit(x[:, :-1], y, values["window"])
+def _simplified(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
+    scorer = WindowScorer.fit(x[:, :-1], y, settings["window"])
     scores = np.column_stack([scorer.training, scorer.new(x[:, -1:])])
     return pairs(scores, scores, y)
 
 
-def _inductive(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
+def _inductive(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     """The score is x itself, known before the calibration objects are."""
     return pairs(x, x, y)
 
 
-def _venn(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
+def _venn(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     """Two categories: on which side of the middle between the classes x lies."""
-    side = x > values["gap"] / 2
+    side = x > settings["gap"] / 2
     same = side[:, :-1] == side[:, -1:]
     ones, size = (same * y).sum(axis=1), same.sum(axis=1) + 1
     return ones / size, (ones + 1) / size
 
 
-def _constant(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
+def _constant(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     k, size = y.sum(axis=1), y.shape[1] + 1
     return k / size, (k + 1) / size
 
 
-def _non_invariant(x: Array, y: Array, values: dict) -> tuple[Array, Array]:
+def _non_invariant(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     k, size = y.sum(axis=1) - y[:, 0], y.shape[1]
     return k / size, (k + 1) / size
 
@@ -110,25 +119,3 @@ PAIRS = {
     "constant": _constant,
     "non_invariant": _non_invariant,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class RunningMean:
-    """The mean of the first t values and its standard error, for some t. Arrays (k,)."""
-
-    t: Array
-    mean: Array
-    error: Array
-
-
-def running_mean(values: Array, points: int = 200) -> RunningMean:
-    """Means of the first t of (n,) values, t from 10 to n in equal steps of its logarithm.
-
-    >>> running_mean(np.array([1.0, 0.0] * 8)).mean[-1:]
-    array([0.5])
-    """
-    n = len(values)
-    t = np.unique(np.geomspace(min(10, n), n, points).astype(int))
-    mean = np.cumsum(values)[t - 1] / t
-    square = np.cumsum(values**2)[t - 1] / t
-    return RunningMean(t, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(t - 1, 1)))

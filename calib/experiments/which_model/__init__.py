@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+from calib.experiments.base import Experiment
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, cloud
+from calib.experiments.which_model.simulation import CALIBRATIONS, NO_OTHER, OTHERS, models_side_by_side
 from calib.kernel.records import Parameter
-from calib.learn.base import Experiment
-from calib.learn.plane import DEPTH, LEAF, PAPER, SIZE, cloud
-from calib.models import MODELS
 
-ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "unequal": "Unequal covariances"}
-NO_OTHER = "none"
-OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.items() if key != "given"}
-CALIBRATIONS = {
-    "none": "None",
-    "platt": "Platt",
-    "isotonic": "Isotonic",
-    "beta": "Beta",
-    "venn_abers": "Venn–Abers",
-}
-
-WHICH_MODEL = Experiment(
+EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Which model",
@@ -69,6 +58,7 @@ WHICH_MODEL = Experiment(
             extra={"names": {"equal": "Equal", "separate": "As printed"}},
         ),
     ),
+    simulation=models_side_by_side,
     notice=(
         "Upper row: logistic regression lies on the diagonal. Two Gaussian classes with equal covariances have "
         "posteriors that are a logistic function of the features.",
@@ -86,5 +76,3 @@ WHICH_MODEL = Experiment(
     ),
     source=f"{PAPER}, eq. 4, appendix C.1 and Figure 7.",
 )
-
-EXPERIMENTS = (WHICH_MODEL,)

@@ -5,20 +5,28 @@ Shaker and Hüllermeier (2025), appendix C.1 and Figure 7: where the classes' co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from calib.calibrators import CALIBRATORS
+from calib.experiments.shared.gaussian_plane import draw_plane
+from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
-from calib.learn import EXPERIMENTS
-from calib.learn.which_model import CALIBRATIONS, NO_OTHER, ROWS
 from calib.models import MODELS, class_one_score
 from calib.placements import PLACEMENTS
-from calib.simulations.judged import Judged
-from calib.simulations.plane import draw_plane
 
+ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "unequal": "Unequal covariances"}
+NO_OTHER = "none"
+OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.items() if key != "given"}
+CALIBRATIONS = {
+    "none": "None",
+    "platt": "Platt",
+    "isotonic": "Isotonic",
+    "beta": "Beta",
+    "venn_abers": "Venn–Abers",
+}
 FOLDS = 5
 
 
@@ -50,35 +58,33 @@ def fit_one(
 class Models:
     """rows : name of the covariances → the models fitted there, the same ones in each"""
 
-    rows: dict[str, tuple[Judged, ...]]
+    rows: dict[str, tuple[PredictionErrors, ...]]
 
 
 def models_side_by_side(
-    *, random_state: int, watch: Watch | None = None, fit: Callable[..., tuple[Array, Array]] = fit_one, **settings
+    settings: Mapping[str, Any], random_state: int, watch: Watch, fit: Callable[..., tuple[Array, Array]] = fit_one
 ) -> Models:
     """The three models of the paper and the reader's own, on two draws of the data.
 
-    settings : of EXPERIMENTS["which_model"] · fit : ``fit_one``, or something that remembers what it returned
+    settings : other, calibrator, depth, n, trees, leaf, kernel, first
+    fit : ``fit_one``, or something that remembers what it returned
     """
-    experiment = EXPERIMENTS["which_model"]
-    values = experiment.numbers(experiment.check(settings))
-    forest = {"n_estimators": values["trees"], "max_depth": values["depth"], "leaf": values["leaf"]}
+    forest = {"n_estimators": settings["trees"], "max_depth": settings["depth"], "leaf": settings["leaf"]}
     models: list[tuple[str, str, tuple, str]] = [
         ("Forest", "random_forest", tuple(forest.items()), "none"),
-        ("SVM with Platt", "svm", (("kernel", values["kernel"]),), "platt"),
+        ("SVM with Platt", "svm", (("kernel", settings["kernel"]),), "platt"),
         ("Logistic regression", "logistic_regression", (), "none"),
     ]
-    if values["other"] != NO_OTHER:
-        entry, calibrator = MODELS[values["other"]], values["calibrator"]
+    if settings["other"] != NO_OTHER:
+        entry, calibrator = MODELS[settings["other"]], settings["calibrator"]
         if calibrator == "none" and entry.score == "margin":
             calibrator = "platt"
         name = entry.label if calibrator == "none" else f"{entry.label}, {CALIBRATIONS[calibrator]}"
         models.append((name, entry.key, (), calibrator))
-    fits = [(row, *model) for row in (values["first"], "unequal") for model in models]
-    rows: dict[str, list[Judged]] = {}
-    watch = watch or Watch()
+    fits = [(row, *model) for row in (settings["first"], "unequal") for model in models]
+    rows: dict[str, list[PredictionErrors]] = {}
     for i, (row, name, *model) in enumerate(fits):
         part = watch.part(i / len(fits), (i + 1) / len(fits))
-        judged = Judged(name, *fit(random_state, row, values["n"], *model, watch=part))
-        rows.setdefault(ROWS[row], []).append(judged)
+        errors = PredictionErrors(name, *fit(random_state, row, settings["n"], *model, watch=part))
+        rows.setdefault(ROWS[row], []).append(errors)
     return Models({row: tuple(found) for row, found in rows.items()})

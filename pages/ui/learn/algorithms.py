@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from calib.experiments.pooling.simulation import Moves
 from calib.recipe import Recipe
-from calib.simulations.pooling import Moves
 from pages.ui import chart, state
 
 FIELD = "pooling"

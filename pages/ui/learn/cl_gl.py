@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from calib.learn import EXPERIMENTS
+from calib.experiments import EXPERIMENTS
+from calib.experiments.cl_gl.simulation import one_point
 from calib.recipe import Recipe
-from calib.simulations.cl_gl import one_point
-from pages.ui import chart, learn
+from pages.ui import chart
+from pages.ui.learn import experiments
 
 KEPT = 400  # models of all sessions; a classroom that follows one link fits each of them once
 
@@ -23,10 +24,10 @@ def points() -> Callable[..., Any]:
     return lru_cache(maxsize=KEPT)(one_point)
 
 
-def along(recipe: Recipe, values: dict[str, Any]) -> None:
+def stacked(recipe: Recipe, values: dict[str, Any]) -> None:
     """CL, GL and IL for every value of the setting chosen; moving that setting computes nothing anew."""
     experiment, against = EXPERIMENTS["cl_gl"], values["against"]
     fixed = experiment.numbers(values, "cl_gl_sweep") | {against: experiment.values({})[against]}
-    found = learn.simulated("cl_gl_sweep", fixed, recipe.seed, point=points())
+    found = experiments.simulated(experiment, fixed, recipe.seed, "cl_gl_sweep", {"point": points()})
     if found is not None:
         chart.show("cl_gl_sweep", replace(found, own=values[against]), loss=values["loss"])

@@ -1,7 +1,7 @@
 """The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
 
-The words and settings of an experiment stand in ``calib.learn``, its numbers in ``calib.simulations`` and its picture
-in ``calib.figures``, all under one key. Its settings are the Recipe's ``learn``, so that a link holds them.
+An experiment's words and settings, its simulation and its pictures stand in its folder of ``calib.experiments``. Its
+settings are the Recipe's ``learn``, so that a link holds them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 
 import streamlit as st
 
+from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
+from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
-from calib.learn import ASK, EXPERIMENTS, SETTINGS, SKIP, Experiment, shown
 from calib.recipe import Recipe
-from calib.simulations import SIMULATIONS
 from pages.ui import chart, controls, state, work
 from pages.ui.text import plain
 
@@ -30,14 +30,14 @@ def show(
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None,
     below: Callable[[Recipe, dict[str, Any]], None] | None = None,
     compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None,
-    **helpers,
+    using: Mapping[str, Callable[..., Any]] | None = None,
 ) -> None:
     """The experiment of this page that the Recipe chooses, from its question to its source.
 
     pictures : draws them from the settings and the result, where a page does it its own way; returns their records
     below : draws what else belongs to it, from its settings
     compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation
-    helpers : handed on to that simulation
+    using : functions that remember what they returned, for that simulation
     """
     experiment = _choose(recipe, page)
     st.markdown(f"**{plain(experiment.question)}**")
@@ -47,7 +47,7 @@ def show(
     if compute is not None:
         result = compute(recipe, experiment, values)
     else:
-        result = simulated(experiment.key, experiment.numbers(values), recipe.seed, **helpers)
+        result = simulated(experiment, experiment.numbers(values), recipe.seed, using=using)
     if result is None:
         return
     verdict = st.container()
@@ -76,10 +76,17 @@ def _places(experiment: Experiment) -> list[Any]:
     return st.columns([0.6, 0.4], gap="medium")
 
 
-def simulated(key: str, numbers: Mapping[str, Any], seed: int, **helpers) -> Any | None:
-    """What SIMULATIONS[key] returns, kept; None, under progress and Cancel, while it runs."""
-    call = partial(SIMULATIONS[key], random_state=seed, **numbers, **helpers)
-    results = work.run(f"learn_{key}", "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
+def simulated(
+    experiment: Experiment,
+    numbers: Mapping[str, Any],
+    seed: int,
+    simulation: str | None = None,
+    using: Mapping[str, Callable[..., Any]] | None = None,
+) -> Any | None:
+    """What the experiment's simulation returns, kept; None, under progress and Cancel, while it runs."""
+    call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
+    kind = f"learn_{simulation or experiment.key}"
+    results = work.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
     return None if results is None else results[0]
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.figures.learn.finite import NAMES
+from calib.experiments import EXPERIMENTS
+from calib.experiments.finite.figure import NAMES
+from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
-from calib.learn import EXPERIMENTS
 from calib.recipe import Recipe
-from calib.simulations.finite import EveryPartition, Line
 from pages.ui import chart, state
 
 FIELD = "finite.line"

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from calib.figures.learn.calibration_size import settled
-from calib.learn import EXPERIMENTS
-from calib.learn.calibration_size import PUBLISHED_ENTROPY
-from calib.simulations import SIMULATIONS, calibration_size
-from calib.simulations.calibration_size import cells, kept_results, one_repetition, sweep
-from calib.simulations.searched import shipped
+from calib.experiments import EXPERIMENTS
+from calib.experiments.calibration_size import simulation as calibration_size
+from calib.experiments.calibration_size.figure import PUBLISHED_ENTROPY, settled
+from calib.experiments.calibration_size.simulation import RUN, one_repetition, sweep
+from calib.experiments.shared.forest_search import kept_searches
+
+simulate = EXPERIMENTS["calibration_size"].simulate
 
 PRESET = EXPERIMENTS["calibration_size"].values({})
 
@@ -18,7 +19,7 @@ PRESET = EXPERIMENTS["calibration_size"].values({})
 @pytest.fixture(scope="module")
 def kept():
     """Means by share and method, calibrators over the tuned forest."""
-    table = SIMULATIONS["calibration_size"](random_state=0).table
+    table = simulate(random_state=0).table
     return table[table["base"] != "default"]
 
 
@@ -57,15 +58,15 @@ def test_forests_without_calibration_learn_from_both_sets(cell):
 
 
 def test_cells_are_the_repetitions():
-    assert len(cells(0, PRESET)) == 100
-    assert kept_results(0, PRESET) is not None
-    assert kept_results(1, PRESET) is None
-    assert kept_results(0, PRESET | {"repetitions": 5}) is None
+    assert len(RUN.parts(0, PRESET)) == 100
+    assert RUN.kept(0, PRESET) is not None
+    assert RUN.kept(1, PRESET) is None
+    assert RUN.kept(0, PRESET | {"repetitions": 5}) is None
 
 
 def test_what_was_made_beforehand_is_what_the_code_computes(kept):
     """The uncalibrated default forest over all repetitions, by scikit-learn: mean TCE."""
-    table = SIMULATIONS["calibration_size"](random_state=0).table
+    table = simulate(random_state=0).table
     found = table[(table["method"] == "none") & (table["base"] == "default")]["tce"]
     assert np.ptp(found) < 1e-9
     expected = []
@@ -77,7 +78,7 @@ def test_what_was_made_beforehand_is_what_the_code_computes(kept):
 
 
 def test_the_mixtures_were_searched():
-    assert {calibration_size.case(i) for i in range(calibration_size.MIXTURES)} <= set(shipped())
+    assert {calibration_size.case(i) for i in range(calibration_size.MIXTURES)} <= set(kept_searches())
 
 
 def test_rf_opt_has_the_lowest_tce(kept):

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from calib.experiments.cl_gl import EXPERIMENT as CL_GL
+from calib.experiments.cl_gl.simulation import NO_GROUP, one_point
+from calib.experiments.shared.gaussian_plane import expected_loss
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityTree
-from calib.simulations.cl_gl import NO_GROUP, one_model, one_point, sweep
-from calib.simulations.plane import expected_loss
 
 LOSSES = ("brier", "log")
 
@@ -25,7 +26,7 @@ LOSSES = ("brier", "log")
 )
 def test_the_terms_add_up_to_the_expected_loss_and_the_groups_to_the_terms(settings, loss):
     for seed in range(3):
-        found = one_model(random_state=seed, n=200, **settings)
+        found = CL_GL.simulate(random_state=seed, n=200, **settings)
         parts, pi, p = found.point.losses[loss], found.plane.posterior, found.point.p
         total = expected_loss(pi, p, loss)
         if np.isfinite(total):
@@ -43,7 +44,7 @@ def test_the_terms_add_up_to_the_expected_loss_and_the_groups_to_the_terms(setti
 
 @pytest.mark.parametrize("seed", range(5))
 def test_pure_leaves_make_two_groups_and_laplace_splits_them(seed):
-    pure, laplace = (one_model(random_state=seed, leaf=leaf) for leaf in ("frequency", "laplace"))
+    pure, laplace = (CL_GL.simulate(random_state=seed, leaf=leaf) for leaf in ("frequency", "laplace"))
     assert pure.table["p"].tolist() == [0, 1]
     assert pure.point.leaves > 100
     assert 2 < len(laplace.table) < laplace.point.leaves
@@ -53,7 +54,7 @@ def test_pure_leaves_make_two_groups_and_laplace_splits_them(seed):
 
 
 def test_a_group_is_a_union_of_leaves():
-    found = one_model(random_state=1, depth=4, n=500)
+    found = CL_GL.simulate(random_state=1, depth=4, n=500)
     plane = found.plane
     tree = ProbabilityTree(max_depth=4, random_state=1).fit(plane.X, plane.y)
     leaf = tree.apply(plane.test)
@@ -64,7 +65,7 @@ def test_a_group_is_a_union_of_leaves():
 
 @pytest.mark.parametrize("settings", [{"depth": 5}, {"model": "forest", "trees": 10, "depth": 5}], ids=str)
 def test_a_cell_belongs_to_the_group_of_its_prediction(settings):
-    found = one_model(random_state=0, n=200, **settings)
+    found = CL_GL.simulate(random_state=0, n=200, **settings)
     known = found.grid_group != NO_GROUP
     assert known.mean() > 0.95
     if found.point.binned is None:
@@ -76,7 +77,7 @@ def test_a_cell_belongs_to_the_group_of_its_prediction(settings):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_depth_trades_grouping_against_calibration_and_the_best_is_in_between(seed):
-    found = sweep(random_state=seed, against="depth", leaf="laplace", n=1000)
+    found = CL_GL.simulate("cl_gl_sweep", random_state=seed, against="depth", leaf="laplace", n=1000)
     parts = [point.losses["brier"] for point in found.points]
     calibration, grouping = (np.array([getattr(part, name) for part in parts]) for name in ("calibration", "grouping"))
     assert calibration[-1] > 5 * calibration[:3].max()
@@ -93,13 +94,16 @@ def test_a_sweep_passes_through_the_setting_itself_and_can_remember():
         asked.append(kwargs)
         return one_point(*args, **kwargs)
 
-    found = sweep(random_state=0, against="leaf", depth=3, n=100, point=remembering)
-    alone = one_model(random_state=0, leaf="laplace", depth=3, n=100, point=remembering)
+    found = CL_GL.simulate("cl_gl_sweep", random_state=0, against="leaf", depth=3, n=100, using={"point": remembering})
+    alone = CL_GL.simulate(random_state=0, leaf="laplace", depth=3, n=100, using={"point": remembering})
     assert asked[1] == asked[2]
     assert np.array_equal(found.points[1].p, alone.point.p)
-    assert [point.plane.y.size for point in sweep(random_state=0, against="n", depth=2).points][:3] == [50, 100, 200]
+    assert [point.plane.y.size for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="n", depth=2).points][
+        :3
+    ] == [50, 100, 200]
     assert {
-        len(np.unique(point.p)) for point in sweep(random_state=0, against="trees", depth=None, n=50).points[:2]
+        len(np.unique(point.p))
+        for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="trees", depth=None, n=50).points[:2]
     } == {2, 3}
 
 

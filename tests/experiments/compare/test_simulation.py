@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from calib.calibrators import Isotonic, Platt, VennAbers, merge_pair
-from calib.simulations.compare import compare, log_loss_runs
-from calib.simulations.world import WindowScorer, World
+from calib.experiments import EXPERIMENTS
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer
 
 
 def test_every_method_is_what_it_is_alone():
-    found = compare(random_state=2, objects=20, tests=5, draws=50, window=0.2)
+    found = EXPERIMENTS["compare"].simulate(random_state=2, objects=20, tests=5, draws=50, window=0.2)
     rng = np.random.default_rng([2, 3])
-    x, y = World(1.5).draw((50, 25), rng)
+    x, y = NormalClasses(1.5).draw((50, 25), rng)
     assert np.array_equal(found.y, y[:, 20:])
     for row in (0, 21, 49):
         train, labels, test = x[row : row + 1, :20], y[row : row + 1, :20], x[row : row + 1, 20:]
@@ -39,7 +39,7 @@ def test_every_method_is_what_it_is_alone():
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("window", [0.02, 0.5])
 def test_log_loss_is_infinite_for_dir_and_never_for_venn_abers(seed, window):
-    found = log_loss_runs(random_state=seed, window=window, draws=50)
+    found = EXPERIMENTS["log_loss"].simulate(random_state=seed, window=window, draws=50)
     assert np.isinf(found.log_loss("dir")).any()
     for method in ("simplified", "full"):
         assert np.isfinite(found.log_loss(method)).all()
@@ -49,22 +49,22 @@ def test_log_loss_is_infinite_for_dir_and_never_for_venn_abers(seed, window):
 def test_a_narrow_window_widens_the_full_intervals_and_a_wide_one_makes_full_simplified():
     widths = []
     for window in (0.02, 0.1, 0.5):
-        p0, p1 = compare(random_state=0, window=window, draws=50).pairs["full"]
+        p0, p1 = EXPERIMENTS["compare"].simulate(random_state=0, window=window, draws=50).pairs["full"]
         widths.append(np.abs(p1 - p0).mean())
     assert widths[0] > 2 * widths[2]
     assert widths == sorted(widths, reverse=True)
-    wide = compare(random_state=0, window=2.0, draws=50)
+    wide = EXPERIMENTS["compare"].simulate(random_state=0, window=2.0, draws=50)
     assert wide.p["full"] == pytest.approx(wide.p["simplified"], abs=1e-12)
 
 
 def test_direct_isotonic_regression_overfits_where_the_window_is_narrow():
-    found = compare(random_state=0, window=0.05)
+    found = EXPERIMENTS["compare"].simulate(random_state=0, window=0.05)
     tce = {key: float(((p - found.posterior) ** 2).mean()) for key, p in found.p.items()}
     assert max(tce, key=tce.get) == "dir"
 
 
 def test_standard_errors_are_those_of_independent_draws():
-    found = compare(random_state=0, draws=50)
+    found = EXPERIMENTS["compare"].simulate(random_state=0, draws=50)
     values = found.p["full"]
     mean, error = found.mean_and_error(values)
     assert mean == pytest.approx(values.mean(), abs=1e-12)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.simulations.constant import set_side_by_side
+from calib.experiments import EXPERIMENTS
+
+simulate = EXPERIMENTS["constant"].simulate
 
 
 def test_both_are_valid_and_only_one_is_useful():
-    found = set_side_by_side(random_state=0, draws=5000)
+    found = simulate(random_state=0, draws=5000)
     brier = {}
     for key, draws in found.many.items():
         error = draws.y - draws.selected
@@ -21,13 +23,13 @@ def test_both_are_valid_and_only_one_is_useful():
 
 
 def test_without_anything_to_know_the_constant_predictor_is_best():
-    many = set_side_by_side(random_state=0, gap=0.0, draws=5000).many
+    many = simulate(random_state=0, gap=0.0, draws=5000).many
     brier = {key: ((draws.merged - draws.y) ** 2).mean() for key, draws in many.items()}
     assert brier["constant"] < brier["full"]
 
 
 def test_the_curve_is_algorithm_1_at_each_x():
-    found = set_side_by_side(random_state=4, objects=20, draws=500)
+    found = simulate(random_state=4, objects=20, draws=500)
     for i in (0, 80, 160):
         for label, p in ((0, found.p0[i]), (1, found.p1[i])):
             x, y = np.append(found.train_x, found.x[i]), np.append(found.train_y, label)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
+from calib.experiments import EXPERIMENTS
+from calib.experiments.shared.one_feature import pairs
 from calib.placements import PLACEMENTS
-from calib.simulations.counterexample import settle
-from calib.simulations.world import pairs
 from calib.synthetic import MemorisingClassifier, SignExample
+
+simulate = EXPERIMENTS["counterexample"].simulate
 
 
 def test_the_pairs_are_those_of_the_placements_train_and_full():
@@ -23,7 +25,7 @@ def test_the_pairs_are_those_of_the_placements_train_and_full():
 
 
 def test_simplified_settles_beside_one_half_and_full_around_it():
-    found = settle(random_state=0, draws=500)
+    found = simulate(random_state=0, draws=500)
     simplified, full = found.means["simplified"], found.means["full"]
     assert (simplified[:, 1] == 1).all()
     assert simplified[-1, 0] == pytest.approx(2 / 3, abs=0.01)

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from calib.experiments import EXPERIMENTS
+from calib.experiments.finite import START
+from calib.experiments.finite.simulation import Line
 from calib.figures import DARK, FIGURES, LIGHT
-from calib.learn.finite import START
-from calib.simulations.finite import Line, every_partition
+
+simulate = EXPERIMENTS["finite"].simulate
 
 
 def record(key, line=START):
-    return FIGURES[key].prepare(every_partition(line=line))
+    return FIGURES[key].prepare(simulate(line=line))
 
 
 def traces(key, line=START, theme=LIGHT):
@@ -44,7 +47,7 @@ def test_the_table_holds_the_identity_for_every_partition():
 def test_how_many_partitions_are_better():
     table = record("finite_all").table
     assert f"{(table.loss < table.loss[32] - 1e-9).sum()} of 2,048" in record("finite_all").title  # 6 | 7 is bit 5
-    best = every_partition()
+    best = simulate()
     own = str(best.line.cut_at(best.cuts("least")))
     assert record("finite_all", own).title == "Yours is the best of all 2,048 partitions"
     assert table.cuts_after_points[0] == ""
@@ -65,7 +68,7 @@ def test_every_mark_knows_what_a_click_on_it_means(theme):
 
 
 def test_the_cloud_has_a_mark_for_every_place_and_rings_one_s_own():
-    found = every_partition()
+    found = simulate()
     drawn = traces("finite_all")
     shown = drawn["a partition"]
     places = np.column_stack([found.every.grouping, found.every.calibration]).round(6)

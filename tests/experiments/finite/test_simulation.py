@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calib.experiments import EXPERIMENTS
+from calib.experiments.finite import START
+from calib.experiments.finite.simulation import Line, fewest_cuts
 from calib.kernel.checks import InputError
-from calib.learn.finite import START
-from calib.simulations.finite import Line, every_partition, fewest_cuts
 from calib.synthetic import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample
+
+simulate = EXPERIMENTS["finite"].simulate
 
 
 @st.composite
@@ -38,7 +41,7 @@ def test_the_page_starts_with_the_paper_s_example():
     ],
 )
 def test_the_presets_are_the_paper_s_partitions_with_its_values(name, cuts, printed):
-    found = every_partition()
+    found = simulate()
     row, part = found.rows[name], FiniteExample().partition(cuts)
     ours = [float(values[row]) for values in (found.every.calibration, found.every.grouping, found.every.loss)]
     assert ours == pytest.approx([part.calibration, part.grouping, part.loss], abs=1e-12)
@@ -53,7 +56,7 @@ def test_a_line_comes_back_from_its_text(line):
 
 @given(lines())
 def test_presets_and_the_best_are_what_they_are_called(line):
-    found = every_partition(line=str(line))
+    found = simulate(line=str(line))
     every, count = found.every, found.every.cuts.sum(axis=1)
     loss = every.loss.round(12)
     assert found.cuts("own") == line.cuts
@@ -72,7 +75,7 @@ def test_presets_and_the_best_are_what_they_are_called(line):
 
 @given(lines())
 def test_one_is_drawn_of_all_that_cost_the_same_and_it_has_the_fewest_cuts(line):
-    every = every_partition(line=str(line)).every
+    every = simulate(line=str(line)).every
     places = {row: (round(every.calibration[row], 9), round(every.grouping[row], 9)) for row in range(len(every.loss))}
     shown = fewest_cuts(every)
     assert sorted({places[row] for row in shown}) == sorted(set(places.values()))
@@ -119,11 +122,11 @@ def test_a_label_turns_and_a_cut_moves_and_nothing_else_changes(label, cut):
 )
 def test_what_is_no_line_is_refused_by_one_message(text, words):
     with pytest.raises(InputError, match="line") as refused:
-        every_partition(line=text)
+        simulate(line=text)
     assert words in str(refused.value)
 
 
 def test_thirteen_points_are_all_there_at_once():
-    found = every_partition(line=" ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13)))
+    found = simulate(line=" ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13)))
     assert found.every.loss.shape == (4096,)
     assert np.isfinite(found.every.loss).all()

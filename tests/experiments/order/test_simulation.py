@@ -5,8 +5,10 @@ from itertools import permutations
 
 import pytest
 
+from calib.experiments import EXPERIMENTS
 from calib.kernel.checks import InputError
-from calib.simulations.order import count_orderings
+
+simulate = EXPERIMENTS["order"].simulate
 
 
 def said(training, last):
@@ -20,7 +22,7 @@ def said(training, last):
 def test_counts_and_probabilities_are_those_of_all_orderings(objects, ones):
     labels = [1] * ones + [0] * (objects + 1 - ones)
     orderings = set(permutations(labels))
-    found = count_orderings(objects=objects, ones=ones)
+    found = simulate(objects=objects, ones=ones)
     for form in found.forms:
         of_form = [o for o in orderings if (o[0], o[-1]) == (form.first, form.last)]
         assert form.orderings == len(of_form)
@@ -35,4 +37,4 @@ def test_counts_and_probabilities_are_those_of_all_orderings(objects, ones):
 
 def test_more_ones_than_training_labels_are_refused_by_name():
     with pytest.raises(InputError, match="ones must be at most objects, 4, but is 5"):
-        count_orderings(objects=4, ones=5)
+        simulate(objects=4, ones=5)

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
+from calib.experiments import EXPERIMENTS
+from calib.experiments.overlap import simulation as overlap
+from calib.experiments.overlap.simulation import DIMENSIONS, RUN, STEPS, one_step, path
+from calib.experiments.shared.forest_comparison import Calibrated
+from calib.experiments.shared.forest_search import DRAWS, kept_searches
+from calib.experiments.shared.forest_settings import BASELINES
 from calib.kernel.checks import InputError
-from calib.learn import EXPERIMENTS
-from calib.learn.forests import BASELINES
-from calib.simulations import SIMULATIONS, overlap
-from calib.simulations.forests import Calibrated
-from calib.simulations.overlap import DIMENSIONS, STEPS, cells, gathered, kept_results, one_step, path
-from calib.simulations.searched import DRAWS, shipped
 from calib.synthetic.mixture import part_of
+
+simulate = EXPERIMENTS["overlap"].simulate
 
 PRESET = EXPERIMENTS["overlap"].values({})
 PAPER = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
@@ -20,7 +22,7 @@ PAPER = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
 @pytest.fixture(scope="module")
 def kept():
     """TCE by dimension and step (rows) and method (columns), calibrators over the tuned forest."""
-    table = SIMULATIONS["overlap"](random_state=0).table
+    table = simulate(random_state=0).table
     return table[table["base"] != "default"].pivot_table(index=["d", "step"], columns="method", values="tce")
 
 
@@ -41,25 +43,25 @@ def test_a_cell_depends_on_its_seed_and_settings_alone():
 
 
 def test_cells_are_the_steps_of_the_chosen_dimensions():
-    assert len(cells(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
-    assert {name[1] for name in cells(0, PRESET | {"d": "5"})} == {5}
+    assert len(RUN.parts(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
+    assert {name[1] for name in RUN.parts(0, PRESET | {"d": "5"})} == {5}
 
 
 def test_what_is_there_already_is_a_result():
     some = [one_step(2, step, 0, n=60, share=0.25, repetitions=1) for step in (20, 1)]
-    table = gathered(some).table
+    table = RUN.gathered(some).table
     assert list(table["step"].unique()) == [1, 20]
     assert table["runs"].eq(1).all()
 
 
 def test_other_seeds_and_settings_are_computed_anew():
-    assert kept_results(0, PRESET) is not None
-    assert kept_results(1, PRESET) is None
-    assert kept_results(0, PRESET | {"n": 500}) is None
-    assert kept_results(0, PRESET | {"results": "anew"}) is None
-    assert set(kept_results(0, PRESET | {"d": "5"}).table["d"]) == {5}
+    assert RUN.kept(0, PRESET) is not None
+    assert RUN.kept(1, PRESET) is None
+    assert RUN.kept(0, PRESET | {"n": 500}) is None
+    assert RUN.kept(0, PRESET | {"results": "anew"}) is None
+    assert set(RUN.kept(0, PRESET | {"d": "5"}).table["d"]) == {5}
     with pytest.raises(InputError, match="d"):
-        SIMULATIONS["overlap"](random_state=0, d="3")
+        simulate(random_state=0, d="3")
 
 
 def test_what_was_made_beforehand_is_what_the_code_computes():
@@ -70,7 +72,7 @@ def test_what_was_made_beforehand_is_what_the_code_computes():
         data, test = pair.sample(PRESET["n"], rng), pair.sample(overlap.TESTS, rng)
         forest = RandomForestClassifier(100, random_state=repetition).fit(data.X, data.y)
         expected.append(np.mean((forest.predict_proba(test.X)[:, 1] - test.posterior) ** 2))
-    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    table = simulate(random_state=0, d="2").table
     row = table[(table["step"] == STEPS) & (table["method"] == "rf_d")].iloc[0]
     assert row["tce"] == pytest.approx(np.mean(expected), rel=1e-4)
     assert row["tce_error"] == pytest.approx(np.std(expected, ddof=1) / np.sqrt(len(expected)), rel=1e-4)
@@ -78,7 +80,7 @@ def test_what_was_made_beforehand_is_what_the_code_computes():
 
 
 def test_every_step_was_searched_with_all_draws():
-    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(shipped())
+    assert {overlap.case(d, step) for d in DIMENSIONS for step in range(1, STEPS + 1)} <= set(kept_searches())
     assert DRAWS == 50
 
 
@@ -125,21 +127,21 @@ def test_the_error_half_way_grows_with_the_dimensions(kept):
 
 
 def test_two_categories_have_the_smallest_ece_and_the_largest_tce_half_way(kept):
-    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    table = simulate(random_state=0, d="2").table
     ece = table[table["base"] != "default"].pivot_table(index="step", columns="method", values="ece").loc[5:8]
     assert (ece.idxmin(axis=1) == "venn").all()
     assert (kept.loc[2].loc[5:8, [*PAPER, "temperature", "venn"]].idxmax(axis=1) == "venn").all()
 
 
 def test_adjustment_cannot_help_where_probabilities_are_too_extreme():
-    table = SIMULATIONS["overlap"](random_state=0, d="2").table
+    table = simulate(random_state=0, d="2").table
     tce = table[table["base"] == "default"].pivot_table(index="step", columns="method", values="tce").loc[1:4]
     assert np.allclose(tce["ppa"], tce["none"], atol=1e-4)
     assert (tce[["platt", "beta", "isotonic"]].max(axis=1) < tce["none"]).all()
 
 
 def test_brier_falls_with_the_distance_since_irreducible_loss_does():
-    table = SIMULATIONS["overlap"](random_state=0).table
+    table = simulate(random_state=0).table
     for d in DIMENSIONS:
         forest = table[(table["d"] == d) & (table["method"] == "rf_opt")]
         assert np.all(np.diff(forest["irreducible"]) < 0)
@@ -148,7 +150,7 @@ def test_brier_falls_with_the_distance_since_irreducible_loss_does():
 
 def test_beta_peaks_where_a_certain_score_was_wrong():
     """At step 10 in two dimensions, repetition by repetition."""
-    pair, found = path(2, 0)[9], shipped()[overlap.case(2, 10)]
+    pair, found = path(2, 0)[9], kept_searches()[overlap.case(2, 10)]
     wrong, worse = [], []
     for repetition in range(5):
         rng = overlap.generator(2, 10, repetition, 0)

@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calib.experiments import EXPERIMENTS
 from calib.kernel.checks import InputError
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
-from calib.simulations.pooling import pool_step_by_step
+
+simulate = EXPERIMENTS["pooling"].simulate
 
 POINTS = st.lists(st.tuples(st.integers(-5, 9), st.integers(0, 1)), min_size=1, max_size=20)
 
 
 def moves_on(points):
-    return pool_step_by_step(points=" ".join(f"{score}:{label}" for score, label in points))
+    return simulate(points=" ".join(f"{score}:{label}" for score, label in points))
 
 
 def lower_hull(x, y):
@@ -87,4 +89,4 @@ def test_the_mean_label_never_changes(points):
 )
 def test_points_that_are_none_are_refused_by_name(text, message):
     with pytest.raises(InputError, match=f"points must be 1 to 60 points .*{message}"):
-        pool_step_by_step(points=text)
+        simulate(points=text)

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from calib.simulations.regret import regrets
+from calib.experiments import EXPERIMENTS
+
+simulate = EXPERIMENTS["regret"].simulate
 
 
 def worse(loss, p, p0, p1):
@@ -20,7 +22,7 @@ def worse(loss, p, p0, p1):
 @given(p0=st.floats(0.0, 0.95), gap=st.floats(0.02, 1.0))
 def test_the_rule_of_a_loss_has_the_smallest_worse_regret(loss, p0, gap):
     p1 = min(1.0, p0 + gap)
-    found = regrets(p0=p0, p1=p1)
+    found = simulate(p0=p0, p1=p1)
     least = minimize_scalar(
         lambda p: worse(loss, p, p0, p1), bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-10}
     )
@@ -29,7 +31,7 @@ def test_the_rule_of_a_loss_has_the_smallest_worse_regret(loss, p0, gap):
 
 
 def test_the_curves_are_the_regrets():
-    found = regrets(p0=0.2, p1=0.6)
+    found = simulate(p0=0.2, p1=0.6)
     i = 100  # p = 0.25
     assert found.p[i] == 0.25
     assert found.against_p0["square"][i] == pytest.approx(0.25**2 - 0.2**2, abs=1e-12)

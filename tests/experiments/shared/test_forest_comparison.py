@@ -6,14 +6,15 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 
 from calib.calibrators import CALIBRATORS
-from calib.learn.forests import BASELINES, MEASURES
+from calib.experiments.shared.forest_comparison import Calibrated, baselines, measured
+from calib.experiments.shared.forest_search import ForestSettings, search
+from calib.experiments.shared.forest_settings import BASELINES, MEASURES
+from calib.experiments.shared.long_run import means
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityForest
-from calib.simulations.forests import Calibrated, baselines, judge, summary
-from calib.simulations.searched import Searched, search
 from calib.synthetic import GaussianPair
 
-FOUND = Searched({"max_depth": 3, "min_samples_leaf": 5, "leaf": "laplace"}, curtail=7)
+FOUND = ForestSettings({"max_depth": 3, "min_samples_leaf": 5, "leaf": "laplace"}, curtail=7)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_rank_sees_laplace_leaves(objects):
 def test_measures_by_their_definitions(objects):
     *_, test = objects
     p = np.round(np.clip(test.posterior + 0.1, 0, 1), 1)
-    got, pi = judge(test, p), test.posterior
+    got, pi = measured(test, p), test.posterior
     assert set(got) == set(MEASURES)
     assert got["tce"] == pytest.approx(np.mean((p - pi) ** 2), abs=1e-12)
     assert got["irreducible"] == pytest.approx(np.mean(pi * (1 - pi)), abs=1e-12)
@@ -79,7 +80,7 @@ def test_measures_by_their_definitions(objects):
 def test_the_summary_is_mean_and_standard_error(objects):
     data, _, test = objects
     runs = [baselines(data, test, FOUND, seed).assign(step=1) for seed in range(3)]
-    table = summary(runs, ["step"])
+    table = means(runs, ["step"])
     values = [row(run, "rf_d")["tce"] for run in runs]
     got = row(table, "rf_d")
     assert got["runs"] == 3

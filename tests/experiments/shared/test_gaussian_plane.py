@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from calib.simulations.plane import FOREST_GROUPS, draw_plane, expected_loss, groups_for
+from calib.experiments.shared.gaussian_plane import FOREST_GROUPS, draw_plane, expected_loss, groups_for
 from calib.synthetic import GaussianPair
 
 

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from calib.calibrators import VennAbers
-from calib.simulations.world import WindowScorer, World, isotonic_rows, pairs
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, isotonic_rows, pairs
 
 
 def by_definition(scores, y):
@@ -51,16 +51,16 @@ def test_pairs_are_those_of_the_inductive_predictor():
 
 
 def test_the_posterior_is_bayes_rule():
-    world, x = World(1.3), np.linspace(-3, 4, 15)
+    world, x = NormalClasses(1.3), np.linspace(-3, 4, 15)
     one, zero = norm.pdf(x, 1.3), norm.pdf(x)
     assert world.posterior(x) == pytest.approx(one / (one + zero), abs=1e-12)
 
 
 def test_draws_are_independent_labels_and_normal_features():
-    x, y = World(2.0).draw((200_000,), np.random.default_rng(0))
+    x, y = NormalClasses(2.0).draw((200_000,), np.random.default_rng(0))
     assert y.mean() == pytest.approx(0.5, abs=0.005)
     assert (x[y == 1].mean(), x[y == 0].mean(), x[y == 1].std()) == pytest.approx((2, 0, 1), abs=0.01)
-    share = quad(lambda at: World(2.0).posterior(at) * (norm.pdf(at) + norm.pdf(at, 2)) / 2, -10, 12)[0]
+    share = quad(lambda at: NormalClasses(2.0).posterior(at) * (norm.pdf(at) + norm.pdf(at, 2)) / 2, -10, 12)[0]
     assert share == pytest.approx(0.5, abs=1e-9)
 
 

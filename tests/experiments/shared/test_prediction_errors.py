@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.simulations.judged import LEVELS, Judged
-from calib.simulations.plane import expected_loss
+from calib.experiments.shared.gaussian_plane import expected_loss
+from calib.experiments.shared.prediction_errors import LEVELS, PredictionErrors
 
 HUNDREDTHS = st.integers(0, 100)
 OBJECTS = st.lists(st.tuples(HUNDREDTHS, HUNDREDTHS), min_size=1, max_size=30)
@@ -16,7 +16,7 @@ OBJECTS = st.lists(st.tuples(HUNDREDTHS, HUNDREDTHS), min_size=1, max_size=30)
 
 def judged(objects):
     posterior, p = (np.array(values) / 100 for values in zip(*objects, strict=True))
-    return Judged("model", posterior, p)
+    return PredictionErrors("model", posterior, p)
 
 
 @given(OBJECTS)
@@ -51,7 +51,7 @@ def test_the_levels_are_means_by_true_probability():
 
 def test_many_different_predictions_leave_a_remainder():
     rng = np.random.default_rng(0)
-    found = Judged("model", rng.random(2000), rng.random(2000))
+    found = PredictionErrors("model", rng.random(2000), rng.random(2000))
     parts = found.losses
     assert parts.groups == 20
     assert parts.calibration + parts.grouping + parts.remainder == pytest.approx(found.tce, abs=1e-9)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calib.figures.learn.scattered import CELLS, FEW, MOST_POINTS, draw, parts, scattered
-from calib.simulations.judged import Judged
+from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.shared.truth_panels import CELLS, FEW, MOST_POINTS, against_truth, draw, parts
 
 PLENTY = 4000
 
@@ -14,7 +14,7 @@ def shown():
     rng = np.random.default_rng(0)
     posterior = rng.random(PLENTY)
     return tuple(
-        Judged(f"model {i}", posterior, np.clip(posterior + s * rng.normal(size=PLENTY), 0, 1))
+        PredictionErrors(f"model {i}", posterior, np.clip(posterior + s * rng.normal(size=PLENTY), 0, 1))
         for i, s in enumerate((0.0, 0.1, 0.3))
     )
 
@@ -24,7 +24,7 @@ def traces(figure, kind):
 
 
 def test_a_density_counts_every_object(shown):
-    record = scattered(shown, 3, "density", "title", None)
+    record = against_truth(shown, 3, "density", "title", None)
     for heat, judged in zip(traces(draw(record), "heatmap"), shown, strict=True):
         count = np.asarray(heat.customdata)
         assert count.sum() == PLENTY
@@ -34,7 +34,7 @@ def test_a_density_counts_every_object(shown):
 
 
 def test_points_lie_where_they_are_said_to_lie(shown):
-    figure = draw(scattered(shown, 3, "points", "title", None))
+    figure = draw(against_truth(shown, 3, "points", "title", None))
     clouds = [trace for trace in figure.data if trace.mode == "markers"]
     for cloud, judged in zip(clouds, shown, strict=True):
         assert len(cloud.x) == MOST_POINTS
@@ -43,14 +43,14 @@ def test_points_lie_where_they_are_said_to_lie(shown):
 
 
 def test_the_table_holds_both_identities(shown):
-    table = scattered(shown, 3, "points", "title", None).to_frame()
+    table = against_truth(shown, 3, "points", "title", None).to_frame()
     whole = table.calibration + table.grouping + table.irreducible + table.remainder
     assert list(table.bias_squared + table.scatter) == pytest.approx(list(table.tce), abs=1e-9)
     assert list(whole) == pytest.approx(list(table.expected_brier), abs=1e-9)
 
 
 def test_parts_draw_what_the_whole_draws(shown):
-    record = scattered(shown, 3, "points", "title", None)
+    record = against_truth(shown, 3, "points", "title", None)
     whole, alone = draw(record), [draw(part) for part in parts(record)]
     assert [len(figure.data) for figure in alone] == [3, 3, 3]
     for i, figure in enumerate(alone):
@@ -60,7 +60,7 @@ def test_parts_draw_what_the_whole_draws(shown):
 
 def test_the_line_of_means_leaves_out_where_hardly_anybody_is():
     posterior = np.append(np.full(5, 0.01), np.full(95, 0.5))
-    record = scattered((Judged("model", posterior, posterior),), 1, "points", "title", None)
+    record = against_truth((PredictionErrors("model", posterior, posterior),), 1, "points", "title", None)
     line = draw(record).data[-1]
     assert list(line.x) == [0.5]
     assert f"at least {FEW}" in record.caption

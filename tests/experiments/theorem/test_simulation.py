@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from calib.calibrators import VennAbers
-from calib.figures.learn.theorem import by_level
+from calib.experiments import EXPERIMENTS
+from calib.experiments.theorem.figure import by_level
+from calib.experiments.theorem.simulation import PAIRS, running_mean
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
-from calib.simulations.theorem import PAIRS, draw_pairs, running_mean
+
+simulate = EXPERIMENTS["theorem"].simulate
 
 VALID = ("full", "inductive", "venn", "constant", "non_invariant")
 
@@ -19,7 +22,7 @@ def z(values):
 @pytest.mark.parametrize("predictor", VALID)
 @pytest.mark.parametrize("objects", [5, 20])
 def test_the_selected_probability_is_right_on_average_and_at_every_level(predictor, objects):
-    found = [draw_pairs(random_state=s, predictor=predictor, objects=objects, window=0.2, draws=5000) for s in range(4)]
+    found = [simulate(random_state=s, predictor=predictor, objects=objects, window=0.2, draws=5000) for s in range(4)]
     y, selected = np.concatenate([d.y for d in found]), np.concatenate([d.selected for d in found])
     assert abs(z(y - selected)) < 4
     levels = by_level(y, selected)
@@ -30,7 +33,7 @@ def test_the_selected_probability_is_right_on_average_and_at_every_level(predict
 
 
 def test_simplified_with_a_narrow_window_is_not_valid_level_by_level():
-    draws = draw_pairs(random_state=0, predictor="simplified", window=0.05)
+    draws = simulate(random_state=0, predictor="simplified", window=0.05)
     levels = by_level(draws.y, draws.selected)
     inner = levels[levels.error > 0]
     assert (np.abs(inner.observed - inner.p) / inner.error).max() > 20
@@ -56,7 +59,7 @@ def test_predictors_that_ignore_the_object_say_what_the_paper_says():
 
 
 def test_the_same_seed_draws_the_same_and_another_one_another():
-    one, again, other = (draw_pairs(random_state=seed, draws=500) for seed in (3, 3, 4))
+    one, again, other = (simulate(random_state=seed, draws=500) for seed in (3, 3, 4))
     assert np.array_equal(one.p0, again.p0)
     assert not np.array_equal(one.p0, other.p0)
 
@@ -72,8 +75,8 @@ def test_running_means_and_errors_are_those_of_the_first_values():
 
 def test_a_setting_out_of_range_is_refused_by_name_and_long_work_can_be_called_off():
     with pytest.raises(InputError, match="objects must be one of 5, 10"):
-        draw_pairs(random_state=0, objects=7)
+        simulate(random_state=0, objects=7)
     watch = Watch()
     watch.cancel.set()
     with pytest.raises(Cancelled):
-        draw_pairs(random_state=0, watch=watch)
+        simulate(random_state=0, watch=watch)

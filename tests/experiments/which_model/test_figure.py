@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.which_model.simulation import Models
 from calib.figures import FIGURES
-from calib.simulations.judged import Judged
-from calib.simulations.which_model import Models
 
 NAMES = ("Forest", "SVM with Platt", "Logistic regression", "Naive Bayes")
 TRUTH = np.tile([0.25, 0.5], 50)
 
 
 def row(*distances):
-    return tuple(Judged(name, TRUTH, TRUTH + np.sqrt(tce)) for name, tce in zip(NAMES, distances, strict=False))
+    return tuple(
+        PredictionErrors(name, TRUTH, TRUTH + np.sqrt(tce)) for name, tce in zip(NAMES, distances, strict=False)
+    )
 
 
 @pytest.mark.parametrize(

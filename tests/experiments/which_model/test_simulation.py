@@ -12,18 +12,20 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from calib.calibrated import CalibratedClassifier
+from calib.experiments import EXPERIMENTS
+from calib.experiments.shared.gaussian_plane import draw_plane
+from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.experiments.which_model.simulation import FOLDS, OTHERS, fit_one
 from calib.kernel.progress import Cancelled, Watch
-from calib.learn.which_model import OTHERS
-from calib.simulations.judged import Judged
-from calib.simulations.plane import draw_plane
-from calib.simulations.which_model import FOLDS, fit_one, models_side_by_side
+
+simulate = EXPERIMENTS["which_model"].simulate
 
 SEEDS = range(6)
 
 
 @pytest.fixture(scope="module")
 def found():
-    return [list(models_side_by_side(random_state=seed).rows.values()) for seed in SEEDS]
+    return [list(simulate(random_state=seed).rows.values()) for seed in SEEDS]
 
 
 def test_models_are_those_of_scikit_learn():
@@ -35,7 +37,7 @@ def test_models_are_those_of_scikit_learn():
         "SVM with Platt": CalibratedClassifierCV(svm, method="sigmoid", cv=folds, ensemble=False),
         "Logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
     }
-    rows = models_side_by_side(random_state=4, n=200, trees=20).rows
+    rows = simulate(random_state=4, n=200, trees=20).rows
     assert list(rows) == ["Equal covariances", "Unequal covariances"]
     for judged, (name, model) in zip(rows["Unequal covariances"], expected.items(), strict=True):
         assert judged.name == name
@@ -64,7 +66,7 @@ def test_with_unequal_covariances_it_is_biased_and_the_svm_closest(found):
 def test_more_data_do_not_take_its_bias_away():
     def bias(n):
         runs = (fit_one(seed, "unequal", n, "logistic_regression", (), "none") for seed in SEEDS)
-        return np.mean([Judged("", *run).bias for run in runs])
+        return np.mean([PredictionErrors("", *run).bias for run in runs])
 
     assert bias(2000) > 0.9 * bias(500)
 
@@ -99,7 +101,7 @@ def test_any_model_of_the_menu_joins_in(other):
             return fit_one(seed, covariances, n, model, settings, calibrator, watch)
         return np.array([0.2, 0.8]), np.array([0.3, 0.6])
 
-    rows = models_side_by_side(random_state=0, n=100, other=other, fit=quick).rows
+    rows = simulate(random_state=0, n=100, other=other, using={"fit": quick}).rows
     assert asked[3] == (other, "platt" if other == "svm" else "none")
     for models in rows.values():
         assert len(models) == 4
@@ -127,4 +129,4 @@ def test_intervals_are_merged_over_the_folds():
 def test_a_long_search_can_be_called_off():
     watch = Watch(lambda share, what: "setting 2" in what and watch.cancel.set())
     with pytest.raises(Cancelled):
-        models_side_by_side(random_state=0, n=50, other="tuned_forest", watch=watch)
+        simulate(random_state=0, n=50, other="tuned_forest", watch=watch)

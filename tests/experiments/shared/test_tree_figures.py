@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
+from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures import FIGURES
-from calib.simulations.judged import Judged
-from calib.simulations.tree_depth import Along, SideBySide
 
 TRUTH = np.tile([0.25, 0.5], 50)
 
 
 def at_distance(name, tce):
     """A model that is off by the root of its TCE everywhere."""
-    return Judged(name, TRUTH, TRUTH + np.sqrt(tce))
+    return PredictionErrors(name, TRUTH, TRUTH + np.sqrt(tce))
 
 
 def side_by_side(names, distances, **settings):
@@ -67,7 +67,7 @@ def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
     }
     tree |= {"leaf_calibration": tree["calibration"], "leaf_grouping": tree["grouping"]}
     forest = {name: values[::-1] / 10 for name, values in tree.items()}
-    found = Along((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
+    found = SettingCurve((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
     record = FIGURES["tree_depth_curve"].prepare(found)
     assert record.title == (
         "The least CL + GL: one tree 1.00 at depth 4, 2.00 fully grown; the forest 0.100 at depth 4, 0.300 fully grown"

@@ -1,0 +1,45 @@
+"""Six ways to a probability on the same draws."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment, with_default
+from calib.experiments.shared.six_methods import METHODS, compare_methods
+from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="compare",
+    page=PAGE,
+    name="Six methods, the same draws",
+    question="A scorer that looks through a narrow window knows its training objects too well. Calibrate its scores on "
+    "the same training objects, on a held-out third, or by refitting with every new object. Whose probabilities come "
+    "closest to the true ones?",
+    answers=tuple(METHODS.values()),
+    parameters=(
+        training_objects(50),
+        with_default(WINDOW, 0.1),
+        GAP,
+        Parameter(
+            "tests", "Test objects a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."
+        ),
+        draws(200, 50, 100, 200, 500),
+    ),
+    simulation=compare_methods,
+    notice=(
+        "Narrow the window: the training scores become 0 and 1, and direct isotonic regression, which believes them, "
+        "is among the worst. Full Venn–Abers takes notice: its intervals grow towards [0, 1] and its p moves to 1/2.",
+        "Widen the window: simplified and full become one, since refitting no longer changes the order of the scores. "
+        "Platt is hard to beat then, because the true probability is a sigmoid of x.",
+        "A held-out third does not inherit the certainty of training scores, but a third of few objects is little: "
+        "raise the training objects and see it catch up where the window is narrow.",
+    ),
+    formulas=(
+        r"\text{full:}\quad p_y = g_y(s_y(x))",
+        r"s_y \text{ trained on } z_1,\dots,z_l,(x,y)",
+        r"\text{simplified:}\quad p_y = g_y(s(x))",
+        r"s \text{ trained on } z_1,\dots,z_l",
+        r"\text{TCE} = \frac1n\sum (p - \pi(x))^2",
+    ),
+    source=f"{PAPER}, algorithms 1 and 2 and section 3 (DIR); the true calibration error is eq. 4 of Shaker and "
+    "Hüllermeier, Random forest calibration (2025).",
+)

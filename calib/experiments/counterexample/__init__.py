@@ -1,0 +1,32 @@
+"""Proposition 2: simplified Venn–Abers can settle beside the frequency."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment
+from calib.experiments.counterexample.simulation import settle
+from calib.experiments.shared.validity_settings import PAGE, PAPER, draws
+
+EXPERIMENT = Experiment(
+    key="counterexample",
+    page=PAGE,
+    name="Proposition 2",
+    question="A score is 0 or 1 on training objects, by the sign of x, and 2 on every object it has not seen. Class 1 "
+    "has probability 1/3 on the left of zero and 2/3 on the right, 1/2 in all. Where will the simplified Venn–Abers "
+    "interval of a new object lie?",
+    answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
+    parameters=(draws(200, 50, 100, 200, 500, 1000),),
+    simulation=settle,
+    notice=(
+        "A new object scores above every calibration score. With label 1 it is a pool of its own, so that p1 = 1; with "
+        "label 0 it joins the pool of the right side, so that p0 is near 2/3. The frequency 1/2 lies outside.",
+        "More training objects do not help: the interval settles down on the wrong place.",
+        "Full Venn–Abers lets the score see the new object too. It then scores 0 or 1 like the others, and the mean "
+        "interval closes in on 1/2 from both sides.",
+    ),
+    formulas=(
+        r"s(x) = \begin{cases}0 & x \in \{x_1,\dots,x_l\},\ x<0\\ 1 & x \in \{x_1,\dots,x_l\},\ x>0\\ "
+        r"2 & \text{else}\end{cases}",
+        r"\mathbb{E}\,P_0 \to \tfrac23,\quad P_1 = 1,\quad \mathbb{P}(Y=1) = \tfrac12",
+    ),
+    source=f"{PAPER}, proposition 2.",
+)

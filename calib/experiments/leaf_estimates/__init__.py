@@ -1,0 +1,39 @@
+"""What a leaf says: frequency, Laplace, curtailment."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment, with_default
+from calib.experiments.leaf_estimates.simulation import curve_by_threshold, with_leaves
+from calib.experiments.shared.plane_settings import CURTAIL, DEPTH, PAPER, SIZE, SPREAD, TREES, cloud
+
+EXPERIMENT = Experiment(
+    key="leaf_estimates",
+    page="tree_depth",
+    name="Leaf estimates",
+    question="A tree is grown until every leaf is pure, so that it says 0 or 1. Which comes closest to the true "
+    "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 objects take the "
+    "frequency of an ancestor), or a forest of 100 such pure trees?",
+    answers=("Laplace", "Curtailment", "The forest"),
+    parameters=(
+        with_default(CURTAIL, 30),
+        DEPTH,
+        TREES,
+        cloud("leaf_estimates"),
+        SIZE,
+        SPREAD,
+    ),
+    simulation=with_leaves,
+    notice=(
+        "Frequencies of pure leaves are 0 and 1: two rows of points. Laplace pulls small leaves towards one half; the "
+        "leaf itself stays as small as it was.",
+        "Curtailment gives the small leaves up: it asks an ancestor that has seen enough. The threshold is a depth "
+        "that adapts to the place, and again the best one lies in between.",
+        "In a forest pure leaves do less harm, for their errors differ from tree to tree. Curtailed trees still help.",
+    ),
+    formulas=(
+        r"\text{frequency: } \frac{n_1}{n} \qquad \text{Laplace: } \frac{n_1+1}{n+2}",
+        r"\text{curtailed: } \frac{n_1}{n} \text{ of the first ancestor with } n \ge v",
+    ),
+    source=f"{PAPER}, appendix A.4; Zadrozny and Elkan (2001); Provost and Domingos (2003).",
+    also={"leaf_estimates_curve": curve_by_threshold},
+)

@@ -1,0 +1,47 @@
+"""Infinite log loss: who is certain and wrong."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment, view_of
+from calib.experiments.shared.six_methods import compare_methods
+from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW, draws, training_objects
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="log_loss",
+    page=PAGE,
+    name="Infinite log loss",
+    question="A method that says 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic regression "
+    "says 0 below and 1 above its outermost mistakes. After 100 test objects, how many of the runs of direct isotonic "
+    "regression are still finite?",
+    answers=("Nearly all", "About half", "Hardly any"),
+    parameters=(
+        training_objects(50),
+        WINDOW,
+        GAP,
+        Parameter("tests", "Test objects", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
+        draws(100, 20, 50, 100, 200),
+        Parameter(
+            "run",
+            "Run shown",
+            "integer",
+            1,
+            1,
+            20,
+            help="Which draw the upper picture follows.",
+            extra=view_of("log_loss"),
+        ),
+    ),
+    simulation=compare_methods,
+    notice=(
+        "Every certain mistake ends a run of DIR for good; held-out isotonic regression meets the same fate somewhat "
+        "later or sooner.",
+        "Both Venn–Abers predictors stay finite in every run, because p0 < 1 and p1 > 0: the object itself is always "
+        "in its pool. No clipping is needed, and none is done here.",
+    ),
+    formulas=(
+        r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",
+        r"p_0 \le \frac{N-1}{N} < 1, \qquad p_1 \ge \frac1N > 0",
+    ),
+    source=f"{PAPER}, lemma 2 and Table 1, where every log loss of DIR is infinite.",
+)

@@ -1,0 +1,41 @@
+"""How intervals narrow with the calibration set."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment
+from calib.experiments.narrowing.simulation import narrow
+from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, draws
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="narrowing",
+    page=PAGE,
+    name="How intervals narrow",
+    question="The interval of a new object narrows as calibration objects are added. How fast does its mean width "
+    "fall?",
+    answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
+    parameters=(
+        Parameter(
+            "method",
+            "Predictor",
+            "choice",
+            "venn_abers",
+            choices=("venn_abers", "venn"),
+            help="Inductive Venn–Abers, or Venn with two categories.",
+            extra={"names": {"venn_abers": "Venn–Abers", "venn": "Venn"}},
+        ),
+        GAP,
+        draws(50, 10, 20, 50, 100, 200),
+    ),
+    simulation=narrow,
+    notice=(
+        "An interval is as wide as one object weighs in its pool. Isotonic pools grow slower than the data, because "
+        "there are ever more of them: that is the price for following the curve ever more finely.",
+        "The two categories of the Venn predictor take a fixed share of all objects each: its interval shrinks like "
+        "1/n, around a probability that stays coarse.",
+        "The band holds the middle eight tenths of the objects: in the middle of the scores intervals stay widest.",
+    ),
+    formulas=(r"\text{width} = p_1 - p_0 \approx \frac{1}{\text{objects in the pool}} \propto n^{-2/3}",),
+    source=f"{PAPER}, section 3; the size of isotonic pools, of order n to the 2/3, is that of Brunk's cube-root "
+    "asymptotics (1970).",
+)

@@ -1,0 +1,48 @@
+"""Merging: the one probability with the least regret for two."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment, view_of
+from calib.experiments.regret.simulation import regrets
+from calib.experiments.shared.validity_settings import PAGE, PAPER
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="regret",
+    page=PAGE,
+    name="One number for two",
+    question="Someone has to act on a single probability p, and the label may still turn out either way. Against p0 "
+    "where it is 0 and p1 where it is 1 there is something to regret. Which p keeps the larger of the two regrets as "
+    "small as it can be?",
+    answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
+    parameters=(
+        Parameter(
+            "p0", "p0", "number", 0.1, 0.0, 0.99, help="The probability if the label is 0.", extra={"step": 0.01}
+        ),
+        Parameter("p1", "p1", "number", 0.5, 0.01, 1.0, help="The probability if it is 1.", extra={"step": 0.01}),
+        Parameter(
+            "loss",
+            "Loss",
+            "choice",
+            "log",
+            choices=("log", "square"),
+            help="What is regretted: log loss or square loss.",
+            extra=view_of("regret", names={"log": "Log loss", "square": "Square loss"}),
+        ),
+    ),
+    simulation=regrets,
+    notice=(
+        "One regret rises with p, the other falls. Where they cross, the worse of the two is smallest: that is the "
+        "minimax rule of the loss.",
+        "Both rules move p from the midpoint towards 1/2: the wider the interval, the more careful the answer.",
+        "As long as p0 < p1 both rules stay strictly between the two, so that p is never 0 or 1 and the log loss never "
+        "infinite.",
+    ),
+    formulas=(
+        r"\ln\tfrac{1-p_0}{1-p} = \ln\tfrac{p_1}{p} \;\Rightarrow\; p = \tfrac{p_1}{1-p_0+p_1}",
+        r"p^2 - p_0^2 = (1-p)^2 - (1-p_1)^2",
+        r"\Rightarrow\; p = p_1 + \tfrac12 p_0^2 - \tfrac12 p_1^2",
+    ),
+    source=f"{PAPER}, section 4, eq. 10 and 11.",
+    drawn=False,
+)

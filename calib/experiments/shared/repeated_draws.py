@@ -1,0 +1,55 @@
+"""What many draws show: means as they accumulate, and the frequency of class 1 among equal predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calib.kernel.checks import Array
+
+LEVELS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class RunningMean:
+    """The mean of the first t values and its standard error, for some t. Arrays (k,)."""
+
+    t: Array
+    mean: Array
+    error: Array
+
+
+def running_mean(values: Array, points: int = 200) -> RunningMean:
+    """Means of the first t of (n,) values, t from 10 to n in equal steps of its logarithm.
+
+    >>> running_mean(np.array([1.0, 0.0] * 8)).mean[-1:]
+    array([0.5])
+    """
+    n = len(values)
+    t = np.unique(np.geomspace(min(10, n), n, points).astype(int))
+    mean = np.cumsum(values)[t - 1] / t
+    square = np.cumsum(values**2)[t - 1] / t
+    return RunningMean(t, mean, np.sqrt(np.maximum(square - mean**2, 0) / np.maximum(t - 1, 1)))
+
+
+def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
+    """Mean p, frequency of class 1 and its standard error in groups of about equally many draws; equal p stay together.
+
+    error : √(Σ p(1 − p))/n, the spread of the frequency were every p right
+
+    >>> by_level(np.array([0, 1, 1, 1]), np.array([0.5, 0.5, 1.0, 1.0]), groups=2)[["p", "observed"]].to_numpy()
+    array([[0.5, 0.5],
+           [1. , 1. ]])
+    """
+    order = np.argsort(p, kind="stable")
+    rank = np.empty(len(p))
+    rank[order] = np.arange(len(p))
+    _, value = np.unique(p, return_inverse=True)
+    middle = np.bincount(value, weights=rank) / np.bincount(value)  # of the draws that share a value
+    group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
+    n = np.bincount(group)
+    mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
+    error = np.sqrt(np.bincount(group, weights=p * (1 - p))) / n
+    return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})

@@ -1,0 +1,49 @@
+"""How many trees a forest needs."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment
+from calib.experiments.shared.plane_settings import DEPTH, LEAF, PAPER, SIZE, SPREAD, cloud
+from calib.experiments.tree_count.simulation import at_counts, curve_by_count
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="tree_count",
+    page="tree_depth",
+    name="Number of trees",
+    question="From 5 to 50 fully grown trees the forest's probabilities come closer to the truth. Another ten times as "
+    "many, 500: does that bring as much again?",
+    answers=("About as much again", "Far less", "Far more"),
+    parameters=(
+        Parameter(
+            "trees",
+            "Trees",
+            "choice",
+            100,
+            choices=(1, 2, 5, 10, 20, 50, 100, 200, 500),
+            help="One more forest to look at: the first so many trees.",
+        ),
+        DEPTH,
+        LEAF,
+        cloud("tree_count"),
+        SIZE,
+        SPREAD,
+    ),
+    simulation=at_counts,
+    notice=(
+        "More trees narrow the cloud, but only towards what an endless forest would say. Of the distance that is left, "
+        "a share of one over the number of trees is chance.",
+        "What remains at 500 trees is no chance of the trees: all of them saw the same data. Make them shallower, or "
+        "give them more objects.",
+        "One tree against a forest: the forest's TCE is that of its trees on average, less what they disagree. Trees "
+        "that all say the same would gain nothing.",
+    ),
+    formulas=(
+        r"p = \frac1T \sum_t p_t",
+        r"(p-\pi)^2 = \frac1T\sum_t (p_t-\pi)^2 - \frac1T\sum_t (p_t-p)^2",
+        r"\mathrm{E}\,\text{TCE}_T = \text{TCE}_\infty + \frac{V}{T}",
+    ),
+    source=f"{PAPER}, appendix C.2 and Figure 8; the second formula is the ambiguity decomposition of Krogh and "
+    "Vedelsby (1995).",
+    also={"tree_count_curve": curve_by_count},
+)

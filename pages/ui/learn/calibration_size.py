@@ -1,0 +1,16 @@
+"""One of the mixtures of the experiment on calibration sets, drawn under its pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calib.experiments import EXPERIMENTS
+from calib.recipe import Recipe
+from pages.ui import chart
+
+
+def mixture_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The training objects of the first repetition."""
+    sizes = {name: values[name] for name in ("n_train", "n_test")}
+    found = EXPERIMENTS["calibration_size"].simulate("calibration_size_data", random_state=recipe.seed, **sizes)
+    chart.show("calibration_size_data", found)

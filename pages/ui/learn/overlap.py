@@ -1,0 +1,22 @@
+"""The data of the overlap experiment, drawn under its pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calib.experiments import EXPERIMENTS
+from calib.recipe import Recipe
+from pages.ui import chart
+from pages.ui.learn import experiments
+
+
+def steps_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The data of four steps, in as many dimensions as are looked at in detail."""
+    experiment = EXPERIMENTS["overlap"]
+    parameter = next(p for p in experiment.parameters if p.name == "embedding")
+    if int(values["detail"]) > 2:
+        experiments.control(parameter, "learn.overlap.embedding", values["embedding"])
+    own = {name: values[name] for name in ("detail", "embedding")}
+    found = experiments.simulated(experiment, own, recipe.seed, "overlap_data")
+    if found is not None:
+        chart.show("overlap_data", found)

@@ -1,0 +1,63 @@
+"""Models side by side, kept over all sessions, and the same in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import streamlit as st
+
+from calib.experiments import EXPERIMENTS
+from calib.experiments.which_model.simulation import fit_one
+from calib.figures import FIGURES
+from calib.kernel.progress import Watch
+from calib.kernel.wording import number
+from calib.recipe import Recipe
+from pages.ui import work
+from pages.ui.learn import experiments
+
+KEPT_MODELS = 200
+
+
+@st.cache_resource
+def models() -> Callable[..., Any]:
+    """``fit_one`` that remembers, whoever watches."""
+    kept, lock = work.Kept(KEPT_MODELS), Lock()
+
+    def remembered(*what: Any, watch: Watch) -> Any:
+        with lock:
+            found = kept.get(what)
+        if found is None:
+            found = fit_one(*what, watch=watch)
+            with lock:
+                kept.get_or_make(what, lambda: found)
+        return found
+
+    return remembered
+
+
+COLUMNS = {
+    "model": "Model",
+    "tce": "TCE",
+    "bias_squared": "Bias²",
+    "scatter": "Scatter",
+    "calibration": "CL",
+    "grouping": "GL",
+    "irreducible": "IL",
+    "expected_brier": "Expected Brier",
+}
+
+
+def losses(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The same models in numbers."""
+    experiment = EXPERIMENTS["which_model"]
+    found = experiments.simulated(experiment, experiment.numbers(values), recipe.seed, using={"fit": models()})
+    table = FIGURES["which_model"].prepare(found).to_frame().rename(columns=COLUMNS)[list(COLUMNS.values())]
+    st.dataframe(
+        table.set_index("Model").map(number),
+        width="stretch",
+        key="which_model_losses",
+        alt="True calibration error, its two parts, and the three parts of the expected Brier score, for every model",
+    )
+    st.caption("TCE = bias² + scatter; CL + GL + IL = expected Brier score, up to the spread inside 20 quantile bins.")
