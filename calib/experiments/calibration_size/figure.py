@@ -53,13 +53,13 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
     last = last[[key for key in PAPER_METHODS if key in last]]
     best = last.idxmax() if measure in ("accuracy", "group_entropy", "bin_entropy") else last.idxmin()
-    said = "highest" if measure in ("accuracy", "group_entropy", "bin_entropy") else "lowest"
+    extreme = "highest" if measure in ("accuracy", "group_entropy", "bin_entropy") else "lowest"
     needs = ""
     if measure in ("tce", "ece", "brier"):
         shares = (f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
         needs = f"It stays within a fifth of where it ends from: {', '.join(shares)}. "
     return Sizes(
-        title=f"{MEASURES[measure]} is {said} with {name(best)} once calibration and training sets are of one size: "
+        title=f"{MEASURES[measure]} is {extreme} with {name(best)} once calibration and training sets are of one size: "
         f"{number(last[best])}; Venn–Abers goes from {number(first['venn_abers'])} to {number(last['venn_abers'])}",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; in ink, at every tenth: forests that learn from "
         f"training and calibration objects alike. Bands: two standard errors. {needs}{how_made(found)}",

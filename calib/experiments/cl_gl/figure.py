@@ -44,15 +44,15 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     """Both posteriors on the grid, and the identity with its numbers."""
     point, plane = found.point, found.plane
     total = expected_loss(plane.posterior, point.p, loss)
-    said = identity(point.losses[loss], total, loss)
+    sum_of_terms = identity(point.losses[loss], total, loss)
     far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
     return Surfaces(
-        title=said,
+        title=sum_of_terms,
         caption="Probability of class 1, true and predicted, from blue (0) to orange (1); the line is one half. "
         f"Marks are training objects, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
         f"{len(plane.posterior):,} new objects with their true posteriors.",
         alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted posterior "
-        f"{number(far)}. {said}.",
+        f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(
             {
                 "x1": plane.grid[:, 0],

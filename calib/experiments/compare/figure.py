@@ -61,49 +61,8 @@ def prepare(found: Compared) -> Compare:
 
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     """Distances above, reliability below."""
-    methods = list(record.table.method)
-    count = len(methods)
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=860,
-            margin={"l": 12, "r": 16, "t": 30, "b": 52},
-            showlegend=False,
-            xaxis={
-                "title": {"text": "TCE"},
-                "domain": [0, 0.5],
-                "rangemode": "tozero",
-                "fixedrange": True,
-                "nticks": 5,
-            },
-            yaxis={
-                "range": [-0.6, count - 0.4],
-                "domain": [0.64, 1],
-                "tickvals": list(range(count)),
-                "ticktext": [
-                    f"{METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
-                    for key in reversed(methods)
-                ],
-                "automargin": True,
-                "showgrid": False,
-                "fixedrange": True,
-            },
-            xaxis2={
-                "title": {"text": "Predicted"},
-                "range": [-0.02, 1.02],
-                "fixedrange": True,
-                "anchor": "y2",
-            },
-            yaxis2={
-                "title": {"text": "Observed"},
-                "range": [-0.02, 1.02],
-                "domain": [0, 0.52],
-                "fixedrange": True,
-                "anchor": "x2",
-            },
-            annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],
-        )
-    )
+    count = len(record.table)
+    figure = go.Figure(layout=_layout(record, theme))
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -138,6 +97,50 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
             hovertemplate="predicted %{x:.3f}, observed %{y:.3f} of %{customdata:,d}",
         )
     return figure
+
+
+def _layout(record: Compare, theme: Theme) -> go.Layout:
+    methods = list(record.table.method)
+    count = len(methods)
+    return layout(
+        theme,
+        height=860,
+        margin={"l": 12, "r": 16, "t": 30, "b": 52},
+        showlegend=False,
+        xaxis={
+            "title": {"text": "TCE"},
+            "domain": [0, 0.5],
+            "rangemode": "tozero",
+            "fixedrange": True,
+            "nticks": 5,
+        },
+        yaxis={
+            "range": [-0.6, count - 0.4],
+            "domain": [0.64, 1],
+            "tickvals": list(range(count)),
+            "ticktext": [
+                f"{METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
+                for key in reversed(methods)
+            ],
+            "automargin": True,
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        xaxis2={
+            "title": {"text": "Predicted"},
+            "range": [-0.02, 1.02],
+            "fixedrange": True,
+            "anchor": "y2",
+        },
+        yaxis2={
+            "title": {"text": "Observed"},
+            "range": [-0.02, 1.02],
+            "domain": [0, 0.52],
+            "fixedrange": True,
+            "anchor": "x2",
+        },
+        annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],
+    )
 
 
 FIGURES = (FigureEntry("compare", "Six methods on the same draws", prepare, draw),)

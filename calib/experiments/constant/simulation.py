@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.experiments.theorem.simulation import Draws, draw_pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
@@ -43,14 +43,14 @@ def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watc
 
     settings : objects (l), window, gap, draws
     """
-    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
-    train_x, train_y = world.draw((settings["objects"],), rng)
+    classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    train_x, train_y = classes.draw((settings["objects"],), rng)
     x = np.linspace(-2.5, settings["gap"] + 2.5, GRID)
     scorer = WindowScorer.fit(train_x[None], train_y[None], settings["window"]).repeated(GRID)
-    p0, p1 = pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
+    p0, p1 = venn_abers_pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
     k, size = int(train_y.sum()), len(train_y) + 1
     many = {
         key: draw_pairs({**settings, "predictor": key}, random_state, watch.part(i / 2, (i + 1) / 2))
         for i, key in enumerate(("constant", "full"))
     }
-    return OneTrainingSet(x, world.posterior(x), p0, p1, (k / size, (k + 1) / size), train_x, train_y, many)
+    return OneTrainingSet(x, classes.posterior(x), p0, p1, (k / size, (k + 1) / size), train_x, train_y, many)

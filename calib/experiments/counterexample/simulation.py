@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.experiments.shared.one_feature import pairs
+from calib.experiments.shared.one_feature import venn_abers_pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.synthetic import SignExample
@@ -51,7 +51,7 @@ def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Sett
         seen = (x > 0).astype(float)
         unseen = np.column_stack([seen[:, :-1], np.full(draws, UNSEEN)])
         for method, scores in (("simplified", unseen), ("full", seen)):
-            pair = np.column_stack(pairs(scores, scores, y))
+            pair = np.column_stack(venn_abers_pairs(scores, scores, y))
             means[method].append(pair.mean(axis=0))
             errors[method].append(pair.std(axis=0, ddof=1) / np.sqrt(draws))
     return Settling(

@@ -103,19 +103,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
         )
         if infinite.size:
             last = trace[infinite[0] - 1] if infinite[0] else 0.0
-            figure.add_scatter(
-                x=[t[infinite[0]]],
-                y=[min(last, 0.97 * top)],
-                mode="markers+text",
-                text=["∞"],
-                textposition="top center",
-                textfont={"size": 15, "color": theme.ink},
-                name=METHODS[key],
-                legendgroup=key,
-                showlegend=False,
-                marker={"symbol": "x", "size": 11, "color": mark.color},
-                hovertemplate="infinite from object %{x} on",
-            )
+            figure.add_trace(_end(key, int(t[infinite[0]]), min(last, 0.97 * top), theme))
         figure.add_scatter(
             x=t,
             y=record.finite[key],
@@ -128,6 +116,23 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             hovertemplate="%{y:.0%} finite after %{x} objects",
         )
     return figure
+
+
+def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
+    """A cross where a line becomes infinite."""
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        mode="markers+text",
+        text=["∞"],
+        textposition="top center",
+        textfont={"size": 15, "color": theme.ink},
+        name=METHODS[key],
+        legendgroup=key,
+        showlegend=False,
+        marker={"symbol": "x", "size": 11, "color": METHOD_MARKS[key].color},
+        hovertemplate="infinite from object %{x} on",
+    )
 
 
 FIGURES = (FigureEntry("log_loss", "Infinite log loss", prepare, draw),)

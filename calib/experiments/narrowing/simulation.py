@@ -36,14 +36,14 @@ class Narrowing:
 
 
 def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narrowing:
-    """``draws`` calibration sets of every size, each judged on TESTS new objects; the score is x itself.
+    """``draws`` calibration sets of every size, each with TESTS new objects; the score is x itself.
 
     settings : method, gap, draws
     """
-    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     rows = []
     for size in watch.loop(SIZES, "calibration sets"):
-        widths = np.array([_widths(settings["method"], world, size, rng) for _ in range(settings["draws"])])
+        widths = np.array([_widths(settings["method"], classes, size, rng) for _ in range(settings["draws"])])
         means = widths.mean(axis=1)
         rows.append((means.mean(), means.std(ddof=1) / np.sqrt(len(means)), *np.quantile(widths, (0.1, 0.9))))
     sizes, (mean, error, low, high) = np.array(SIZES), np.array(rows).T
@@ -52,8 +52,8 @@ def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narr
     return Narrowing(settings["method"], sizes, mean, error, low, high, slope)
 
 
-def _widths(method: str, world: NormalClasses, size: int, rng: np.random.Generator) -> Array:
-    (x, y), (new, _) = world.draw((size,), rng), world.draw((TESTS,), rng)
-    options = {"threshold": world.gap / 2} if method == "venn" else {}
+def _widths(method: str, classes: NormalClasses, size: int, rng: np.random.Generator) -> Array:
+    (x, y), (new, _) = classes.draw((size,), rng), classes.draw((TESTS,), rng)
+    options = {"threshold": classes.gap / 2} if method == "venn" else {}
     p0, p1 = CALIBRATORS[method](**options).fit(x, y).predict_interval(new).T
     return p1 - p0

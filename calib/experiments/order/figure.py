@@ -24,11 +24,11 @@ class Order(Finding):
 
 def prepare(orderings: Orderings) -> Order:
     """The counts of the four forms, and whether the selected probability is the frequency in both columns."""
-    said = {form.first: form.selected for form in orderings.forms}
+    selected = {form.first: form.selected for form in orderings.forms}
     found = {first: orderings.frequency(first) for first in (0, 1)}
-    perfect = all(found[first] in (said[first], None) for first in (0, 1))
+    perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
-        f"after a first {first} it says {_fraction(orderings, said[first])}, and class 1 comes in "
+        f"after a first {first} it says {_fraction(orderings, selected[first])}, and class 1 comes in "
         f"{_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None

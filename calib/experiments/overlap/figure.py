@@ -105,11 +105,11 @@ def _finding(table: pd.DataFrame, measure: str) -> tuple[str, int | None]:
 
 def _ends(rows: pd.DataFrame, measure: str) -> str:
     """RF_d and RF_opt at both ends, for readers who do not see the lines."""
-    said = []
+    ends = []
     for method in ("rf_d", "rf_opt"):
         line = rows[rows["method"] == method][measure]
-        said.append(f"{name(method)} from {number(line.iloc[0])} to {number(line.iloc[-1])}")
-    return ", ".join(said)
+        ends.append(f"{name(method)} from {number(line.iloc[0])} to {number(line.iloc[-1])}")
+    return ", ".join(ends)
 
 
 def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:

@@ -1,1 +1,1 @@
-"""What several experiments share: their data and models, how they are judged, and shapes of their pictures."""
+"""What several experiments share: data, models, what predictions are worth, and shapes of their pictures."""

@@ -1,6 +1,6 @@
 """Two Gaussian classes in the plane, known everywhere, and what trees and forests say of their test objects.
 
-Shaker and Hüllermeier (2025), appendix C.1. All that is judged is judged on TESTS new objects with their posteriors π,
+Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new objects with their posteriors π,
 so that no label adds noise.
 """
 

@@ -1,6 +1,6 @@
-"""The world of the validity experiments: one feature, two normal classes, independent observations, known posterior.
+"""The data of the validity experiments: one feature, two normal classes, independent observations, known posterior.
 
-And what can be said of very many small data sets at once: isotonic fits and window scores of all of them in a few array
+And what is computed of very many small data sets at once: isotonic fits and window scores of all of them in a few array
 operations, one row a data set.
 """
 
@@ -63,7 +63,7 @@ def isotonic_rows(scores: Array, y: Array) -> Array:
     return fitted
 
 
-def pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
+def venn_abers_pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
     """p0 and p1 of every row's last object, (D,): scores (D, l + 1) with label 0 and with label 1 for it, y (D, l).
 
     The same scores twice make the simplified or inductive predictor, scores refitted with the object the full one.

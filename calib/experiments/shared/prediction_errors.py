@@ -37,8 +37,8 @@ class Levels:
 class PredictionErrors:
     """Predictions p (m,) of a model for objects with true probabilities ``posterior`` (m,).
 
-    >>> judged = PredictionErrors("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
-    >>> judged.tce, judged.bias, judged.scatter               # p − π: .49, .50, −.49, −.50; mean ±.495
+    >>> errors = PredictionErrors("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
+    >>> errors.tce, errors.bias, errors.scatter               # p − π: .49, .50, −.49, −.50; mean ±.495
     (0.24505..., 0.24502..., 2.5...e-05)
     """
 
@@ -56,9 +56,9 @@ class PredictionErrors:
         index = np.unique(bin_index(self.posterior, LEVELS), return_inverse=True)[1]
         k = int(index.max()) + 1
         count, off = group_sums(index, k), self.p - self.posterior
-        truth, said, mean = (group_sums(index, k, values) / count for values in (self.posterior, self.p, off))
+        truth, predicted, mean = (group_sums(index, k, values) / count for values in (self.posterior, self.p, off))
         spread = group_sums(index, k, (off - mean[index]) ** 2) / count
-        return Levels(count / len(self.p), truth, said, spread)
+        return Levels(count / len(self.p), truth, predicted, spread)
 
     @property
     def bias(self) -> float:

@@ -52,7 +52,7 @@ def lines(found: SettingCurve, shown: Panels, axis: str, title: str, caption: st
         title=title,
         caption=f"{caption} The dotted line is the setting above."
         + (" Each panel has a scale of its own." if len(shown) > 1 else ""),
-        alt=" ".join(_said(model, curves, names) for model, curves in shown.items()),
+        alt=" ".join(_in_words(model, curves, names) for model, curves in shown.items()),
         table=pd.concat(
             [pd.DataFrame({"model": model, axis.lower(): names} | dict(curves)) for model, curves in shown.items()],
             ignore_index=True,
@@ -66,7 +66,7 @@ def lines(found: SettingCurve, shown: Panels, axis: str, title: str, caption: st
     )
 
 
-def _said(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
+def _in_words(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
     listed = "; ".join(
         f"{quantity} " + ", ".join(f"{number(y)} at {name}" for name, y in zip(names, values, strict=True))
         for quantity, values in curves.items()
@@ -77,7 +77,7 @@ def _said(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
 def parts(record: Lines) -> list[Lines]:
     """Its panels as records of their own."""
     return [
-        replace(record, shown={model: curves}, alt=_said(model, curves, record.names))
+        replace(record, shown={model: curves}, alt=_in_words(model, curves, record.names))
         for model, curves in record.shown.items()
     ]
 

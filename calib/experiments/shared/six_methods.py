@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.calibrators import Isotonic, Platt, merge_pair
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.metrics.scoring import log_losses
@@ -60,9 +60,9 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
 
     settings : objects (l), window, gap, tests (m), draws (D)
     """
-    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     draws, size, m, window = (settings[name] for name in ("draws", "objects", "tests", "window"))
-    x, y = world.draw((draws, size + m), rng)
+    x, y = classes.draw((draws, size + m), rng)
     found: dict[str, list[Array]] = {method: [] for method in METHODS}
     both: dict[str, list[tuple[Array, Array]]] = {method: [] for method in ("simplified", "full")}
     for start in watch.loop(range(0, draws, AT_ONCE), "draws"):
@@ -83,7 +83,7 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
     p = {method: np.concatenate(parts) for method, parts in found.items() if parts}
     p |= {method: merge_pair(p0, p1) for method, (p0, p1) in pairs_of.items()}
     return Compared(
-        size, y[:, size:], world.posterior(x[:, size:]), {method: p[method] for method in METHODS}, pairs_of
+        size, y[:, size:], classes.posterior(x[:, size:]), {method: p[method] for method in METHODS}, pairs_of
     )
 
 
@@ -108,11 +108,11 @@ def _held_out(x: Array, y: Array, test: Array, window: float) -> Array:
 def _simplified(scorer: WindowScorer, scores: Array) -> tuple[Array, Array]:
     m = scores.shape[1]
     extended = np.column_stack([np.repeat(scorer.training, m, axis=0), scores.ravel()])
-    p0, p1 = pairs(extended, extended, np.repeat(scorer.y, m, axis=0))
+    p0, p1 = venn_abers_pairs(extended, extended, np.repeat(scorer.y, m, axis=0))
     return p0.reshape(scores.shape), p1.reshape(scores.shape)
 
 
 def _full(scorer: WindowScorer, test: Array) -> tuple[Array, Array]:
     many = scorer.repeated(test.shape[1])
-    p0, p1 = pairs(many.with_object(test.ravel(), 0), many.with_object(test.ravel(), 1), many.y)
+    p0, p1 = venn_abers_pairs(many.with_object(test.ravel(), 0), many.with_object(test.ravel(), 1), many.y)
     return p0.reshape(test.shape), p1.reshape(test.shape)

@@ -31,8 +31,8 @@ class Theorem(Finding):
 
 def prepare(draws: Draws) -> Theorem:
     """The running means and the levels of the selected probability."""
-    said = {"selected": draws.selected, "p0": draws.p0, "p1": draws.p1, "merged": draws.merged}
-    runs = {name: running_mean(draws.y - p) for name, p in said.items()}
+    probabilities = {"selected": draws.selected, "p0": draws.p0, "p1": draws.p1, "merged": draws.merged}
+    runs = {name: running_mean(draws.y - p) for name, p in probabilities.items()}
     levels = by_level(draws.y, draws.selected)
     last = {name: (float(run.mean[-1]), float(run.error[-1])) for name, run in runs.items()}
     inside = {name: abs(mean) <= 2 * error for name, (mean, error) in last.items()}
@@ -65,39 +65,7 @@ def _run(name: str, run: RunningMean) -> pd.DataFrame:
 
 def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
     """The running means above, the levels below."""
-    most = int(record.runs["selected"].t[-1])
-    reach = max(0.05, *(float(np.abs(run.mean[run.t >= 50]).max(initial=0)) for run in record.runs.values()))
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=700,
-            margin={"l": 60, "r": 16, "t": 28, "b": 56},
-            shapes=[level(theme)],
-            xaxis={
-                "type": "log",
-                "range": [1, np.log10(most)],
-                "title": {"text": "Draws so far"},
-                "fixedrange": True,
-                "anchor": "y",
-                "dtick": 1,
-                "tickformat": ",d",
-            },
-            yaxis={
-                "title": {"text": "Mean of label − probability"},
-                "range": [-1.25 * reach, 1.25 * reach],
-                "domain": [0.6, 1],
-                "fixedrange": True,
-            },
-            xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "fixedrange": True, "anchor": "y2"},
-            yaxis2={
-                "title": {"text": "Frequency of class 1"},
-                "range": [-0.02, 1.02],
-                "domain": [0, 0.45],
-                "fixedrange": True,
-            },
-            annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
-        )
-    )
+    figure = go.Figure(layout=_layout(record, theme))
     run = record.runs["selected"]
     figure.add_trace(band(run.t, -2 * run.error, 2 * run.error, theme.ink))
     styles = {
@@ -111,22 +79,60 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
         figure.add_scatter(
             x=run.t, y=run.mean, mode="lines", name=NAMES[key], line=style, hovertemplate="%{y:.4f} after %{x:,d} draws"
         )
-    levels = record.levels
-    figure.add_scatter(
+    figure.add_traces(_levels(record.levels, theme))
+    return figure
+
+
+def _layout(record: Theorem, theme: Theme) -> go.Layout:
+    most = int(record.runs["selected"].t[-1])
+    reach = max(0.05, *(float(np.abs(run.mean[run.t >= 50]).max(initial=0)) for run in record.runs.values()))
+    return layout(
+        theme,
+        height=700,
+        margin={"l": 60, "r": 16, "t": 28, "b": 56},
+        shapes=[level(theme)],
+        xaxis={
+            "type": "log",
+            "range": [1, np.log10(most)],
+            "title": {"text": "Draws so far"},
+            "fixedrange": True,
+            "anchor": "y",
+            "dtick": 1,
+            "tickformat": ",d",
+        },
+        yaxis={
+            "title": {"text": "Mean of label − probability"},
+            "range": [-1.25 * reach, 1.25 * reach],
+            "domain": [0.6, 1],
+            "fixedrange": True,
+        },
+        xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "fixedrange": True, "anchor": "y2"},
+        yaxis2={
+            "title": {"text": "Frequency of class 1"},
+            "range": [-0.02, 1.02],
+            "domain": [0, 0.45],
+            "fixedrange": True,
+        },
+        annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
+    )
+
+
+def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
+    """The frequency of class 1 by P_Y, and the diagonal."""
+    axes = {"xaxis": "x2", "yaxis": "y2"}
+    diagonal = go.Scatter(
         x=[0, 1],
         y=[0, 1],
-        xaxis="x2",
-        yaxis="y2",
+        **axes,
         mode="lines",
         line={"color": theme.diagonal, "width": 1},
         hoverinfo="skip",
         showlegend=False,
     )
-    figure.add_scatter(
+    observed = go.Scatter(
         x=levels.p,
         y=levels.observed,
-        xaxis="x2",
-        yaxis="y2",
+        **axes,
         mode="markers",
         showlegend=False,
         marker={"color": theme.ink, "size": 9, "symbol": "diamond"},
@@ -134,7 +140,7 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
         customdata=levels.draws,
         hovertemplate="P_Y %{x:.3f}, class 1 in %{y:.3f} of %{customdata:,d} draws<extra></extra>",
     )
-    return figure
+    return [diagonal, observed]
 
 
 FIGURES = (FigureEntry("theorem", "Theorem 1", prepare, draw),)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.calibrators import merge_pair
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, pairs
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 
@@ -68,29 +68,29 @@ def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> 
     >>> sorted(set((draws.p1 - draws.p0).round(4).tolist()))       # k/6 and (k + 1)/6
     [0.1667]
     """
-    world, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
+    classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     parts = []
     for start in watch.loop(range(0, settings["draws"], AT_ONCE), "draws"):
-        x, y = world.draw((min(AT_ONCE, settings["draws"] - start), settings["objects"] + 1), rng)
+        x, y = classes.draw((min(AT_ONCE, settings["draws"] - start), settings["objects"] + 1), rng)
         p0, p1 = PAIRS[settings["predictor"]](x, y[:, :-1], settings)
-        parts.append((y[:, -1], world.posterior(x[:, -1]), p0, p1))
+        parts.append((y[:, -1], classes.posterior(x[:, -1]), p0, p1))
     return Draws(settings["predictor"], settings["objects"], *map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _full(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     scorer = WindowScorer.fit(x[:, :-1], y, settings["window"])
-    return pairs(scorer.with_object(x[:, -1], 0), scorer.with_object(x[:, -1], 1), y)
+    return venn_abers_pairs(scorer.with_object(x[:, -1], 0), scorer.with_object(x[:, -1], 1), y)
 
 
 def _simplified(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     scorer = WindowScorer.fit(x[:, :-1], y, settings["window"])
     scores = np.column_stack([scorer.training, scorer.new(x[:, -1:])])
-    return pairs(scores, scores, y)
+    return venn_abers_pairs(scores, scores, y)
 
 
 def _inductive(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
     """The score is x itself, known before the calibration objects are."""
-    return pairs(x, x, y)
+    return venn_abers_pairs(x, x, y)
 
 
 def _venn(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:

@@ -44,7 +44,7 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         },
         forest_of(found): {"TCE = CL + GL": forest["tce"], "CL": forest["calibration"], "GL": forest["grouping"]},
     }
-    said = [
+    least = [
         f"{number(curve['tce'].min())} at {_depth(found.values[int(np.argmin(curve['tce']))])}, "
         f"{number(curve['tce'][-1])} fully grown"
         for curve in (tree, forest)
@@ -53,7 +53,7 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         found,
         shown,
         "Depth",
-        f"The least CL + GL: one tree {said[0]}; the forest {said[1]}",
+        f"The least CL + GL: one tree {least[0]}; the forest {least[1]}",
         "CL: what wrong numbers cost. GL: what lumping together costs. The ring marks the least sum. The tree's groups "
         f"are its {'leaves' if groups == 'leaves' else 'equal predictions'}, the forest's are equal predictions or, "
         "where hardly two coincide, 20 quantile bins, whose inner spread is the little that CL and GL lack to the sum.",

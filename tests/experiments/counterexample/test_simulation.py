@@ -5,7 +5,7 @@ import pytest
 
 from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared.one_feature import pairs
+from calib.experiments.shared.one_feature import venn_abers_pairs
 from calib.placements import PLACEMENTS
 from calib.synthetic import MemorisingClassifier, SignExample
 
@@ -19,9 +19,9 @@ def test_the_pairs_are_those_of_the_placements_train_and_full():
     unseen = np.append(seen[0, :-1], 2.0)[None]
     for key, scores in (("train", unseen), ("full", seen)):
         placed = PLACEMENTS[key]().fit(MemorisingClassifier(), X[:-1], y[:-1])
-        said = placed.predict(placed.calibrate(VennAbers()), placed.score(X[-1:]))
-        p0, p1 = pairs(scores, scores, y[None, :-1])
-        assert (p0[0], p1[0]) == pytest.approx((said.p0[0], said.p1[0]), abs=1e-12)
+        predictions = placed.predict(placed.calibrate(VennAbers()), placed.score(X[-1:]))
+        p0, p1 = venn_abers_pairs(scores, scores, y[None, :-1])
+        assert (p0[0], p1[0]) == pytest.approx((predictions.p0[0], predictions.p1[0]), abs=1e-12)
 
 
 def test_simplified_settles_beside_one_half_and_full_around_it():

@@ -19,7 +19,7 @@ def test_the_best_threshold_of_curtailment_lies_in_the_middle(remembered):
 def test_laplace_and_curtailment_help_one_tree_and_the_forest(remembered):
     for seed in SEEDS:
         tree, laplace, curtailed, forest, forest_laplace, forest_curtailed = (
-            judged.tce for judged in simulate(random_state=seed, using=remembered).shown
+            errors.tce for errors in simulate(random_state=seed, using=remembered).shown
         )
         assert curtailed < laplace < tree
         assert forest_curtailed < forest_laplace < forest < tree

@@ -11,7 +11,7 @@ from calib.kernel.checks import InputError
 simulate = EXPERIMENTS["order"].simulate
 
 
-def said(training, last):
+def predicted(training, last):
     """The remark's predictor, and what its selector takes when the label ``last`` comes."""
     length, k = len(training), sum(training)
     pair = (k - 1, k) if training[0] else (k, k + 1)
@@ -26,9 +26,9 @@ def test_counts_and_probabilities_are_those_of_all_orderings(objects, ones):
     for form in found.forms:
         of_form = [o for o in orderings if (o[0], o[-1]) == (form.first, form.last)]
         assert form.orderings == len(of_form)
-        assert {said(o[:-1], o[-1]) for o in of_form} <= {form.selected}
-    for p in {said(o[:-1], o[-1]) for o in orderings}:
-        same = [o[-1] for o in orderings if said(o[:-1], o[-1]) == p]
+        assert {predicted(o[:-1], o[-1]) for o in of_form} <= {form.selected}
+    for p in {predicted(o[:-1], o[-1]) for o in orderings}:
+        same = [o[-1] for o in orderings if predicted(o[:-1], o[-1]) == p]
         assert Fraction(sum(same), len(same)) == p  # perfectly calibrated, given the bag
     for first in (0, 1):
         last = [o[-1] for o in orderings if o[0] == first]

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from calib.calibrators import VennAbers
-from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, isotonic_rows, pairs
+from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, isotonic_rows, venn_abers_pairs
 
 
 def by_definition(scores, y):
@@ -45,15 +45,15 @@ def test_every_row_is_fitted_as_if_it_were_alone_and_exactly(rows):
 def test_pairs_are_those_of_the_inductive_predictor():
     rng = np.random.default_rng(0)
     scores, y = rng.integers(0, 12, (40, 31)).astype(float), rng.integers(0, 2, (40, 30))
-    p0, p1 = pairs(scores, scores, y)
+    p0, p1 = venn_abers_pairs(scores, scores, y)
     alone = [VennAbers().fit(s[:-1], labels).predict_interval(s[-1:])[0] for s, labels in zip(scores, y, strict=True)]
     assert np.array_equal(np.column_stack([p0, p1]), alone)
 
 
 def test_the_posterior_is_bayes_rule():
-    world, x = NormalClasses(1.3), np.linspace(-3, 4, 15)
+    classes, x = NormalClasses(1.3), np.linspace(-3, 4, 15)
     one, zero = norm.pdf(x, 1.3), norm.pdf(x)
-    assert world.posterior(x) == pytest.approx(one / (one + zero), abs=1e-12)
+    assert classes.posterior(x) == pytest.approx(one / (one + zero), abs=1e-12)
 
 
 def test_draws_are_independent_labels_and_normal_features():

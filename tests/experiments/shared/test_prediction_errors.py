@@ -14,7 +14,7 @@ HUNDREDTHS = st.integers(0, 100)
 OBJECTS = st.lists(st.tuples(HUNDREDTHS, HUNDREDTHS), min_size=1, max_size=30)
 
 
-def judged(objects):
+def errors_of(objects):
     posterior, p = (np.array(values) / 100 for values in zip(*objects, strict=True))
     return PredictionErrors("model", posterior, p)
 
@@ -26,7 +26,7 @@ def test_tce_and_its_parts_are_those_of_the_definition(objects):
     for truth, p in exact:
         bins.setdefault(min(LEVELS - 1, int(truth * LEVELS)), []).append(p - truth)
     bias = sum(sum(off) ** 2 / len(off) for off in bins.values()) / len(exact)
-    found = judged(objects)
+    found = errors_of(objects)
     assert found.tce == pytest.approx(float(sum((p - truth) ** 2 for truth, p in exact) / len(exact)), abs=1e-12)
     assert found.bias == pytest.approx(float(bias), abs=1e-12)
     assert found.bias + found.scatter == pytest.approx(found.tce, abs=1e-12)
@@ -34,7 +34,7 @@ def test_tce_and_its_parts_are_those_of_the_definition(objects):
 
 @given(OBJECTS)
 def test_the_losses_add_up_to_the_expected_loss_and_to_tce(objects):
-    found = judged(objects)
+    found = errors_of(objects)
     parts = found.losses
     whole = parts.calibration + parts.grouping + parts.irreducible
     assert whole == pytest.approx(expected_loss(found.posterior, found.p, "brier"), abs=1e-9)
@@ -42,7 +42,7 @@ def test_the_losses_add_up_to_the_expected_loss_and_to_tce(objects):
 
 
 def test_the_levels_are_means_by_true_probability():
-    levels = judged([(3, 10), (4, 20), (97, 90)]).levels
+    levels = errors_of([(3, 10), (4, 20), (97, 90)]).levels
     assert levels.share == pytest.approx([2 / 3, 1 / 3])
     assert levels.posterior == pytest.approx([0.035, 0.97])
     assert levels.p == pytest.approx([0.15, 0.9])

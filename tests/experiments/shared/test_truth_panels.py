@@ -25,10 +25,10 @@ def traces(figure, kind):
 
 def test_a_density_counts_every_object(shown):
     record = against_truth(shown, 3, "density", "title", None)
-    for heat, judged in zip(traces(draw(record), "heatmap"), shown, strict=True):
+    for heat, errors in zip(traces(draw(record), "heatmap"), shown, strict=True):
         count = np.asarray(heat.customdata)
         assert count.sum() == PLENTY
-        row, column = (np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (judged.p, judged.posterior))
+        row, column = (np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (errors.p, errors.posterior))
         assert count[row[7], column[7]] == ((row == row[7]) & (column == column[7])).sum()
         assert np.nanmax(np.asarray(heat.z, dtype=float)) == pytest.approx(np.log10(count.max()), abs=1e-3)
 
@@ -36,10 +36,10 @@ def test_a_density_counts_every_object(shown):
 def test_points_lie_where_they_are_said_to_lie(shown):
     figure = draw(against_truth(shown, 3, "points", "title", None))
     clouds = [trace for trace in figure.data if trace.mode == "markers"]
-    for cloud, judged in zip(clouds, shown, strict=True):
+    for cloud, errors in zip(clouds, shown, strict=True):
         assert len(cloud.x) == MOST_POINTS
-        assert np.asarray(cloud.x) == pytest.approx(judged.posterior[:MOST_POINTS], abs=1e-3)
-        assert np.asarray(cloud.y) == pytest.approx(judged.p[:MOST_POINTS], abs=1e-3)
+        assert np.asarray(cloud.x) == pytest.approx(errors.posterior[:MOST_POINTS], abs=1e-3)
+        assert np.asarray(cloud.y) == pytest.approx(errors.p[:MOST_POINTS], abs=1e-3)
 
 
 def test_the_table_holds_both_identities(shown):

@@ -26,11 +26,11 @@ def mean_of(curves, model, quantity):
 
 def test_the_panels_are_the_depths_of_the_paper_and_the_readers_own(remembered):
     found = simulate(random_state=0, depth=6, n=200, trees=20, using=remembered)
-    assert [judged.name for judged in found.shown] == ["Depth 2", "Depth 4", "Depth 6", "Depth 8"]
-    for judged, depth in zip(found.shown, (2, 4, 6, 8), strict=True):
+    assert [errors.name for errors in found.shown] == ["Depth 2", "Depth 4", "Depth 6", "Depth 8"]
+    for errors, depth in zip(found.shown, (2, 4, 6, 8), strict=True):
         plane = draw_plane("separate", 200, 0)
         forest = RandomForestClassifier(20, max_depth=depth, random_state=0).fit(plane.X, plane.y)
-        assert judged.tce == pytest.approx(
+        assert errors.tce == pytest.approx(
             ((forest.predict_proba(plane.test)[:, 1] - plane.posterior) ** 2).mean(), abs=1e-12
         )
     assert len(simulate(random_state=0, depth=4, n=200, trees=2, using=remembered).shown) == len(DEPTHS)
@@ -74,7 +74,7 @@ def test_depth_4_is_the_best_of_the_papers_three(remembered):
 
 def test_shallow_forests_are_biased_and_deep_ones_scatter(remembered):
     found = [simulate(random_state=seed, using=remembered).shown for seed in SEEDS]
-    bias, scatter = (np.array([[getattr(judged, part) for judged in shown] for shown in found]) for part in PARTS)
+    bias, scatter = (np.array([[getattr(errors, part) for errors in shown] for shown in found]) for part in PARTS)
     assert (np.diff(scatter, axis=1)[:, 1:] > 0).all()
     assert (np.diff(bias.mean(axis=0)[:3]) < 0).all()
     assert bias.mean(axis=0)[0] > 2 * scatter.mean(axis=0)[0]

@@ -39,15 +39,15 @@ def test_models_are_those_of_scikit_learn():
     }
     rows = simulate(random_state=4, n=200, trees=20).rows
     assert list(rows) == ["Equal covariances", "Unequal covariances"]
-    for judged, (name, model) in zip(rows["Unequal covariances"], expected.items(), strict=True):
-        assert judged.name == name
+    for errors, (name, model) in zip(rows["Unequal covariances"], expected.items(), strict=True):
+        assert errors.name == name
         p = model.fit(plane.X, plane.y).predict_proba(plane.test)[:, 1]
-        assert judged.p == pytest.approx(p, abs=1e-3)
-        assert judged.tce == pytest.approx(((p - plane.posterior) ** 2).mean(), abs=1e-3)
+        assert errors.p == pytest.approx(p, abs=1e-3)
+        assert errors.tce == pytest.approx(((p - plane.posterior) ** 2).mean(), abs=1e-3)
 
 
 def mean_of(models, quantity):
-    return np.mean([getattr(judged, quantity) for judged in models])
+    return np.mean([getattr(errors, quantity) for errors in models])
 
 
 def test_logistic_regression_is_closest_where_its_assumption_holds(found):
