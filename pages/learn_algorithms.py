@@ -4,4 +4,4 @@ from pages.ui import frame
 from pages.ui.learn import algorithms, experiments
 
 recipe = frame.open_page("pages/learn_algorithms.py")
-experiments.show(recipe, "algorithms", pictures=algorithms.pictures)
+experiments.show(recipe, "algorithms", algorithms.own())

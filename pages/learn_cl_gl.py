@@ -4,4 +4,4 @@ from pages.ui import frame
 from pages.ui.learn import cl_gl, experiments
 
 recipe = frame.open_page("pages/learn_cl_gl.py")
-experiments.show(recipe, "cl_gl", below=cl_gl.stacked, using={"point": cl_gl.points()})
+experiments.show(recipe, "cl_gl", cl_gl.own())

@@ -4,4 +4,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, finite_example
 
 recipe = frame.open_page("pages/learn_finite_example.py")
-experiments.show(recipe, "finite_example", pictures=finite_example.pictures, below=finite_example.editor)
+experiments.show(recipe, "finite_example", finite_example.own())

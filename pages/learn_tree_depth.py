@@ -4,4 +4,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, tree_depth
 
 recipe = frame.open_page("pages/learn_tree_depth.py")
-experiments.show(recipe, "tree_depth", below=tree_depth.curve, using={"grow": tree_depth.forests()})
+experiments.show(recipe, "tree_depth", tree_depth.own())

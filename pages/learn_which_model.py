@@ -4,4 +4,4 @@ from pages.ui import frame
 from pages.ui.learn import experiments, which_model
 
 recipe = frame.open_page("pages/learn_which_model.py")
-experiments.show(recipe, "which_model", below=which_model.losses, using={"fit": which_model.models()})
+experiments.show(recipe, "which_model", which_model.own())

@@ -1,20 +1,64 @@
 """Every experiment is whole: words, settings that a link holds, numbers, pictures, Python that runs."""
 
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
-from calib.experiments import EXPERIMENTS, SETTINGS, shown
+import calib.experiments
+from calib.experiments import EXPERIMENTS, shown
 from calib.figures import FIGURES
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.recipe import Recipe
 
 ALL = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 
 
-def test_every_experiment_has_its_numbers_and_its_pictures():
+def test_every_folder_is_an_experiment_in_the_list():
+    folders = {path.parent.name for path in Path(calib.experiments.__file__).parent.glob("*/__init__.py")}
+    assert folders - {"shared"} == set(EXPERIMENTS)
+    assert [experiment.key for experiment in EXPERIMENTS.values()] == list(EXPERIMENTS)
+
+
+def test_no_two_experiments_share_the_name_of_a_simulation_or_a_figure():
     runs = [run for experiment in EXPERIMENTS.values() for run in experiment.runs.items()]
-    names = [simulation for simulation, _ in runs]
-    assert len(set(names)) == len(names)
-    assert [key for _, figures in runs for key in figures if key not in FIGURES] == []
+    for names in ([simulation for simulation, _ in runs], [key for _, figures in runs for key in figures]):
+        assert len(set(names)) == len(names)
+
+
+@ALL
+def test_the_figures_of_an_experiment_are_those_in_its_folder(experiment):
+    here = import_module(f"calib.experiments.{experiment.key}.figure").FIGURES
+    named = [key for figures in experiment.runs.values() for key in figures]
+    assert sorted(entry.key for entry in here) == sorted(named)
+    assert all(FIGURES[entry.key] is entry for entry in here)
+
+
+def test_figures_lists_those_of_the_experiments_with_all_others():
+    assert {"reliability", "cl_gl_sweep"} <= set(FIGURES)
+    assert len(list(FIGURES)) == len(set(FIGURES)) == len(FIGURES)
+    assert "no such figure" not in FIGURES
+
+
+def run_alone(program):
+    """What a fresh Python says; its exit status is 0."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_recipe_checks_the_settings_of_the_learn_pages_wherever_it_is_imported_from():
+    for line in ("from calib import Recipe", "from calib.recipe import Recipe"):
+        program = f"{line}\ntry:\n    Recipe(learn={{'theorem.objects': 7}})\nexcept ValueError as e:\n    print(e)"
+        assert run_alone(program) == "learn.theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7."
+
+
+def test_computing_loads_nothing_that_draws():
+    assert (
+        run_alone("import calib, sys; print('plotly' in sys.modules, 'calib.figures' in sys.modules)") == "False False"
+    )
 
 
 @ALL

@@ -116,6 +116,7 @@ class LongRun:
         folder, packed = Path(str(resources.files(self.package))), {"method": "gzip", "mtime": 0}
         self.gathered(tables).table.to_csv(folder / TABLE, index=False, float_format="%.6g", compression=packed)
         (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        _kept.cache_clear()
 
 
 @lru_cache

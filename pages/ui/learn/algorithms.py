@@ -10,11 +10,16 @@ import streamlit as st
 from calib.experiments.pooling.simulation import Moves
 from calib.recipe import Recipe
 from pages.ui import chart, state
+from pages.ui.learn.experiments import Own
 
 FIELD = "pooling"
 
 
-def pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
+def own() -> dict[str, Own]:
+    return {"pooling": Own(pictures=_pictures)}
+
+
+def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
     """The moves, and the picture of the chosen one."""
     step = min(values["step"], found.moves)
     with st.container(horizontal=True, vertical_alignment="bottom", key="moves"):

@@ -7,9 +7,15 @@ from typing import Any
 from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import chart
+from pages.ui.learn import long_runs
+from pages.ui.learn.experiments import Own
 
 
-def mixture_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+def own() -> dict[str, Own]:
+    return {"calibration_size": Own(compute=long_runs.compute, below=_mixture)}
+
+
+def _mixture(recipe: Recipe, values: dict[str, Any]) -> None:
     """The training objects of the first repetition."""
     sizes = {name: values[name] for name in ("n_train", "n_test")}
     found = EXPERIMENTS["calibration_size"].simulate("calibration_size_data", random_state=recipe.seed, **sizes)

@@ -14,6 +14,7 @@ from calib.experiments.cl_gl.simulation import one_point
 from calib.recipe import Recipe
 from pages.ui import chart
 from pages.ui.learn import experiments
+from pages.ui.learn.experiments import Own
 
 KEPT = 400  # models of all sessions; a classroom that follows one link fits each of them once
 
@@ -24,7 +25,11 @@ def points() -> Callable[..., Any]:
     return lru_cache(maxsize=KEPT)(one_point)
 
 
-def stacked(recipe: Recipe, values: dict[str, Any]) -> None:
+def own() -> dict[str, Own]:
+    return {"cl_gl": Own(below=_stacked, using={"point": points()})}
+
+
+def _stacked(recipe: Recipe, values: dict[str, Any]) -> None:
     """CL, GL and IL for every value of the setting chosen; moving that setting computes nothing anew."""
     experiment, against = EXPERIMENTS["cl_gl"], values["against"]
     fixed = experiment.numbers(values, "cl_gl_sweep") | {against: experiment.values({})[against]}

@@ -7,7 +7,9 @@ settings are the Recipe's ``learn``, so that a link holds them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -24,38 +26,44 @@ SAME_SEED = "The same seed draws the same picture, here, in a notebook and on th
 IN_SIGHT = 5  # settings that stand open, one beside the other
 
 
-def show(
-    recipe: Recipe,
-    page: str,
-    pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None,
-    below: Callable[[Recipe, dict[str, Any]], None] | None = None,
-    compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None,
-    using: Mapping[str, Callable[..., Any]] | None = None,
-) -> None:
-    """The experiment of this page that the Recipe chooses, from its question to its source.
+@dataclass(frozen=True)
+class Own:
+    """What a page does its own way for one experiment; whatever is left out is done as for all.
 
-    pictures : draws them from the settings and the result, where a page does it its own way; returns their records
-    below : draws what else belongs to it, from its settings
+    pictures : draws them from the settings and the result; returns their records
+    below : draws what else belongs to it, from its settings; by default its further simulations
     compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation
     using : functions that remember what they returned, for that simulation
     """
+
+    pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
+    below: Callable[[Recipe, dict[str, Any]], None] | None = None
+    compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None
+    using: Mapping[str, Callable[..., Any]] | None = None
+
+
+def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
+    """The experiment of this page that the Recipe chooses, from its question to its source.
+
+    own : by experiment, what the page does its own way
+    """
     experiment = _choose(recipe, page)
+    way = own.get(experiment.key, Own())
     st.markdown(f"**{plain(experiment.question)}**")
     if not _predicted(recipe, experiment):
         return
     values = _settings(recipe, experiment)
-    if compute is not None:
-        result = compute(recipe, experiment, values)
+    if way.compute is not None:
+        result = way.compute(recipe, experiment, values)
     else:
-        result = simulated(experiment, experiment.numbers(values), recipe.seed, using=using)
+        result = simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
     if result is None:
         return
     verdict = st.container()
-    records = (pictures or partial(draw, experiment))(recipe, values, result)
+    records = (way.pictures or partial(draw, experiment))(recipe, values, result)
     with verdict:
         _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
-    if below is not None:
-        below(recipe, values)
+    (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(recipe, experiment)
 
 
@@ -66,6 +74,14 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
         with place:
             records.append(chart.show(key, result, **experiment.view(values, key)))
     return records
+
+
+def _draw_further(experiment: Experiment, recipe: Recipe, values: dict[str, Any]) -> None:
+    """The picture of each further simulation, as soon as its numbers are there."""
+    for key in experiment.also:
+        found = simulated(experiment, experiment.numbers(values, key), recipe.seed, key)
+        if found is not None:
+            chart.show(key, found, **experiment.view(values, key))
 
 
 def _places(experiment: Experiment) -> list[Any]:

@@ -16,12 +16,17 @@ from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, state
+from pages.ui.learn.experiments import Own
 
 FIELD = "finite.line"
 SLIDERS = 4  # cuts that can be slid along the line at once; more are set by their buttons alone
 
 
-def pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
+def own() -> dict[str, Own]:
+    return {"finite": Own(pictures=_pictures, below=_editor)}
+
+
+def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
     """Presets, cuts and the line; below what the presets cost, beside all partitions."""
     line = found.line
     with st.container(horizontal=True, key="partitions"):
@@ -91,7 +96,7 @@ def _cuts(line: Line) -> None:
                 )
 
 
-def editor(recipe: Recipe, values: dict[str, Any]) -> None:
+def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
     """The points as a table. What is refused stays there to be mended, and the line as it was.
 
     The table begins anew where the line was changed elsewhere, and not after its own changes, which would take the

@@ -7,10 +7,15 @@ from typing import Any
 from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import chart
-from pages.ui.learn import experiments
+from pages.ui.learn import experiments, long_runs
+from pages.ui.learn.experiments import Own
 
 
-def steps_drawn(recipe: Recipe, values: dict[str, Any]) -> None:
+def own() -> dict[str, Own]:
+    return {"overlap": Own(compute=long_runs.compute, below=_steps)}
+
+
+def _steps(recipe: Recipe, values: dict[str, Any]) -> None:
     """The data of four steps, in as many dimensions as are looked at in detail."""
     experiment = EXPERIMENTS["overlap"]
     parameter = next(p for p in experiment.parameters if p.name == "embedding")

@@ -17,6 +17,7 @@ from calib.experiments.shared.grown_trees import grow
 from calib.recipe import Recipe
 from pages.ui import chart
 from pages.ui.learn import experiments
+from pages.ui.learn.experiments import Own
 
 KEPT_GROWN = 48  # 100 trees and their leaves of 10,000 objects take 2 MB
 
@@ -27,14 +28,18 @@ def forests() -> Callable[..., Any]:
     return lru_cache(maxsize=KEPT_GROWN)(grow)
 
 
-OWN = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}
+SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}
 """Experiment → the setting that its curve runs along."""
 
 
-def curve(recipe: Recipe, values: dict[str, Any]) -> None:
+def own() -> dict[str, Own]:
+    return {key: Own(below=_curve, using={"grow": forests()}) for key in SETTINGS}
+
+
+def _curve(recipe: Recipe, values: dict[str, Any]) -> None:
     """The errors along the setting of the experiment that is shown; moving that setting computes nothing anew."""
     experiment = shown(dict(recipe.learn), "tree_depth")
-    setting, key = OWN[experiment.key], f"{experiment.key}_curve"
+    setting, key = SETTINGS[experiment.key], f"{experiment.key}_curve"
     fixed = experiment.numbers(values | {setting: experiment.values({})[setting]})
     found = experiments.simulated(experiment, fixed, recipe.seed, key, {"grow": forests()})
     if found is not None:

@@ -16,6 +16,7 @@ from calib.kernel.wording import number
 from calib.recipe import Recipe
 from pages.ui import work
 from pages.ui.learn import experiments
+from pages.ui.learn.experiments import Own
 
 KEPT_MODELS = 200
 
@@ -49,7 +50,11 @@ COLUMNS = {
 }
 
 
-def losses(recipe: Recipe, values: dict[str, Any]) -> None:
+def own() -> dict[str, Own]:
+    return {"which_model": Own(below=_losses, using={"fit": models()})}
+
+
+def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     """The same models in numbers."""
     experiment = EXPERIMENTS["which_model"]
     found = experiments.simulated(experiment, experiment.numbers(values), recipe.seed, using={"fit": models()})

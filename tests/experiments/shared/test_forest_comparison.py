@@ -9,7 +9,6 @@ from calib.calibrators import CALIBRATORS
 from calib.experiments.shared.forest_comparison import Calibrated, baselines, measured
 from calib.experiments.shared.forest_search import ForestSettings, search
 from calib.experiments.shared.forest_settings import BASELINES, MEASURES
-from calib.experiments.shared.long_run import means
 from calib.metrics import loss_decomposition
 from calib.models import ProbabilityForest
 from calib.synthetic import GaussianPair
@@ -75,17 +74,6 @@ def test_measures_by_their_definitions(objects):
     bins = [int(value * 20 + 1e-9) if value < 1 else 19 for value in p]
     off = [abs(sum(test.y[i] - p[i] for i in range(len(p)) if bins[i] == b)) for b in range(20)]
     assert got["ece"] == pytest.approx(sum(off) / len(p), abs=1e-12)
-
-
-def test_the_summary_is_mean_and_standard_error(objects):
-    data, _, test = objects
-    runs = [baselines(data, test, FOUND, seed).assign(step=1) for seed in range(3)]
-    table = means(runs, ["step"])
-    values = [row(run, "rf_d")["tce"] for run in runs]
-    got = row(table, "rf_d")
-    assert got["runs"] == 3
-    assert got["tce"] == pytest.approx(np.mean(values), abs=1e-12)
-    assert got["tce_error"] == pytest.approx(np.std(values, ddof=1) / np.sqrt(3), abs=1e-12)
 
 
 def test_a_search_finds_settings_that_a_forest_takes(objects):
