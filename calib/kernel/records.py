@@ -104,7 +104,7 @@ class Parameter:
     """One setting of a model or calibrator: its type, its range and the line of help beside its control.
 
     kind : "integer", "number", "choice", "boolean" or one of ``checks.TEXTS``; choices are used by "choice" only.
-    ``optional`` allows None, and ``log`` says that a control should step by factors.
+    ``optional`` allows None.
     """
 
     name: str
@@ -115,6 +115,5 @@ class Parameter:
     high: float | None = None
     choices: tuple[Any, ...] = ()
     optional: bool = False
-    log: bool = False
     help: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -25,9 +25,7 @@ ENTRY = ModelEntry(
     make=_make,
     parameters=(
         Parameter("max_iter", "Trees", "integer", 100, 1, 1000, help="More trees fit closer and grow overconfident."),
-        Parameter(
-            "learning_rate", "Learning rate", "number", 0.1, 0.001, 1, log=True, help="Smaller steps need more trees."
-        ),
+        Parameter("learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."),
         Parameter("max_leaf_nodes", "Leaves a tree", "integer", 31, 2, 255, help="More leaves, finer interactions."),
         Parameter(
             "min_samples_leaf", "Rows a leaf", "integer", 20, 1, 200, help="More rows a leaf, smoother probabilities."

@@ -21,9 +21,7 @@ ENTRY = ModelEntry(
     label="Logistic regression",
     make=_make,
     parameters=(
-        Parameter(
-            "C", "Inverse penalty", "number", 1.0, 1e-4, 1e4, log=True, help="Smaller pulls all probabilities together."
-        ),
+        Parameter("C", "Inverse penalty", "number", 1.0, 1e-4, 1e4, help="Smaller pulls all probabilities together."),
     ),
     help="The reference for calibration: hard to beat when the classes are separated by a plane.",
 )

@@ -24,7 +24,6 @@ ENTRY = ModelEntry(
             1e-9,
             1e-12,
             1.0,
-            log=True,
             help="More variance, milder probabilities (a share of the largest feature variance).",
         ),
     ),

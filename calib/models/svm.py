@@ -19,9 +19,7 @@ ENTRY = ModelEntry(
     label="Support-vector machine",
     make=_make,
     parameters=(
-        Parameter(
-            "C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, log=True, help="Larger bends the boundary to more rows."
-        ),
+        Parameter("C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, help="Larger bends the boundary to more rows."),
         Parameter("kernel", "Kernel", "choice", "rbf", choices=("rbf", "linear"), help="Curved or flat boundary."),
     ),
     score="margin",
