@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.theorem.figure import by_level
+from calib.experiments.shared.repeated_draws import by_level
 from calib.figures import FIGURES
 
 

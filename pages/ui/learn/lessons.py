@@ -32,7 +32,7 @@ def panel(script: str) -> bool:
     with st.container(border=True, key="lesson"):
         if here:
             _moves(lesson, number, step)
-            _words(step)
+            _text(step)
         else:
             _aside(lesson, number, step)
     return here
@@ -70,7 +70,7 @@ def _moves(lesson: Lesson, number: int, step: Step) -> None:
             open_step(lesson, number + 1)
 
 
-def _words(step: Step) -> None:
+def _text(step: Step) -> None:
     st.markdown(f"#### {plain(step.title)}")
     st.markdown(step.text)
     st.markdown(f"**Look at** {step.look}")

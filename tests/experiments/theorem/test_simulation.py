@@ -5,8 +5,8 @@ import pytest
 
 from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
-from calib.experiments.theorem.figure import by_level
-from calib.experiments.theorem.simulation import PAIRS, running_mean
+from calib.experiments.shared.repeated_draws import by_level, running_mean
+from calib.experiments.theorem.simulation import PAIRS
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 
