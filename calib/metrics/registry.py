@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from numpy.typing import ArrayLike
 
+from calib.kernel.registry import Registry
+from calib.metrics.base import Metric, check_metric
 from calib.metrics.calibration_error import (
     calibration_line,
     expected_calibration_error,
@@ -19,31 +18,6 @@ from calib.metrics.calibration_error import (
 from calib.metrics.decomposition import corp_decomposition, murphy_decomposition
 from calib.metrics.intervals import mean_lower, mean_upper, mean_width
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One number about predictions.
-
-    key : column name in tables and studies · label : for people
-    function : (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
-    "posterior" · higher_is_better : True, False, or None where neither end is best (``target`` may then name the best)
-    format : format specification of a value · help : one line that says what it means
-    binned : whether the function also takes ``bins`` and ``strategy``
-    target : the best value of a metric that can miss it on either side
-    everyday : shown without being asked for; the others stand beside published tables only
-    """
-
-    key: str
-    label: str
-    function: Callable[..., float]
-    higher_is_better: bool | None
-    help: str
-    format: str = ".4f"
-    needs: str = "probabilities"
-    binned: bool = False
-    target: float | None = None
-    everyday: bool = True
 
 
 def reliability(y: ArrayLike, p: ArrayLike) -> float:
@@ -145,9 +119,9 @@ def entropy(y: ArrayLike, p: ArrayLike) -> float:
     return group_entropy(p)
 
 
-METRICS: dict[str, Metric] = {
-    metric.key: metric
-    for metric in (
+METRICS: Registry[Metric] = Registry(
+    "calib.metrics",
+    (
         Metric("accuracy", "Accuracy", accuracy, True, "Share of objects whose predicted label is right.", ".1%"),
         Metric("auc", "AUC", auc, True, "Chance that an object of the positive class gets the larger probability."),
         Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
@@ -273,5 +247,16 @@ METRICS: dict[str, Metric] = {
             "True calibration error: mean squared distance from the known true probability.",
             needs="posterior",
         ),
-    )
-}
+    ),
+    check=check_metric,
+    origin=lambda metric: metric.function,
+)
+
+
+def register(metric: Metric) -> Metric:
+    """Let a metric from outside stand beside ours, under its key.
+
+    Raises InputError for one that describes itself wrongly, gives no number on a small example, or takes a key. An
+    installed package does the same by an entry point in the group ``calib.metrics``.
+    """
+    return METRICS.register(metric)

@@ -1,7 +1,6 @@
 """Models by key: what a Recipe may name, and the probability trees and forests of the papers."""
 
-from types import MappingProxyType
-
+from calib.kernel.registry import Registry
 from calib.models import (
     given,
     gradient_boosting,
@@ -14,33 +13,43 @@ from calib.models import (
     svm,
     tuned,
 )
-from calib.models.base import ModelEntry, class_one_score, gives_probability
+from calib.models.base import ModelEntry, check_model, class_one_score, gives_probability
 from calib.models.calibrated_tree import TreeNode, leaf_table, tree_nodes
 from calib.models.given import GivenScores
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import ProbabilityTree
 from calib.models.tuned import CurtailedForest, TunedForest
 
-MODELS = MappingProxyType(
-    {
-        entry.key: entry
-        for entry in (
-            probability_tree.ENTRY,
-            probability_forest.RANDOM_FOREST,
-            probability_forest.BAGGED_TREES,
-            gradient_boosting.ENTRY,
-            logistic_regression.ENTRY,
-            naive_bayes.ENTRY,
-            svm.ENTRY,
-            neural_network.ENTRY,
-            nearest_neighbours.ENTRY,
-            tuned.TUNED,
-            probability_forest.LARGE_FOREST,
-            tuned.CURTAILED,
-            given.ENTRY,
-        )
-    }
+MODELS: Registry[ModelEntry] = Registry(
+    "calib.models",
+    (
+        probability_tree.ENTRY,
+        probability_forest.RANDOM_FOREST,
+        probability_forest.BAGGED_TREES,
+        gradient_boosting.ENTRY,
+        logistic_regression.ENTRY,
+        naive_bayes.ENTRY,
+        svm.ENTRY,
+        neural_network.ENTRY,
+        nearest_neighbours.ENTRY,
+        tuned.TUNED,
+        probability_forest.LARGE_FOREST,
+        tuned.CURTAILED,
+        given.ENTRY,
+    ),
+    check=check_model,
+    origin=lambda entry: entry.make,
 )
+
+
+def register(entry: ModelEntry) -> ModelEntry:
+    """Let a model from outside stand beside ours, under its key.
+
+    Raises InputError for one that describes itself wrongly, cannot be built from its defaults, or takes a key. An
+    installed package does the same by an entry point in the group ``calib.models``.
+    """
+    return MODELS.register(entry)
+
 
 __all__ = [
     "MODELS",
@@ -54,5 +63,6 @@ __all__ = [
     "class_one_score",
     "gives_probability",
     "leaf_table",
+    "register",
     "tree_nodes",
 ]
