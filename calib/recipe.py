@@ -297,6 +297,11 @@ class Recipe:
         return "recipe = Recipe(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
 
 
+def plugin_problems() -> tuple[str, ...]:
+    """A sentence for each calibrator, model and metric of an installed package that had to be left out."""
+    return (*CALIBRATORS.problems, *MODELS.problems, *METRICS.problems)
+
+
 def part_fields(part: str) -> list[dataclasses.Field]:
     """The fields of one part, in the order they are declared."""
     return [spec for spec in dataclasses.fields(Recipe) if spec.metadata["part"] == part]

@@ -30,12 +30,31 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
 
 
 def register(method: type[Method]) -> type[Method]:
-    """Let a calibrator from outside stand beside ours, under its key; also as a decorator of its class.
+    """Let a calibrator from outside stand beside ours, under its key, and return it: also a decorator of its class.
 
-    method : a class that derives from ``ScoreCalibrator``, or from ``IntervalCalibrator`` where it gives intervals
+    Parameters
+    ----------
+    method : class
+        Derived from ``ScoreCalibrator``, or from ``IntervalCalibrator`` where it gives intervals.
 
-    Raises InputError for one that describes itself wrongly, gives no probabilities on a small example, or takes a key.
-    An installed package does the same by an entry point in the group ``calib.calibrators``.
+    Raises
+    ------
+    InputError
+        For one that describes itself wrongly or gives no probabilities on a small example, or takes a key.
+
+    Notes
+    -----
+    An installed package does the same by an entry point in the group ``calib.calibrators``, in its pyproject.toml::
+
+        [project.entry-points."calib.calibrators"]
+        mine = "its_package:Mine"
+
+    Examples
+    --------
+    >>> register(type("Mine", (Platt,), {}))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: key: 'platt' is taken in calib.calibrators. Choose another.
     """
     return CALIBRATORS.register(method)
 

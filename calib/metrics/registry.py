@@ -254,9 +254,25 @@ METRICS: Registry[Metric] = Registry(
 
 
 def register(metric: Metric) -> Metric:
-    """Let a metric from outside stand beside ours, under its key.
+    """Let a metric from outside stand beside ours, under its key, and return it.
 
-    Raises InputError for one that describes itself wrongly, gives no number on a small example, or takes a key. An
-    installed package does the same by an entry point in the group ``calib.metrics``.
+    Raises
+    ------
+    InputError
+        For one that describes itself wrongly or gives no number on a small example, or takes a key.
+
+    Notes
+    -----
+    An installed package does the same by an entry point in the group ``calib.metrics``, in its pyproject.toml::
+
+        [project.entry-points."calib.metrics"]
+        mine = "its_package:MINE"
+
+    Examples
+    --------
+    >>> register(Metric("brier", "My score", brier_score, False, "Mean squared distance."))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: key: 'brier' is taken in calib.metrics. Choose another.
     """
     return METRICS.register(metric)

@@ -43,10 +43,27 @@ MODELS: Registry[ModelEntry] = Registry(
 
 
 def register(entry: ModelEntry) -> ModelEntry:
-    """Let a model from outside stand beside ours, under its key.
+    """Let a model from outside stand beside ours, under its key, and return it.
 
-    Raises InputError for one that describes itself wrongly, cannot be built from its defaults, or takes a key. An
-    installed package does the same by an entry point in the group ``calib.models``.
+    Raises
+    ------
+    InputError
+        For one that describes itself wrongly or builds no classifier from its defaults, or takes a key.
+
+    Notes
+    -----
+    An installed package does the same by an entry point in the group ``calib.models``, in its pyproject.toml::
+
+        [project.entry-points."calib.models"]
+        mine = "its_package:ENTRY"
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> register(ModelEntry("flat", "Flat", lambda random_state: LinearSVC(), ()))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: flat: make must return a classifier whose score is a probability, as score says.
     """
     return MODELS.register(entry)
 

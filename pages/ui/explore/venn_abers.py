@@ -9,11 +9,12 @@ from calib.calibrators import MERGE_RULES, interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures.pairs import LISTED, listed_rows
-from calib.figures.series import KINDS
+from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
+from calib.placements import PLACEMENTS
 from calib.recipe import PAIR_COLORS, Recipe
 from pages.ui import chart, controls, state, tables, work
 from pages.ui.text import plain
@@ -186,7 +187,8 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         )
         return []
     own = result.recipe.placement
-    options = [key for key in KINDS if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
+    placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
+    options = [key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
     state.control(
         st.pills,
         "beside",
@@ -194,7 +196,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         "Other kinds to set beside it",
         [key for key in options if key != own],
         selection_mode="multi",
-        format_func=lambda key: KINDS[key].capitalize(),
+        format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
         help=controls.recipes_help("beside"),
     )
@@ -204,5 +206,5 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
             continue
         fits, seconds = expected_cost(result, key)
         other = with_intervals(recipe).replace(placement=key)
-        found.append(work.beside(other, KINDS[key].capitalize(), work.price(fits, seconds), seconds))
+        found.append(work.beside(other, kind_of(key).capitalize(), work.price(fits, seconds), seconds))
     return [one for one in found if one is not None]
