@@ -1,5 +1,8 @@
 """A calibrator from outside: what it gets for nothing, and what it must promise."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -93,7 +96,7 @@ def test_one_from_outside_goes_through_the_whole_chain_and_says_that_it_cannot_b
             with pytest.raises(InputError, match=f"{label_of(key)} cannot be kept as a file"):
                 ask(evaluation, key)
     assert len(bundle({"one": evaluation})) > 10_000
-    X = data.X[["mean radius", "mean texture"]]
+    X = data.X.iloc[:, :2]
     model = CalibratedClassifier(GaussianNB(), calibrator="mine").fit(X, data.y)
     assert set(model.predict_proba(X)[:, 1]) == {0.25, 0.75}
 
@@ -107,6 +110,30 @@ def test_out_of_bag_refuses_one_that_cannot_leave_single_rows_out():
     evaluation = evaluate(recipe, load(recipe))
     assert list(evaluation.predictions) == ["mine"]
     assert "Wide cannot leave single rows out" in evaluation.refused["wide"]
+
+
+def test_one_that_fails_on_these_rows_is_refused_and_the_others_answer():
+    class Fragile(Mine):
+        key, label = "fragile", "Fragile"
+
+        def _learn(self, scores, y, weights):
+            assert len(y) == 40, "only forty rows, please"
+            super()._learn(scores, y, weights)
+
+    register(Fragile)
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("fragile", "platt"))
+    evaluation = evaluate(recipe, load(recipe))
+    assert evaluation.refused == {"fragile": "Fragile fails here: AssertionError: only forty rows, please."}
+    assert list(evaluation.predictions) == ["platt"]
+
+
+def test_the_example_in_contributing_runs():
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    names: dict = {}
+    exec(block, names)
+    assert CALIBRATORS["mine"] is names["Mine"]
+    assert names["Mine"]().fit([0.2, 0.8], [0, 1]).predict([0.2]).tolist() == [0.35]
 
 
 def broken(**attributes):
