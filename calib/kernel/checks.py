@@ -124,6 +124,15 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     return weights
 
 
+def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array | None, Array, Array]:
+    """(weights or None, the two checked arrays of n rows), without the rows of weight 0, which have no say."""
+    if sample_weight is None:
+        return None, first, second
+    weights = weight_vector(sample_weight, len(first))
+    counted = weights > 0
+    return weights[counted], first[counted], second[counted]
+
+
 MOST_ROWS = 100_000_000
 
 

@@ -20,103 +20,103 @@ from calib.metrics.intervals import mean_lower, mean_upper, mean_width
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 
 
-def reliability(y: ArrayLike, p: ArrayLike) -> float:
+def reliability(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Murphy's reliability over 100 equal-width bins, Σ n_k/n (p̄_k − f_k)², in [0, 1]; 0 is best.
 
     >>> reliability([1, 0], [0.75, 0.25])             # each bin off by ¼
     0.0625
     """
-    return murphy_decomposition(y, p).reliability
+    return murphy_decomposition(y, p, sample_weight=sample_weight).reliability
 
 
-def resolution(y: ArrayLike, p: ArrayLike) -> float:
+def resolution(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Murphy's resolution over 100 equal-width bins, Σ n_k/n (f_k − f)², in [0, ¼]; large is good.
 
     >>> resolution([1, 0], [0.75, 0.25])              # frequencies 1 and 0, ½ overall
     0.25
     """
-    return murphy_decomposition(y, p).resolution
+    return murphy_decomposition(y, p, sample_weight=sample_weight).resolution
 
 
-def uncertainty(y: ArrayLike, p: ArrayLike) -> float:
+def uncertainty(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """f(1 − f), f the frequency of class 1, in [0, ¼]: the Brier score of f itself.
 
     >>> uncertainty([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5])
     0.1875
     """
-    return murphy_decomposition(y, p).uncertainty
+    return murphy_decomposition(y, p, sample_weight=sample_weight).uncertainty
 
 
-def within(y: ArrayLike, p: ArrayLike) -> float:
+def within(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The within-bin part of Murphy's decomposition over 100 bins: Brier − reliability + resolution − uncertainty.
 
     >>> round(within([1, 0], [0.504, 0.502]), 6)      # one bin, mean 0.503: 0.001² − 2 · 0.001 · ½
     -0.000999
     """
-    return murphy_decomposition(y, p).within
+    return murphy_decomposition(y, p, sample_weight=sample_weight).within
 
 
-def miscalibration(y: ArrayLike, p: ArrayLike) -> float:
+def miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """CORP miscalibration of the Brier score, in [0, 1]; 0 is best.
 
     >>> miscalibration([0, 1], [0.25, 0.75])          # recalibrated, 0 and 1 would cost nothing
     0.0625
     """
-    return corp_decomposition(y, p).miscalibration
+    return corp_decomposition(y, p, sample_weight=sample_weight).miscalibration
 
 
-def discrimination(y: ArrayLike, p: ArrayLike) -> float:
+def discrimination(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """CORP discrimination of the Brier score, in [0, ¼]; large is good.
 
     >>> discrimination([0, 1], [0.25, 0.75])          # recalibrated, 0 against the ¼ of saying ½
     0.25
     """
-    return corp_decomposition(y, p).discrimination
+    return corp_decomposition(y, p, sample_weight=sample_weight).discrimination
 
 
-def slope(y: ArrayLike, p: ArrayLike) -> float:
+def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Calibration slope, in [−∞, ∞]; 1 is best. NaN where no line exists (``calibration_line``).
 
     >>> slope([1, 1, 0, 0], [0.8, 0.8, 0.8, 0.2])     # a threshold separates: the steeper, the likelier
     inf
     """
-    return calibration_line(y, p).slope
+    return calibration_line(y, p, sample_weight=sample_weight).slope
 
 
-def intercept(y: ArrayLike, p: ArrayLike) -> float:
+def intercept(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Calibration intercept, in log-odds; 0 is best. NaN where no line exists (``calibration_line``).
 
     >>> round(intercept([1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 6) + 0.0
     0.0
     """
-    return calibration_line(y, p).intercept
+    return calibration_line(y, p, sample_weight=sample_weight).intercept
 
 
-def spiegelhalter_z(y: ArrayLike, p: ArrayLike) -> float:
+def spiegelhalter_z(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Spiegelhalter's z, standard normal under perfect calibration (``spiegelhalter_test``).
 
     >>> round(spiegelhalter_z([1, 0], [0.8, 0.8]), 3)    # (0.2 · −0.6 + −0.8 · −0.6) / √(2 · 0.36 · 0.16)
     1.061
     """
-    return spiegelhalter_test(y, p).statistic
+    return spiegelhalter_test(y, p, sample_weight=sample_weight).statistic
 
 
-def spiegelhalter_p(y: ArrayLike, p: ArrayLike) -> float:
+def spiegelhalter_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The p-value of Spiegelhalter's test, two-sided, in [0, 1].
 
     >>> round(spiegelhalter_p([1, 0], [0.8, 0.8]), 3)
     0.289
     """
-    return spiegelhalter_test(y, p).pvalue
+    return spiegelhalter_test(y, p, sample_weight=sample_weight).pvalue
 
 
-def entropy(y: ArrayLike, p: ArrayLike) -> float:
+def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Group entropy in bits, in [0, log2 n]; the labels have no say in it.
 
     >>> entropy([0, 1, 1, 0], [0.25, 0.25, 0.5, 0.75])
     1.5
     """
-    return group_entropy(p)
+    return group_entropy(p, sample_weight)
 
 
 METRICS: Registry[Metric] = Registry(
