@@ -1,7 +1,7 @@
 """Adding anything is one new file and one registry line, with its import; and a package from outside needs neither.
 
 Each addition below is made to a copy of the tree, all in one copy; the chain, the exports and the pages then run there
-in processes of their own.
+in processes of their own. Experiments of the Learn pages are added in ``tests/experiments/test_one_more.py``.
 """
 
 import json
@@ -155,6 +155,19 @@ frame.refusals(evaluation)
 chart.show("called", evaluation)
 frame.notes(evaluation.notes)
 '''
+LESSON = """
+title = "Shrinking"
+summary = "What it does to probabilities to be drawn to the class frequency."
+
+[[steps]]
+page = "explore_reliability"
+title = "Half of the way"
+text = "One number, and all probabilities are nearer to each other."
+look = "the line of Shrunk, which is steeper."
+[steps.recipe]
+data = "sample:breast_cancer"
+calibrators = ["none", "shrunk"]
+"""
 
 # what is added → (its file, the text, the registry, (what stands there, what is put in its place), …)
 ADDITIONS = {
@@ -201,6 +214,12 @@ ADDITIONS = {
             '        Page(\n            "pages/explore_decide.py"',
             '        Page("pages/explore_called.py", "Called", "How many?", ("model", "calibrators")),\n{there}',
         ),
+    ),
+    "lesson": (
+        "calib/lessons/shrinking.toml",
+        LESSON,
+        "calib/lessons/__init__.py",
+        ('    "reliability_diagram",\n', '    "shrinking",\n{there}'),
     ),
 }
 
@@ -329,6 +348,9 @@ shown = at.session_state["recipe"].to_query()
 assert '"shrunk.share":0.75' in shown["options"]
 table = str([frame.value for frame in at.dataframe])
 assert "Shrunk" in table, table
+at = go(at, "learn_lessons")
+assert faults(at) == [], faults(at)
+assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.subheader, *at.caption])
 """
 
 

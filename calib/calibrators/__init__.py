@@ -69,13 +69,18 @@ def interval_methods() -> tuple[str, ...]:
     return tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
 
 
+def complexity_of(key: str) -> float:
+    """The place of a calibrator in the order of simplicity; ∞ for one that does not say."""
+    return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
+
+
 def by_simplicity(keys: Iterable[str]) -> list[str]:
     """Keys of calibrators, the simplest first; those that do not say how simple they are last, as they came.
 
     >>> by_simplicity(["venn_abers", "isotonic", "none"])
     ['none', 'isotonic', 'venn_abers']
     """
-    return sorted(keys, key=lambda key: CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf)
+    return sorted(keys, key=complexity_of)
 
 
 __all__ = [
@@ -95,6 +100,7 @@ __all__ = [
     "Venn",
     "VennAbers",
     "by_simplicity",
+    "complexity_of",
     "interval_methods",
     "label_of",
     "merge_pair",
