@@ -26,7 +26,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.recipe import Recipe
+from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, load
 
 
@@ -165,6 +165,8 @@ def _progress(share: float, doing: str) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     args = _parser().parse_args(argv)
+    for problem in plugin_problems():
+        print(f"warning: {problem}", file=sys.stderr)
     try:
         return args.run(args)
     except ValueError as error:  # InputError, or what a model itself refuses

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from calib.calibrators import CALIBRATORS
 from calib.data import preprocessor
 from calib.kernel.checks import InputError
-from calib.kernel.progress import Watch
+from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.metrics import METRICS, metric_table
 from calib.models import MODELS
@@ -224,6 +224,11 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
                 outcomes.append(part.placed.predict(objects[-1], part.tests))
         except InputError as error:
             refused[key] = str(error)
+            continue
+        except Exception as error:  # a method from outside may fail in its own way, and the others still answer
+            if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
+                raise
+            refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
             continue
         predictions[key] = _pooled(y, outcomes)
         calibrators[key] = tuple(objects)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES
+from calib.calibrators import CALIBRATORS, MERGE_RULES, interval_methods
 from calib.data import DEFAULT_SAMPLE
 from calib.kernel import checks, declared
 from calib.kernel.checks import InputError
@@ -33,7 +33,6 @@ DETAILS = ("metrics", "rows", "groups", "models", "luck")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
-INTERVAL_METHODS = tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
 COSTS = (0.001, 1_000_000)
 PAIR_COLORS = ("label", "width", "score")
 GROWTHS = ("tree", "forest", "forest_oob")
@@ -188,7 +187,7 @@ class Recipe:
     others: tuple[str, ...] = _field("view", (), _names, "Other models, or score columns, judged beside this one.")
     repeats: int = _field("view", 20, _number(3, 100, integer=True), "Splits drawn to see what is luck.")
     interval: str = _field(
-        "view", "venn_abers", _one_of(lambda: INTERVAL_METHODS), "The method whose probability pairs are drawn."
+        "view", "venn_abers", _one_of(interval_methods), "The method whose probability pairs are drawn."
     )
     color: str = _field("view", "label", _one_of(lambda: PAIR_COLORS), "What the colour of a pair says.")
     beside: tuple[str, ...] = _field(
@@ -296,6 +295,11 @@ class Recipe:
         if len(line) <= 100:
             return line
         return "recipe = Recipe(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def plugin_problems() -> tuple[str, ...]:
+    """A sentence for each calibrator, model and metric of an installed package that had to be left out."""
+    return (*CALIBRATORS.problems, *MODELS.problems, *METRICS.problems)
 
 
 def part_fields(part: str) -> list[dataclasses.Field]:

@@ -1,6 +1,7 @@
 """Every file stands on a floor and imports only from lower floors and its own folder; calib never knows Streamlit."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,12 @@ def test_the_check_sees_what_it_should(tmp_path, file, text, expected):
     found = violations(tmp_path)
     assert len(found) == len(expected)
     assert all(name in sentence for name, sentence in zip(expected, found, strict=True))
+
+
+def test_contributing_shows_the_same_floors():
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.M)
+    shown = {name: int(floor) for floor, names in rows for name in re.findall("`(.*?)`", names)}
+    assert shown == {name.removeprefix("calib."): floor for name, floor in FLOOR.items()}
 
 
 def test_pages_hold_no_arithmetic():

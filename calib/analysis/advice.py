@@ -19,13 +19,12 @@ from scipy.stats import t as student
 
 from calib.analysis.curves import binomial_interval
 from calib.analysis.differences import Repeats
-from calib.calibrators import label_of
+from calib.calibrators import by_simplicity, complexity_of, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
 from calib.kernel.wording import listed, number
 from calib.metrics.scoring import squared_errors
 
-SIMPLE_FIRST = ("none", "temperature", "ppa", "platt", "beta", "isotonic", "venn", "venn_abers", "rank")
 LEVEL = 0.95
 DRAWS = 10_000
 
@@ -143,7 +142,7 @@ def _advise(
         },
         index=keys,
     )
-    alike = tuple(key for key in sorted(keys, key=_rank) if table.chance[key] > 1 - LEVEL)
+    alike = tuple(key for key in by_simplicity(keys) if table.chance[key] > 1 - LEVEL)
     safe = tuple(key for key in alike if key not in wrong)
     choice = (safe or alike)[0] if alike[0] != "none" else "none"
     facts = _Facts(keys, scores, half, choice, keys[best], alike, safe, basis)
@@ -209,7 +208,7 @@ class _Facts:
     def _price(self) -> str:
         """What the simplest method that still beats the uncalibrated model would cost."""
         for key in self.keys:
-            simpler = _rank(key) < _rank(self.choice) and key not in self.alike
+            simpler = complexity_of(key) < complexity_of(self.choice) and key not in self.alike
             if key == "none" or not simpler or "none" not in self.keys:
                 continue
             gain, half = self._gap("none", key)
@@ -219,7 +218,9 @@ class _Facts:
 
     def _certain(self) -> str:
         """A word on methods that said 0 or 1 and were wrong, where another is as good."""
-        simpler = [key for key in self.alike if key not in self.safe and _rank(key) <= _rank(self.choice)]
+        simpler = [
+            key for key in self.alike if key not in self.safe and complexity_of(key) <= complexity_of(self.choice)
+        ]
         if not simpler or not self.safe:
             return ""
         names = listed([label_of(key) for key in simpler])
@@ -227,11 +228,6 @@ class _Facts:
             f"{names} gave a probability of 0 or 1 to something that went the other way, an infinite log loss; "
             f"{label_of(self.safe[0])} never did, and its Brier score is not worse by more than luck."
         )
-
-
-def _rank(key: str) -> int:
-    """Place in the order of simplicity; what is not listed comes last."""
-    return SIMPLE_FIRST.index(key) if key in SIMPLE_FIRST else len(SIMPLE_FIRST)
 
 
 def _interval(value: float, half: float) -> str:

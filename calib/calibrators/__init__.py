@@ -1,20 +1,62 @@
 """Calibrators: maps from a model's score to the probability of class 1, one file a method, one registry."""
 
-from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
+import math
+from collections.abc import Iterable
+from typing import TypeVar
+
+from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator
 from calib.calibrators.beta import Beta
+from calib.calibrators.contract import check_calibrator
 from calib.calibrators.isotonic import Isotonic
 from calib.calibrators.merge import MERGE_RULES, merge_pair
 from calib.calibrators.none import Uncalibrated
 from calib.calibrators.platt import Platt
 from calib.calibrators.ppa import PPA
 from calib.calibrators.rank import Rank
+from calib.calibrators.step_pairs import StepPairs
 from calib.calibrators.temperature import Temperature
 from calib.calibrators.venn import Venn
 from calib.calibrators.venn_abers import VennAbers
+from calib.kernel.registry import Registry
 
-CALIBRATORS: dict[str, type[ScoreCalibrator]] = {
-    method.key: method for method in (Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank)
-}
+Method = TypeVar("Method", bound=ScoreCalibrator)
+
+CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
+    "calib.calibrators",
+    (Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
+    check=check_calibrator,
+    origin=lambda method: method,
+)
+
+
+def register(method: type[Method]) -> type[Method]:
+    """Let a calibrator from outside stand beside ours, under its key, and return it: also a decorator of its class.
+
+    Parameters
+    ----------
+    method : class
+        Derived from ``ScoreCalibrator``, or from ``IntervalCalibrator`` where it gives intervals.
+
+    Raises
+    ------
+    InputError
+        For one that describes itself wrongly or gives no probabilities on a small example, or takes a key.
+
+    Notes
+    -----
+    An installed package does the same by an entry point in the group ``calib.calibrators``, in its pyproject.toml::
+
+        [project.entry-points."calib.calibrators"]
+        mine = "its_package:Mine"
+
+    Examples
+    --------
+    >>> register(type("Mine", (Platt,), {}))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: key: 'platt' is taken in calib.calibrators. Choose another.
+    """
+    return CALIBRATORS.register(method)
 
 
 def label_of(key: str) -> str:
@@ -22,8 +64,28 @@ def label_of(key: str) -> str:
     return CALIBRATORS[key].label if key in CALIBRATORS else key
 
 
+def interval_methods() -> tuple[str, ...]:
+    """The keys of the calibrators that give intervals."""
+    return tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
+
+
+def complexity_of(key: str) -> float:
+    """The place of a calibrator in the order of simplicity; ∞ for one that does not say."""
+    return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
+
+
+def by_simplicity(keys: Iterable[str]) -> list[str]:
+    """Keys of calibrators, the simplest first; those that do not say how simple they are last, as they came.
+
+    >>> by_simplicity(["venn_abers", "isotonic", "none"])
+    ['none', 'isotonic', 'venn_abers']
+    """
+    return sorted(keys, key=complexity_of)
+
+
 __all__ = [
     "CALIBRATORS",
+    "MERGE",
     "MERGE_RULES",
     "PPA",
     "Beta",
@@ -32,10 +94,15 @@ __all__ = [
     "Platt",
     "Rank",
     "ScoreCalibrator",
+    "StepPairs",
     "Temperature",
     "Uncalibrated",
     "Venn",
     "VennAbers",
+    "by_simplicity",
+    "complexity_of",
+    "interval_methods",
     "label_of",
     "merge_pair",
+    "register",
 ]

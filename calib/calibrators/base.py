@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,48 +20,88 @@ from calib.kernel.checks import (
     score_vector,
     setting,
     weight_vector,
+    whole_weights,
 )
+from calib.kernel.fields import Fields, plain
 from calib.kernel.records import Parameter
 
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
 
 class ScoreCalibrator(BaseEstimator):
-    """Base of the calibrators. A method writes ``_learn(scores, y, weights)`` and ``_map(scores)``, on checked arrays.
+    """Base of the calibrators: a scikit-learn estimator from scores to the probability of class 1.
 
-    key, label, source : its name in the registry, for people, and the paper
-    input : "score" (any real number), "probability" (in [0, 1]) or "tree_scores" (n, n_trees)
-    gives_interval : whether there is a ``predict_interval``
-    weighted : whether ``fit`` takes sample weights
-    parameters : the options of ``__init__`` with their ranges, for checks and for controls
+    A method writes ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and ``_map(scores)``, which
+    returns the probabilities (m,). Both are given checked arrays; fitting, checking, forgetting an earlier fit and
+    sample weights are done here. One that gives intervals derives from ``IntervalCalibrator``.
 
-    After ``fit``, ``notes_`` holds what a person should know of the fit, one sentence each; most often nothing.
+    Class attributes
+    ----------------
+    key, label, source : str
+        Its name in a Recipe (lower-case letters, digits, underscores), its name for people, and the paper.
+    input : {"score", "probability", "tree_scores"}
+        Any real number, a number in [0, 1], or a table (n, n_trees).
+    weighted : bool
+        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,). For one that does not, which counts
+        rows, each row is repeated as often as its weight says, and ``weights`` is None.
+    parameters : tuple of Parameter
+        The options of ``__init__`` with ranges and defaults, for checks and for controls.
+    complexity : float
+        Its place in the order of simplicity: of methods that are alike, the one with the lowest is recommended.
+    kind : str
+        What its map in a file is called, where it has ``to_map`` and ``from_map``.
+
+    Attributes
+    ----------
+    notes_ : tuple of str
+        What a person should know of the fit, one sentence each; most often nothing.
+
+    Examples
+    --------
+    >>> class Frequency(ScoreCalibrator):
+    ...     key, label, source, input = "frequency", "Frequency", "the definition", "score"
+    ...     def _learn(self, scores, y, weights):
+    ...         self.frequency_ = y.mean()
+    ...     def _map(self, scores):
+    ...         return np.full(len(scores), self.frequency_)
+    >>> Frequency().fit([0.2, 0.4], [0, 1], sample_weight=[1, 3]).predict([0.3])
+    array([0.75])
     """
 
     key: ClassVar[str]
     label: ClassVar[str]
     source: ClassVar[str]
-    input: ClassVar[str] = "score"
+    input: str = "score"
     gives_interval: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    complexity: ClassVar[float] = np.inf
+    kind: ClassVar[str] = ""
 
-    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> ScoreCalibrator:
-        """Learn the map from calibration scores (n,) and their labels 0/1 (n,); nothing of an earlier fit remains.
+    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the map from calibration scores and their labels; nothing of an earlier fit remains.
 
-        Raises InputError, by name, for scores or labels that are not what they should be, and for misspelt options.
+        Parameters
+        ----------
+        scores : array (n,), or (n, n_trees) for tree scores
+        y : array (n,) of 0 and 1
+        sample_weight : array (n,), optional
+            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Fractions are taken by
+            methods that are ``weighted``.
+
+        Raises
+        ------
+        InputError
+            By name, for scores, labels or weights that are not what they should be, and for misspelt options.
         """
         self._check_options()
         scores = self._read(scores)
         y = binary_labels(y)
         same_length(scores=scores, y=y)
         not_empty(y, "The calibration set")
-        if sample_weight is None:
-            weights = None
-        elif self.weighted:
-            weights = weight_vector(sample_weight, len(y))
-        else:
-            raise InputError(f"{self.label} takes no sample_weight: every object counts once. Leave it out.")
+        weights = None if sample_weight is None else weight_vector(sample_weight, len(y))
+        if weights is not None:
+            scores, y, weights = self._weigh(scores, y, weights)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._learn(scores, y, weights)
@@ -72,6 +112,25 @@ class ScoreCalibrator(BaseEstimator):
         """The probability of class 1 at each score, (m,). Raises NotFittedError before ``fit``."""
         check_is_fitted(self)
         return self._map(self._read(scores))
+
+    def to_map(self) -> dict[str, Any]:
+        """What a file holds of the fitted map, as JSON writes it. Raises InputError where it cannot be kept."""
+        raise InputError(f"{self.label} cannot be kept as a file: it says neither to_map nor from_map.")
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> ScoreCalibrator:
+        """The fitted calibrator of what ``to_map`` wrote, every field checked and refused by its name."""
+        raise InputError(f"{cls.label} cannot be read from a file: it says neither to_map nor from_map.")
+
+    @property
+    def takes(self) -> str:
+        """The kind of score that it takes with these options; that of the method, most often."""
+        return self.input
+
+    @property
+    def columns(self) -> int:
+        """How many scores a row has, once fitted: one, but for tree scores."""
+        return 1
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         raise NotImplementedError
@@ -86,9 +145,27 @@ class ScoreCalibrator(BaseEstimator):
     def _read(self, scores: Any) -> Array:
         return READERS[self.input](scores)
 
+    def _weigh(self, scores: Array, y: Array, weights: Array) -> tuple[Array, Array, Array | None]:
+        """The rows as ``_learn`` takes them: without those of weight 0, and repeated where the method counts rows."""
+        if self.weighted:
+            counted = weights > 0
+            return scores[counted], y[counted], weights[counted]
+        times = whole_weights(weights, self.label)
+        return np.repeat(scores, times, axis=0), np.repeat(y, times), None
+
     def _check_options(self) -> None:
         for option in self.parameters:
             setting(getattr(self, option.name), option, f"{self.key}: {option.name}")
+
+    def _learned(self, *names: str) -> dict[str, Any]:
+        """Learned numbers by name, as JSON writes them."""
+        return {name: plain(getattr(self, f"{name}_")) for name in names}
+
+    def _with_learned(self, **values: Any) -> Self:
+        """This calibrator as if fitted, with these learned attributes."""
+        for name, value in values.items():
+            setattr(self, f"{name}_", value)
+        return self
 
 
 MERGE = Parameter(
@@ -104,7 +181,8 @@ MERGE = Parameter(
 class IntervalCalibrator(ScoreCalibrator):
     """A calibrator whose answer is a pair (p0, p1), merged into p by the option ``merge``.
 
-    A method writes ``_pairs(scores)`` and ``_pairs_without(scores, removed)``.
+    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
+    the labels (n,) as ``labels_`` and writes ``_pairs_without(scores, removed)``.
     """
 
     gives_interval = True
@@ -119,7 +197,8 @@ class IntervalCalibrator(ScoreCalibrator):
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
         """(m, 2): the pair at scores[j] with the calibration object number removed[j] left out.
 
-        ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11).
+        ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11); where weights were given,
+        in those arrays with every row repeated as often as its weight says.
         """
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)
@@ -141,4 +220,4 @@ class IntervalCalibrator(ScoreCalibrator):
         raise NotImplementedError
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
-        raise NotImplementedError
+        raise InputError(f"{self.label} cannot leave single rows out, as out of bag asks. Choose the placement split.")

@@ -6,11 +6,14 @@ a, b ≥ 0, by maximum likelihood without a penalty.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.likelihood import LogisticFit, fit_logistic
 
 CLIP = float(np.finfo(np.float64).eps)
@@ -54,6 +57,8 @@ class Beta(ScoreCalibrator):
     source = "Kull et al. 2017; Shaker and Hüllermeier 2025, eq. 12"
     input = "probability"
     weighted = True
+    complexity = 4
+    kind = "beta"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         weights = np.ones(len(y)) if weights is None else weights
@@ -89,3 +94,12 @@ class Beta(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds_columns(scores) @ [self.a_, self.b_] + self.c_)
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("a", "b", "c"), "clip": CLIP}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Beta:
+        fields.number("clip", CLIP, CLIP)
+        a, b = (fields.number(name, 0) for name in "ab")
+        return cls()._with_learned(a=a, b=b, c=fields.number("c", infinite=True))

@@ -6,12 +6,13 @@ compared exactly as float64.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.kernel.records import Parameter
 
@@ -38,6 +39,8 @@ class Isotonic(ScoreCalibrator):
     label = "Isotonic"
     source = "Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4"
     weighted = True
+    complexity = 5
+    kind = "isotonic"
     parameters = (
         Parameter(
             "between",
@@ -81,3 +84,17 @@ class Isotonic(ScoreCalibrator):
             with np.errstate(over="ignore"):
                 below = np.where(self.scores_[above] - scores < scores - self.scores_[below], above, below)
         return self.values_[below]
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("scores", "values"), "between": self.between}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Isotonic:
+        scores = fields.numbers("scores", increasing=True)
+        if not scores.size:
+            raise fields.refuse("scores", "must not be empty")
+        values = fields.numbers("values", probabilities=True, length=len(scores))
+        if (np.diff(values) < 0).any():
+            raise fields.refuse("values", "must not fall from one number to the next")
+        between = fields.choice("between", ("linear", "step", "nearest"))
+        return cls(between)._with_learned(scores=scores, values=values)

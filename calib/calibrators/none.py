@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 
 
 class Uncalibrated(ScoreCalibrator):
@@ -17,9 +20,19 @@ class Uncalibrated(ScoreCalibrator):
     label = "Uncalibrated"
     source = "the model's own probabilities"
     input = "probability"
+    weighted = True
+    complexity = 0
+    kind = "identity"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         pass
 
     def _map(self, scores: Array) -> Array:
         return scores.copy()
+
+    def to_map(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Uncalibrated:
+        return cls()._with_learned(notes=())

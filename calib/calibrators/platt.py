@@ -6,11 +6,14 @@ Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibr
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array, both_classes
+from calib.kernel.fields import Fields
 from calib.kernel.likelihood import fit_logistic
 
 
@@ -31,6 +34,8 @@ class Platt(ScoreCalibrator):
     label = "Platt"
     source = "Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6"
     weighted = True
+    complexity = 3
+    kind = "sigmoid"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
@@ -44,3 +49,10 @@ class Platt(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         with np.errstate(over="ignore"):
             return expit(-(self.A_ * scores + self.B_))
+
+    def to_map(self) -> dict[str, Any]:
+        return self._learned("A", "B")
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Platt:
+        return cls()._with_learned(A=fields.number("A"), B=fields.number("B", infinite=True))

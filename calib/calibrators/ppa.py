@@ -12,6 +12,7 @@ import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
 
 GRID = np.arange(51)
@@ -50,6 +51,9 @@ class PPA(ScoreCalibrator):
     label = "PPA"
     source = "Boström 2008; Shaker and Hüllermeier 2025, A.3"
     input = "probability"
+    weighted = True
+    complexity = 2
+    kind = "shift"
     parameters = (
         Parameter(
             "variant",
@@ -66,14 +70,15 @@ class PPA(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         gap = most_probable(scores) - scores
+        weights = np.ones(len(y)) if weights is None else weights
         if self.variant == "constant":
-            mass = gap @ gap
-            self.r_ = float(np.clip((y - scores) @ gap / mass, 0, 1)) if mass > 0 else 0.0
+            mass = weights @ gap**2
+            self.r_ = float(np.clip(weights @ ((y - scores) * gap) / mass, 0, 1)) if mass > 0 else 0.0
             return
         # Brier is Σ (y − p − r gap)²: but for a constant, Σ r² gap² − 2 Σ r (y − p) gap, over distinct p.
         p, place = np.unique(scores, return_inverse=True)
-        pull = np.bincount(place, weights=(y - scores) * gap)
-        mass_at = np.bincount(place, weights=gap * gap)
+        pull = np.bincount(place, weights=weights * (y - scores) * gap)
+        mass_at = np.bincount(place, weights=weights * gap * gap)
         loss = np.zeros((len(GRID), len(GRID)))
         for start in range(0, len(p), BLOCK):
             block = slice(start, start + BLOCK)
@@ -81,8 +86,17 @@ class PPA(ScoreCalibrator):
                 r = sigmoid(p[block, None], a, GRID)
                 loss[a] += mass_at[block] @ (r * r) - 2 * pull[block] @ r
         self.a_, self.b_ = (int(i) for i in np.unravel_index(loss.argmin(), loss.shape))
-        self.r_ = float(sigmoid(scores, self.a_, self.b_).mean())
+        self.r_ = float(np.average(sigmoid(scores, self.a_, self.b_), weights=weights))
 
     def _map(self, scores: Array) -> Array:
         r = self.r_ if self.variant == "constant" else sigmoid(scores, self.a_, self.b_)
         return scores + r * (most_probable(scores) - scores)
+
+    def to_map(self) -> dict[str, Any]:
+        return self._learned("r") if self.variant == "constant" else self._learned("a", "b")
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> PPA:
+        if "r" in fields.value:
+            return cls()._with_learned(r=fields.number("r", 0, 1))
+        return cls("sigmoid")._with_learned(a=fields.number("a"), b=fields.number("b"))

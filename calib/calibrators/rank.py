@@ -7,11 +7,16 @@ paper takes unpruned trees with Laplace leaves.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.isotonic import Isotonic
 from calib.kernel.checks import Array, InputError
+from calib.kernel.fields import Fields, plain
+
+MOST_VOTES = 100_000_000
 
 
 class Rank(ScoreCalibrator):
@@ -28,6 +33,8 @@ class Rank(ScoreCalibrator):
     label = "Rank"
     source = "Shaker and Hüllermeier 2025, A.5, eq. 13"
     input = "tree_scores"
+    complexity = 8
+    kind = "ranks"
 
     def borda(self, tree_scores) -> Array:
         """The sum of ranks among the calibration objects, (m,), for tree scores (m, n_trees)."""
@@ -47,3 +54,29 @@ class Rank(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return self.isotonic_.predict(self.borda(scores))
+
+    @property
+    def columns(self) -> int:
+        return len(self.ranked_)
+
+    def to_map(self) -> dict[str, Any]:
+        trees = [np.unique(votes, return_counts=True) for votes in self.ranked_]
+        return {
+            "trees": [{"votes": plain(votes), "counts": counts.tolist()} for votes, counts in trees],
+            "isotonic": self.isotonic_.to_map(),
+        }
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Rank:
+        trees = [(tree, tree.numbers("votes", increasing=True)) for tree in fields.objects("trees")]
+        ranked, room = [], MOST_VOTES
+        for tree, votes in trees:
+            counts = tree.numbers("counts", length=len(votes))
+            if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > room:
+                raise tree.refuse("counts", f"must hold whole numbers of at least 1, in all at most {MOST_VOTES:,}")
+            room -= int(counts.sum())
+            ranked.append(np.repeat(votes, counts.astype(np.intp)))
+        if len({len(votes) for votes in ranked}) > 1:
+            raise fields.refuse("trees", "must all count the same number of votes")
+        isotonic = Isotonic.from_map(fields.object("isotonic"))
+        return cls()._with_learned(ranked=np.stack(ranked), isotonic=isotonic)

@@ -6,13 +6,16 @@ by log loss.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
+from calib.calibrators.beta import CLIP, clip_notes, count_clipped, log_odds_columns
 from calib.kernel.checks import Array, both_classes
+from calib.kernel.fields import Fields
 
 COLDEST, HOTTEST = 1e-3, 1e3
 
@@ -34,6 +37,8 @@ class Temperature(ScoreCalibrator):
     source = "Guo et al. 2017"
     input = "probability"
     weighted = True
+    complexity = 1
+    kind = "scaling"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
@@ -62,3 +67,11 @@ class Temperature(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds_columns(scores).sum(axis=1) / self.T_)
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("T"), "clip": CLIP}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Temperature:
+        fields.number("clip", CLIP, CLIP)
+        return cls()._with_learned(T=fields.number("T", 1e-6, 1e6))

@@ -19,7 +19,7 @@ So one compiled isotonic fit, and array operations on the candidates. p0 is one 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -27,7 +27,9 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import MERGE, IntervalCalibrator
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
+from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.checks import Array, number
+from calib.kernel.fields import Fields
 from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
 
@@ -173,6 +175,8 @@ class VennAbers(IntervalCalibrator):
     key = "venn_abers"
     label = "Venn–Abers"
     source = "Vovk and Petej 2014; Johansson et al. 2019, eq. 9"
+    complexity = 7
+    kind = "pairs"
     parameters = (MERGE,)
 
     def __init__(self, merge: Literal["log", "square", "midpoint"] = "log"):
@@ -197,6 +201,13 @@ class VennAbers(IntervalCalibrator):
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         tied = pool_ties(self.calibration_scores_, self.labels_)
         return pairs_without(tied, scores, self.calibration_scores_[removed], self.labels_[removed])
+
+    def to_map(self) -> dict[str, Any]:
+        return pairs_map(*(_changes(self.thresholds_, values) for values in (self.p0_, self.p1_)))
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> StepPairs:
+        return StepPairs.from_map(fields)
 
     def step_curves(self) -> StepCurves:
         """p0(s) and p1(s) for a chart: constant between thresholds."""
@@ -233,6 +244,12 @@ class VennAbers(IntervalCalibrator):
             int(blocks.weights[pool]),
             int(blocks.sums[pool]),
         )
+
+
+def _changes(thresholds: Array, values: Array) -> tuple[Array, Array]:
+    """A step function without the thresholds at which it stays the same."""
+    moves = np.diff(values) != 0
+    return thresholds[moves], values[np.append(True, moves)]
 
 
 def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:

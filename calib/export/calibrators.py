@@ -28,8 +28,9 @@ The format, ``calib.calibrator`` version 1, is one object:
     ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t and half
                                         of those equal to it; a tree is {votes: distinct and increasing, counts}
 
-Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON cannot write. Reading a file
-executes nothing: every field is checked and refused by its name.
+A calibrator's own file says what its kind of map holds (``to_map``) and how it is read (``from_map``); one from outside
+may bring a kind of its own. Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON
+cannot write. Reading a file executes nothing that is in it: every field is checked and refused by its name.
 """
 
 from __future__ import annotations
@@ -38,18 +39,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES, Venn
+from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator
 from calib.evaluate import Evaluation
-from calib.export.fields import parse
-from calib.export.maps import KINDS, kind_of
 from calib.export.saved import SavedCalibrator
 from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
 from calib.placements.cv import FoldCalibrators
 from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
-SEVERAL = {"folds": "fold_scores", "ranks": "tree_scores"}  # kinds that ask for more than one score a case
+FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores, for scores of the model that was then refitted on all training rows.",
     "oob": "Fitted on out-of-bag scores. In the evaluation each row is scored by the trees that one drawn training row "
@@ -81,6 +81,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
             f"{label} in the full placement is fitted anew for every object, with a model refitted twice: there is no "
             "table that answers for new scores. Choose the placement split, cv or oob."
         )
+    _map_of(fitted[0])
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
@@ -134,32 +135,33 @@ def write_calibrator(
     >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
     """
-    kind = kind_of(fitted)
-    one = fitted.folds[0] if kind == "folds" else fitted
-    columns = {"folds": lambda: len(fitted.folds), "ranks": lambda: len(fitted.ranked_)}.get(kind, lambda: 1)()
+    folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
+    one = folds[0] if folds else fitted
     document = {
         "format": FORMAT,
         "version": VERSION,
         "method": one.key,
         "label": one.label,
         "source": one.source,
-        "input": {"of": SEVERAL.get(kind) or _input(one), "columns": columns},
+        "input": {"of": "fold_scores", "columns": len(folds)} if folds else {"of": one.takes, "columns": one.columns},
         "output": ["p0", "p1", "p"] if one.gives_interval else ["p"],
         "merge": one.merge if one.gives_interval else None,
         "classes": list(classes),
         "calibration": dict(calibration or {}),
         "made": dict(made or {"calib": __version__}),
         "notes": list(notes),
-        "map": {"kind": kind, **KINDS[kind].write(fitted)},
+        "map": _map_of(fitted),
     }
     lines = (f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in document.items())
     return "{" + ",\n ".join(lines) + "}\n"
 
 
-def _input(calibrator: Any) -> str:
-    """Venn's equal-width bins are bins of [0, 1]."""
-    bins = isinstance(calibrator, Venn) and calibrator.taxonomy == "uniform"
-    return "probability" if bins else calibrator.input
+def _map_of(fitted: Any) -> dict[str, Any]:
+    if isinstance(fitted, FoldCalibrators):
+        return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
+    if not isinstance(fitted, ScoreCalibrator):
+        raise InputError(f"{type(fitted).__name__} is no calibrator that can be written.")
+    return {"kind": fitted.kind or fitted.key, **fitted.to_map()}
 
 
 def read_calibrator(content: str | bytes) -> SavedCalibrator:
@@ -174,21 +176,19 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])
     given, table = top.object("input"), top.object("map")
-    kind = table.choice("kind", list(KINDS))
-    methods = {key: method for key, method in CALIBRATORS.items() if issubclass(method, KINDS[kind].methods)}
-    method = top.choice("method", list(methods))
-    pairs = kind in ("pairs", "folds")
-    of = given.choice("of", _inputs(kind, methods[method].input))
-    merge = top.choice("merge", list(MERGE_RULES) if pairs else [None])
-    calibrator = KINDS[kind].read(table, merge, of)
-    needed = {"folds": lambda: len(calibrator.folds), "ranks": lambda: len(calibrator.ranked_)}
-    given.choice("columns", [needed.get(kind, lambda: 1)()])
+    methods = _methods(table)
+    method = CALIBRATORS[top.choice("method", methods)]
+    merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
+    folds = table.value["kind"] == FOLDS
+    of = given.choice("of", ["fold_scores"] if folds else _inputs(method))
+    calibrator = _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
+    given.choice("columns", [len(calibrator.folds) if isinstance(calibrator, FoldCalibrators) else calibrator.columns])
     classes = top.texts("classes")
     if len(classes) != 2:
         raise top.refuse("classes", "must name two classes")
     return SavedCalibrator(
-        method,
-        methods[method].label,
+        method.key,
+        method.label,
         of,
         given.count("columns"),
         calibrator,
@@ -199,8 +199,23 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     )
 
 
-def _inputs(kind: str, own: str) -> list[str]:
-    """What a map of this kind may ask for; ``own`` is what its calibrator takes."""
-    if kind in SEVERAL:
-        return [SEVERAL[kind]]
-    return ["score", "probability"] if kind == "pairs" else [own]
+def _methods(table: Fields) -> list[str]:
+    """The calibrators that a map of this kind can be of."""
+    kinds = {key: method.kind or key for key, method in CALIBRATORS.items()}
+    kind = table.choice("kind", [*dict.fromkeys(kinds.values()), FOLDS])
+    return [key for key, own in kinds.items() if own == kind or (kind == FOLDS and CALIBRATORS[key].gives_interval)]
+
+
+def _inputs(method: type[ScoreCalibrator]) -> list[str]:
+    """What a map of this method may ask for: with intervals, of some options probabilities only."""
+    return ["score", "probability"] if method.gives_interval else [method.input]
+
+
+def _read_map(method: type[ScoreCalibrator], table: Fields, **options: Any) -> ScoreCalibrator:
+    calibrator = method.from_map(table)
+    known = calibrator.get_params()
+    return calibrator.set_params(**{name: value for name, value in options.items() if name in known})
+
+
+def _read_folds(method: type[ScoreCalibrator], table: Fields, merge: str) -> FoldCalibrators:
+    return FoldCalibrators(tuple(_read_map(method, fold, merge=merge) for fold in table.objects("folds")))

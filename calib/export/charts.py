@@ -1,15 +1,12 @@
-"""Which charts a report holds of one evaluation, and how each is made: what its ``prepare`` takes, and its options."""
+"""The charts that a report holds of one evaluation, in the order of FIGURES."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.analysis.decision import decide
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.base import Record
@@ -30,45 +27,12 @@ class Chart:
         return self.drawn[theme.name]
 
 
-def interval_method(evaluation: Evaluation) -> str:
-    """The Recipe's method with intervals where it can answer, else the first that can. Raises InputError."""
-    methods = [key for key, said in evaluation.predictions.items() if said.lower is not None]
-    if not methods:
-        raise InputError("No method with intervals can answer here.")
-    return evaluation.recipe.interval if evaluation.recipe.interval in methods else methods[0]
-
-
-def _of_method(evaluation: Evaluation) -> tuple[Evaluation, dict[str, Any]]:
-    return evaluation, {"calibrator": interval_method(evaluation)}
-
-
-def _grouped(evaluation: Evaluation) -> tuple[Evaluation, dict[str, Any]]:
-    if evaluation.recipe.group is None:
-        raise InputError("No column is chosen for groups.")
-    return evaluation, {}
-
-
-# figure → (what its prepare takes, its options), in the order a report shows them
-REPORTED: dict[str, Callable[[Evaluation], tuple[Any, dict[str, Any]]]] = {
-    "reliability": lambda evaluation: (evaluation, {}),
-    "differences": lambda evaluation: (evaluation, {}),
-    "groups": _grouped,
-    "pairs": _of_method,
-    "step_curves": lambda evaluation: (evaluation, {}),
-    "width_by_score": _of_method,
-    "widths": lambda evaluation: (evaluation, {}),
-    "interval_means": lambda evaluation: (evaluation, {}),
-    "interval_bins": _of_method,
-    "costs": lambda evaluation: (decide(evaluation), {}),
-    "net_benefit": lambda evaluation: (decide(evaluation), {}),
-}
-
-
 def charts(evaluation: Evaluation) -> list[Chart]:
     """Every chart that this evaluation has; one that it cannot have is left out."""
     found = []
-    for key, arguments in REPORTED.items() if evaluation.predictions else ():
-        with suppress(InputError):
-            source, options = arguments(evaluation)
-            found.append(Chart(key, FIGURES[key].prepare(source, **options)))
+    for key, entry in FIGURES.items() if evaluation.predictions else ():
+        if entry.reported:
+            with suppress(InputError):
+                source, options = entry.reported(evaluation)
+                found.append(Chart(key, entry.prepare(source, **options)))
     return found

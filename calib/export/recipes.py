@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from calib.export.fields import parse
 from calib.kernel.checks import InputError
+from calib.kernel.fields import parse
 from calib.recipe import Recipe
 
 FORMAT, VERSION = "calib.recipes", 1

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.calibrators.base import IntervalCalibrator
 from calib.data.columns import as_float, is_number
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
@@ -17,40 +16,6 @@ from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 
 PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}  # inputs of several scores a case, and whose they are
-
-
-class StepPairs(IntervalCalibrator):
-    """p0 and p1 as two step functions of the score: what Venn and Venn–Abers are once they are fitted.
-
-    >>> pairs = StepPairs("midpoint").set_steps(([0.5], [0.0, 0.5]), ([0.5], [0.5, 1.0]))
-    >>> pairs.predict_interval([0.4, 0.5, 0.6])    # on a break p0 has passed it, and p1 has not
-    array([[0. , 0.5],
-           [0.5, 0.5],
-           [0.5, 1. ]])
-    """
-
-    key = "pairs"
-    label = "Table of pairs"
-    source = "a saved calibrator"
-
-    def __init__(self, merge: str = "log"):
-        self.merge = merge
-
-    def set_steps(self, p0: tuple[Any, Any], p1: tuple[Any, Any]) -> StepPairs:
-        """Each of p0, p1: (breaks (t,) increasing, values (t + 1,)); the two may break at different scores."""
-        self.breaks0_, self.values0_, self.breaks1_, self.values1_ = map(np.asarray, (*p0, *p1))
-        return self
-
-    def _pairs(self, scores: Array) -> Array:
-        p0 = self.values0_[np.searchsorted(self.breaks0_, scores, side="right")]
-        p1 = self.values1_[np.searchsorted(self.breaks1_, scores, side="left")]
-        return np.column_stack([p0, p1])
-
-
-class ProbabilityStepPairs(StepPairs):
-    """The same for a method that takes scores in [0, 1] only."""
-
-    input = "probability"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,10 @@ from typing import Any, Protocol
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.decision import decide
+from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
+from calib.kernel.checks import InputError
 
 
 class Record(Protocol):
@@ -31,6 +34,8 @@ class FigureEntry:
 
     parts : of a figure of several panels, a record for each, so that a page can set them in ``record.columns`` columns,
         which a phone stacks; what is taken along holds them all in one
+    reported : of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the options:
+        ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is nothing to show
     """
 
     key: str
@@ -38,6 +43,26 @@ class FigureEntry:
     prepare: Callable[..., Any]
     draw: Callable[[Any, Theme], go.Figure]
     parts: Callable[[Any], Sequence[Any]] | None = None
+    reported: Callable[[Evaluation], tuple[Any, dict[str, Any]]] | None = None
+
+
+def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    """A report's figure that is made of the Evaluation alone."""
+    return evaluation, {}
+
+
+def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    """A report's figure of one method with intervals: the Recipe's where it can answer, else the first that can."""
+    methods = [key for key, said in evaluation.predictions.items() if said.lower is not None]
+    if not methods:
+        raise InputError("No method with intervals can answer here.")
+    own = evaluation.recipe.interval
+    return evaluation, {"calibrator": own if own in methods else methods[0]}
+
+
+def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    """A report's figure of the decision at the Recipe's costs."""
+    return decide(evaluation), {}
 
 
 def as_text(name: object, most: int = 34) -> str:

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_decision
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -149,4 +149,4 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     return shown
 
 
-COSTS = FigureEntry("costs", "Costs of acting", prepare, draw)
+COSTS = FigureEntry("costs", "Costs of acting", prepare, draw, reported=of_decision)

@@ -17,7 +17,7 @@ from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as bootstrapped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.wording import number
 from calib.metrics import METRICS
@@ -215,4 +215,4 @@ def formatted_differences(found: Differences) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 
-DIFFERENCES = FigureEntry("differences", "Differences to uncalibrated", prepare, draw)
+DIFFERENCES = FigureEntry("differences", "Differences to uncalibrated", prepare, draw, reported=itself)

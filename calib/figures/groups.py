@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.reliability import FEW
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 
 LANE, HEAD = 38, 96  # pixels
@@ -188,4 +190,10 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
     )
 
 
-GROUPS = FigureEntry("groups", "Reliability by subgroup", prepare, draw)
+def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    if evaluation.recipe.group is None:
+        raise InputError("No column is chosen for groups.")
+    return evaluation, {}
+
+
+GROUPS = FigureEntry("groups", "Reliability by subgroup", prepare, draw, reported=_reported)

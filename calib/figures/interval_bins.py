@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.curves import binomial_interval
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_intervals
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.wording import counted
 from calib.metrics.intervals import IntervalBins, interval_bins
@@ -121,4 +121,4 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
     return [intervals, frequencies]
 
 
-INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw)
+INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw, reported=of_intervals)

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, itself
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
@@ -187,4 +187,4 @@ def _line(
     return [bar, mark]
 
 
-INTERVAL_MEANS = FigureEntry("interval_means", "Intervals against what happened", prepare, draw)
+INTERVAL_MEANS = FigureEntry("interval_means", "Intervals against what happened", prepare, draw, reported=itself)

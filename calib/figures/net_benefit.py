@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.decision import CURVE_THRESHOLDS, Decision, net_benefit
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_decision
 from calib.figures.costs import NOTHING
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -120,4 +120,4 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw)
+NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=of_decision)

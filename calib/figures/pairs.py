@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_intervals
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.binning import bin_index, group_sums
@@ -172,4 +172,4 @@ def _layout(theme: Theme) -> go.Layout:
     )
 
 
-PAIRS = FigureEntry("pairs", "Probability pairs", prepare, draw)
+PAIRS = FigureEntry("pairs", "Probability pairs", prepare, draw, reported=of_intervals)

@@ -28,7 +28,7 @@ from calib.analysis.curves import (
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.wording import counted, number
 from calib.recipe import Recipe
@@ -402,4 +402,4 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
     ]
 
 
-RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw)
+RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=itself)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Predictions
+from calib.placements import PLACEMENTS
 
 KINDS = {
     "split": "inductive",
@@ -30,7 +31,16 @@ class Series:
 
     @property
     def name(self) -> str:
-        return f"{label_of(self.calibrator)}, {KINDS[self.placement]}"
+        return f"{label_of(self.calibrator)}, {kind_of(self.placement)}"
+
+
+def kind_of(placement: str) -> str:
+    """What the papers call an interval method in this placement, or the placement's own name.
+
+    >>> kind_of("cv")
+    'cross'
+    """
+    return KINDS.get(placement) or PLACEMENTS[placement].label.lower()
 
 
 def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:

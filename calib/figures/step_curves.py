@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import METHOD, position_of
 from calib.calibrators.venn_abers import StepCurves
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, as_text, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
@@ -204,4 +204,4 @@ def _layout(record: Steps, theme: Theme) -> go.Layout:
     )
 
 
-STEP_CURVES = FigureEntry("step_curves", "p0(s) and p1(s)", prepare, draw)
+STEP_CURVES = FigureEntry("step_curves", "p0(s) and p1(s)", prepare, draw, reported=itself)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_intervals
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.pairs import pair_table
 from calib.figures.theme import LIGHT, Theme, layout
@@ -98,4 +98,4 @@ def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-WIDTH_BY_SCORE = FigureEntry("width_by_score", "Width against score", prepare, draw)
+WIDTH_BY_SCORE = FigureEntry("width_by_score", "Width against score", prepare, draw, reported=of_intervals)

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, itself
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -195,4 +195,4 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
     return [bar, point]
 
 
-WIDTHS = FigureEntry("widths", "Interval widths", prepare, draw)
+WIDTHS = FigureEntry("widths", "Interval widths", prepare, draw, reported=itself)

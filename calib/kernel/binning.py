@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.kernel.checks import Array, choice
+from calib.kernel.checks import Array, choice, whole_weights
 
 STRATEGIES = ("uniform", "quantile")
 
@@ -62,19 +62,25 @@ def edge_index(values: Array, edges: Array) -> Array:
     return np.searchsorted(edges[1:-1], values, side="right")
 
 
-def binned(p: Array, bins: int, strategy: str = "uniform") -> Bins:
-    """Put probabilities (n,) into ``bins`` equal-width bins, or into bins with equally many of them."""
+def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None = None) -> Bins:
+    """Put probabilities (n,) into ``bins`` equal-width bins, or into bins with equally many of them.
+
+    With whole ``weights`` (n,) each counts as often as its weight says; fractions are refused for equal counts.
+    """
     choice(strategy, STRATEGIES, "strategy")
     if strategy == "uniform":
         return Bins(bin_index(p, bins), np.arange(bins + 1) / bins)
-    edges = quantile_edges(p, bins)
+    edges = quantile_edges(p if weights is None else np.repeat(p, whole_weights(weights, "An equal-count bin")), bins)
     return Bins(edge_index(p, edges), edges)
 
 
-def group_sums(index: Array, groups: int, values: Array | None = None) -> Array:
+def group_sums(index: Array, groups: int, values: Array | None = None, weights: Array | None = None) -> Array:
     """The sum of ``values`` (n,) in each of the groups 0 … ``groups`` − 1, (groups,); without values, how many.
+
+    Each counts as often as its weight says, where ``weights`` (n,) are given.
 
     >>> group_sums(np.array([0, 2, 0]), 3, np.array([0.5, 1.0, 0.25]))
     array([0.75, 0.  , 1.  ])
     """
-    return np.bincount(index, weights=values, minlength=groups).astype(np.float64)
+    each = values if weights is None else weights if values is None else values * weights
+    return np.bincount(index, weights=each, minlength=groups).astype(np.float64)

@@ -124,6 +124,32 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     return weights
 
 
+def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array | None, Array, Array]:
+    """(weights or None, the two checked arrays of n rows), without the rows of weight 0, which have no say."""
+    if sample_weight is None:
+        return None, first, second
+    weights = weight_vector(sample_weight, len(first))
+    counted = weights > 0
+    return weights[counted], first[counted], second[counted]
+
+
+MOST_ROWS = 100_000_000
+
+
+def whole_weights(weights: Array, who: str) -> Array:
+    """Checked weights (n,) as int, for a method that counts rows; fractions are refused by name."""
+    fractions = weights % 1 != 0
+    if fractions.any():
+        first = int(np.argmax(fractions))
+        raise InputError(
+            f"{who} counts rows, so that sample_weight must hold whole numbers, but holds {weights[first]:g} at "
+            f"position {first}. Use whole numbers, or a method that takes any weights: Platt, isotonic, beta."
+        )
+    if weights.sum() > MOST_ROWS:
+        raise InputError(f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}.")
+    return weights.astype(np.intp)
+
+
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
     """0/1 labels and probabilities of the same length, at least one; what every metric begins with."""
     labels = binary_labels(y)

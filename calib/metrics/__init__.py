@@ -1,5 +1,6 @@
 """What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
 
+from calib.metrics.base import Metric
 from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
 from calib.metrics.calibration_error import (
     CalibrationLine,
@@ -29,7 +30,7 @@ from calib.metrics.intervals import (
     predicted_label_intervals,
     predicted_label_summary,
 )
-from calib.metrics.registry import METRICS, Metric
+from calib.metrics.registry import METRICS, register
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 from calib.metrics.table import metric_table, metric_value
 
@@ -67,6 +68,7 @@ __all__ = [
     "murphy_decomposition",
     "predicted_label_intervals",
     "predicted_label_summary",
+    "register",
     "rmse",
     "spiegelhalter_test",
     "squared_ece",

@@ -18,10 +18,12 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.likelihood import fit_logistic
-from calib.metrics.scoring import brier_score
+from calib.metrics.scoring import brier_score, mean
 
 
-def expected_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+def expected_calibration_error(
+    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+) -> float:
     """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : their number · strategy : "uniform", equal width, or "quantile"
@@ -29,21 +31,25 @@ def expected_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strat
     >>> round(expected_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)    # 2/3 · |0.5 − 0.62| + 1/3 · |1 − 0.92|
     0.107
     """
-    n, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    n, observed, mean_p = _filled_bins(y, p, bins, strategy, sample_weight)
     return float((n * np.abs(observed - mean_p)).sum() / n.sum())
 
 
-def maximum_calibration_error(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+def maximum_calibration_error(
+    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+) -> float:
     """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
 
     >>> round(maximum_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)
     0.12
     """
-    _, observed, mean_p = _filled_bins(y, p, bins, strategy)
+    _, observed, mean_p = _filled_bins(y, p, bins, strategy, sample_weight)
     return float(np.abs(observed - mean_p).max())
 
 
-def squared_ece(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform") -> float:
+def squared_ece(
+    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+) -> float:
     """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
 
     Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there, it is the
@@ -53,11 +59,11 @@ def squared_ece(y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uni
     0.0104
     """
     y, p = checks.labelled_probabilities(y, p)
-    _, observed, mean_p = _filled_bins(1 - y, 1 - p, bins, strategy)
+    _, observed, mean_p = _filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
     return float(((observed - mean_p) ** 2).mean())
 
 
-def true_calibration_error(posterior: ArrayLike, p: ArrayLike) -> float:
+def true_calibration_error(posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
 
     posterior, p : (n,) in [0, 1]. Only synthetic data have a posterior.
@@ -65,10 +71,11 @@ def true_calibration_error(posterior: ArrayLike, p: ArrayLike) -> float:
     >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
     0.02
     """
-    return float(np.mean(np.subtract(*_posterior_and_p(posterior, p)) ** 2))
+    weights, truth, said = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
+    return mean((truth - said) ** 2, weights)
 
 
-def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike) -> float:
+def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Brier score of p minus that of the true posterior on the same labels.
 
     In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be negative.
@@ -76,10 +83,10 @@ def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike) -> float:
     >>> round(excess_brier([1, 0], [1.0, 0.0], posterior=[0.5, 0.5]), 3)
     -0.25
     """
-    return brier_score(y, p) - brier_score(y, posterior)
+    return brier_score(y, p, sample_weight) - brier_score(y, posterior, sample_weight)
 
 
-def group_entropy(p: ArrayLike) -> float:
+def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Entropy, in bits, of the groups of identical predictions (Shaker & Hüllermeier 2025, Table 3).
 
     0 when all predictions are equal, log2 n when all differ.
@@ -89,7 +96,10 @@ def group_entropy(p: ArrayLike) -> float:
     """
     p = checks.probability_vector(p, "p")
     checks.not_empty(p, "p")
-    share = np.unique(p, return_counts=True)[1] / p.size
+    weights, p, _ = checks.counted_rows(sample_weight, p, p)
+    values, index = np.unique(p, return_inverse=True)
+    count = group_sums(index, len(values), weights=weights)
+    share = count / count.sum()
     return float(-(share * np.log2(share)).sum()) + 0.0
 
 
@@ -106,7 +116,7 @@ class CalibrationLine:
     in_the_large: float
 
 
-def calibration_line(y: ArrayLike, p: ArrayLike) -> CalibrationLine:
+def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CalibrationLine:
     """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
 
     A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no line
@@ -117,28 +127,29 @@ def calibration_line(y: ArrayLike, p: ArrayLike) -> CalibrationLine:
     >>> round(line.slope, 6), abs(round(line.intercept, 6))        # 3 of 4 and 1 of 4: ln 3 / ln 9
     (0.5, 0.0)
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weights = np.ones(y.size) if weights is None else weights
     if (p == 1 - y).any():
         return CalibrationLine(math.nan, math.nan, math.nan)
     uncertain = (p > 0) & (p < 1)
-    y, x = y[uncertain], logit(p[uncertain])
+    y, x, weights = y[uncertain], logit(p[uncertain]), weights[uncertain]
     if y.size == 0:
         return CalibrationLine(math.nan, math.nan, math.nan)
     if y.min() == y.max():
         return CalibrationLine(math.nan, math.nan, math.inf if y[0] else -math.inf)
-    return CalibrationLine(*_logistic_line(x, y), _shift(x, y))
+    return CalibrationLine(*_logistic_line(x, y, weights), _shift(x, y, weights))
 
 
-def _shift(x: Array, y: Array) -> float:
-    """The a that solves Σ expit(x + a) = Σ y; both ends of the bracket follow from the extremes of x."""
-    middle = logit(y.mean())
+def _shift(x: Array, y: Array, weights: Array) -> float:
+    """The a that solves Σ w expit(x + a) = Σ w y; both ends of the bracket follow from the extremes of x."""
+    middle = logit(np.average(y, weights=weights))
     low, high = middle - x.max(), middle - x.min()
     if low == high:
         return float(low)
-    return float(brentq(lambda a: (expit(x + a) - y).sum(), low - 1e-9, high + 1e-9, xtol=1e-13, maxiter=1000))
+    return float(brentq(lambda a: weights @ (expit(x + a) - y), low - 1e-9, high + 1e-9, xtol=1e-13, maxiter=1000))
 
 
-def _logistic_line(x: Array, y: Array) -> tuple[float, float]:
+def _logistic_line(x: Array, y: Array, weights: Array) -> tuple[float, float]:
     zeros, ones = x[y == 0], x[y == 1]
     if x.min() == x.max():
         return math.nan, math.nan
@@ -146,7 +157,7 @@ def _logistic_line(x: Array, y: Array) -> tuple[float, float]:
         return math.inf, math.nan
     if ones.max() <= zeros.min():
         return -math.inf, math.nan
-    fit = fit_logistic(x[:, None], y, np.ones(y.size))
+    fit = fit_logistic(x[:, None], y, weights)
     return float(fit.slopes[0]), fit.intercept
 
 
@@ -158,7 +169,7 @@ class SpiegelhalterTest:
     pvalue: float
 
 
-def spiegelhalter_test(y: ArrayLike, p: ArrayLike) -> SpiegelhalterTest:
+def spiegelhalter_test(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> SpiegelhalterTest:
     """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
 
     z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is right
@@ -168,9 +179,10 @@ def spiegelhalter_test(y: ArrayLike, p: ArrayLike) -> SpiegelhalterTest:
     >>> abs(test.statistic), test.pvalue
     (0.0, 1.0)
     """
-    y, p = checks.labelled_probabilities(y, p)
-    difference = float(((y - p) * (1 - 2 * p)).sum())
-    variance = float(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weights = np.ones(y.size) if weights is None else weights
+    difference = float((weights * (y - p) * (1 - 2 * p)).sum())
+    variance = float((weights * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
     if variance == 0:
         z = math.copysign(math.inf, difference) if difference else math.nan
     else:
@@ -178,13 +190,15 @@ def spiegelhalter_test(y: ArrayLike, p: ArrayLike) -> SpiegelhalterTest:
     return SpiegelhalterTest(z, float(2 * ndtr(-abs(z))))
 
 
-def _filled_bins(y: ArrayLike, p: ArrayLike, bins: int, strategy: str) -> tuple[Array, Array, Array]:
+def _filled_bins(
+    y: ArrayLike, p: ArrayLike, bins: int, strategy: str, sample_weight: ArrayLike | None
+) -> tuple[Array, Array, Array]:
     """Count, observed frequency and mean prediction of each bin that is not empty."""
-    y, p = checks.labelled_probabilities(y, p)
-    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy)
-    count = group_sums(placed.index, placed.count)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy, weights)
+    count = group_sums(placed.index, placed.count, weights=weights)
     filled = count > 0
-    ones, said = (group_sums(placed.index, placed.count, values)[filled] for values in (y, p))
+    ones, said = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
     return count[filled], ones / count[filled], said / count[filled]
 
 

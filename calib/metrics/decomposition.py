@@ -19,7 +19,7 @@ from calib.kernel import checks
 from calib.kernel.binning import bin_index, binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.pav import isotonic_at
-from calib.metrics.scoring import log_losses, squared_errors
+from calib.metrics.scoring import log_losses, mean, squared_errors
 
 LOSSES = ("brier", "log")
 
@@ -39,7 +39,7 @@ class Murphy:
     within: float
 
 
-def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100) -> Murphy:
+def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_weight: ArrayLike | None = None) -> Murphy:
     """Murphy's decomposition over equal-width bins, each represented by its mean prediction.
 
     Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
@@ -50,16 +50,16 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100) -> Murphy:
     >>> murphy_decomposition([1, 0], [0.75, 0.25])        # 0.25² − 0.5² + 0.25 = 0.0625
     Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     index = bin_index(p, checks.number(bins, "bins", low=1, integer=True))
-    share, frequency, mean_p = _group_means(index, bins, y, p)
-    overall = y.mean()
+    share, frequency, mean_p = _group_means(index, bins, y, p, weights)
+    overall = mean(y, weights)
     from_mean = p - mean_p[index]
     return Murphy(
         reliability=float((share * (mean_p - frequency) ** 2).sum()),
         resolution=float((share * (frequency - overall) ** 2).sum()),
         uncertainty=float(overall * (1 - overall)),
-        within=float((from_mean**2 - 2 * from_mean * (y - frequency[index])).mean()),
+        within=mean(from_mean**2 - 2 * from_mean * (y - frequency[index]), weights),
     )
 
 
@@ -77,7 +77,7 @@ class Corp:
     uncertainty: float
 
 
-def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier") -> Corp:
+def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None) -> Corp:
     """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · loss : "brier" or "log" (base e; miscalibration may then be ∞)
@@ -85,15 +85,11 @@ def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier") -> Corp:
     >>> corp_decomposition([0, 1, 1], [0.5, 0.5, 1.0])    # recalibrated: 1/2, 1/2, 1
     Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     losses = {"brier": squared_errors, "log": log_losses}[checks.choice(loss, LOSSES, "loss")]
-    recalibrated = losses(y, isotonic_at(p, y)).mean()
-    uncertainty = losses(y, np.full(y.size, y.mean())).mean()
-    return Corp(
-        miscalibration=float(losses(y, p).mean() - recalibrated),
-        discrimination=float(uncertainty - recalibrated),
-        uncertainty=float(uncertainty),
-    )
+    recalibrated = mean(losses(y, isotonic_at(p, y, weights)), weights)
+    uncertainty = mean(losses(y, np.full(y.size, mean(y, weights))), weights)
+    return Corp(mean(losses(y, p), weights) - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
 @dataclass(frozen=True)
@@ -120,6 +116,7 @@ def loss_decomposition(
     groups: int | None = None,
     *,
     corrected: bool | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> LossDecomposition:
     """Calibration, grouping and irreducible loss against known posteriors π, c the mean posterior of a group.
 
@@ -144,43 +141,48 @@ def loss_decomposition(
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":
         raise checks.InputError("corrected must be False for the log loss: the correction is that of the Brier score.")
+    weights, truth, p = checks.counted_rows(sample_weight, truth, p)
     if groups is None:
         index = np.unique(p, return_inverse=True)[1]
     else:
         checks.number(groups, "groups", low=1, integer=True)
-        index = np.unique(binned(p, groups, "quantile").index, return_inverse=True)[1]
+        index = np.unique(binned(p, groups, "quantile", weights).index, return_inverse=True)[1]
     size = int(index.max()) + 1
-    share, c, mean_p = _group_means(index, size, truth, p)
-    count = group_sums(index, size)
+    share, c, mean_p = _group_means(index, size, truth, p, weights)
+    count = group_sums(index, size, weights=weights)
     said = p if groups is None else mean_p[index]
     center = c[index]
 
     if loss == "brier":
-        calibration, grouping = ((said - center) ** 2).mean(), ((center - truth) ** 2).mean()
-        irreducible, total = (truth * (1 - truth)).mean(), ((p - truth) ** 2 + truth * (1 - truth)).mean()
+        calibration, grouping = mean((said - center) ** 2, weights), mean((center - truth) ** 2, weights)
+        irreducible = mean(truth * (1 - truth), weights)
+        total = mean((p - truth) ** 2 + truth * (1 - truth), weights)
         if corrected:
-            variance = group_sums(index, size, (truth - center) ** 2) / np.maximum(count - 1, 1)
+            variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
             moved = (share * variance / count).sum()
             calibration, grouping = calibration - moved, grouping + moved
     else:
         # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
-        center0 = (group_sums(index, size, 1 - truth) / count)[index]
-        calibration = (rel_entr(center, said) + rel_entr(center0, 1 - said)).mean()
-        grouping = (rel_entr(truth, center) + rel_entr(1 - truth, center0)).mean()
-        irreducible, total = (entr(truth) + entr(1 - truth)).mean(), -(xlogy(truth, p) + xlog1py(1 - truth, -p)).mean()
+        center0 = (group_sums(index, size, 1 - truth, weights) / count)[index]
+        calibration = mean(rel_entr(center, said) + rel_entr(center0, 1 - said), weights)
+        grouping = mean(rel_entr(truth, center) + rel_entr(1 - truth, center0), weights)
+        irreducible = mean(entr(truth) + entr(1 - truth), weights)
+        total = -mean(xlogy(truth, p) + xlog1py(1 - truth, -p), weights)
 
     remainder = 0.0 if groups is None else _difference(total, calibration + grouping + irreducible)
     return LossDecomposition(float(calibration), float(grouping), float(irreducible), remainder, size, corrected)
 
 
-def _group_means(index: Array, groups: int, first: Array, second: Array) -> tuple[Array, Array, Array]:
+def _group_means(
+    index: Array, groups: int, first: Array, second: Array, weights: Array | None
+) -> tuple[Array, Array, Array]:
     """Share of the objects, and the means of two quantities, of each group; empty groups have share and means 0."""
-    count = group_sums(index, groups)
-    divisor = np.maximum(count, 1)
+    count = group_sums(index, groups, weights=weights)
+    divisor = np.where(count > 0, count, 1)
     return (
-        count / index.size,
-        group_sums(index, groups, first) / divisor,
-        group_sums(index, groups, second) / divisor,
+        count / count.sum(),
+        group_sums(index, groups, first, weights) / divisor,
+        group_sums(index, groups, second, weights) / divisor,
     )
 
 

@@ -60,7 +60,13 @@ class IntervalBins:
         return pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], **columns})
 
 
-def interval_summary(y: ArrayLike, intervals: ArrayLike, *, calibration_size: int | None = None) -> IntervalSummary:
+def interval_summary(
+    y: ArrayLike,
+    intervals: ArrayLike,
+    *,
+    calibration_size: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> IntervalSummary:
     """Mean interval against the observed frequency of class 1.
 
     ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean upper end,
@@ -73,14 +79,16 @@ def interval_summary(y: ArrayLike, intervals: ArrayLike, *, calibration_size: in
     >>> interval_summary([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     IntervalSummary(lower=0.375, upper=0.625, width=0.25, observed=0.5, valid=True)
     """
-    y, pairs = _labelled_pairs(y, intervals)
+    weights, y, pairs = checks.counted_rows(sample_weight, *_labelled_pairs(y, intervals))
+    weights = np.ones(y.size) if weights is None else weights
     ends = np.sort(pairs, axis=1)
-    lower, upper = ends.mean(axis=0)
-    observed = y.mean()
-    smaller = 1 / y.size
+    lower, upper = np.average(ends, axis=0, weights=weights)
+    observed = np.average(y, weights=weights)
+    smaller = 1 / weights.sum()
     if calibration_size is not None:
         smaller += 1 / checks.number(calibration_size, "calibration_size", low=1, integer=True)
-    below, above = ALLOWED_ERRORS * np.sqrt((ends * (1 - ends)).mean(axis=0) * smaller) + 1e-12  # 1e-12: rounding only
+    variance = np.average(ends * (1 - ends), axis=0, weights=weights) * smaller
+    below, above = ALLOWED_ERRORS * np.sqrt(variance) + 1e-12  # 1e-12: rounding only
     valid = bool(lower - below <= observed <= upper + above)
     return IntervalSummary(float(lower), float(upper), float(upper - lower), float(observed), valid)
 
@@ -127,7 +135,11 @@ def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:
 
 
 def predicted_label_summary(
-    y: ArrayLike, intervals: ArrayLike, *, calibration_size: int | None = None
+    y: ArrayLike,
+    intervals: ArrayLike,
+    *,
+    calibration_size: int | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> IntervalSummary:
     """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
 
@@ -138,34 +150,34 @@ def predicted_label_summary(
     """
     y, pairs = _labelled_pairs(y, intervals)
     labels, ends = predicted_label_intervals(pairs)
-    return interval_summary(labels == y, ends, calibration_size=calibration_size)
+    return interval_summary(labels == y, ends, calibration_size=calibration_size, sample_weight=sample_weight)
 
 
-def mean_lower(y: ArrayLike, intervals: ArrayLike) -> float:
+def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean lower end of intervals (m, 2), in [0, 1]; the labels have no say in it.
 
     >>> mean_lower([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.375
     """
-    return interval_summary(y, intervals).lower
+    return interval_summary(y, intervals, sample_weight=sample_weight).lower
 
 
-def mean_upper(y: ArrayLike, intervals: ArrayLike) -> float:
+def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean upper end of intervals (m, 2), in [0, 1]; the labels have no say in it.
 
     >>> mean_upper([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.625
     """
-    return interval_summary(y, intervals).upper
+    return interval_summary(y, intervals, sample_weight=sample_weight).upper
 
 
-def mean_width(y: ArrayLike, intervals: ArrayLike) -> float:
+def mean_width(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels have no say in it.
 
     >>> mean_width([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.25
     """
-    return interval_summary(y, intervals).width
+    return interval_summary(y, intervals, sample_weight=sample_weight).width
 
 
 def _labelled_pairs(y: ArrayLike, intervals: ArrayLike) -> tuple[Array, Array]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from numpy.typing import ArrayLike
 
+from calib.kernel.registry import Registry
+from calib.metrics.base import Metric, check_metric
 from calib.metrics.calibration_error import (
     calibration_line,
     expected_calibration_error,
@@ -21,133 +20,108 @@ from calib.metrics.intervals import mean_lower, mean_upper, mean_width
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 
 
-@dataclass(frozen=True)
-class Metric:
-    """One number about predictions.
-
-    key : column name in tables and studies · label : for people
-    function : (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
-    "posterior" · higher_is_better : True, False, or None where neither end is best (``target`` may then name the best)
-    format : format specification of a value · help : one line that says what it means
-    binned : whether the function also takes ``bins`` and ``strategy``
-    target : the best value of a metric that can miss it on either side
-    everyday : shown without being asked for; the others stand beside published tables only
-    """
-
-    key: str
-    label: str
-    function: Callable[..., float]
-    higher_is_better: bool | None
-    help: str
-    format: str = ".4f"
-    needs: str = "probabilities"
-    binned: bool = False
-    target: float | None = None
-    everyday: bool = True
-
-
-def reliability(y: ArrayLike, p: ArrayLike) -> float:
+def reliability(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Murphy's reliability over 100 equal-width bins, Σ n_k/n (p̄_k − f_k)², in [0, 1]; 0 is best.
 
     >>> reliability([1, 0], [0.75, 0.25])             # each bin off by ¼
     0.0625
     """
-    return murphy_decomposition(y, p).reliability
+    return murphy_decomposition(y, p, sample_weight=sample_weight).reliability
 
 
-def resolution(y: ArrayLike, p: ArrayLike) -> float:
+def resolution(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Murphy's resolution over 100 equal-width bins, Σ n_k/n (f_k − f)², in [0, ¼]; large is good.
 
     >>> resolution([1, 0], [0.75, 0.25])              # frequencies 1 and 0, ½ overall
     0.25
     """
-    return murphy_decomposition(y, p).resolution
+    return murphy_decomposition(y, p, sample_weight=sample_weight).resolution
 
 
-def uncertainty(y: ArrayLike, p: ArrayLike) -> float:
+def uncertainty(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """f(1 − f), f the frequency of class 1, in [0, ¼]: the Brier score of f itself.
 
     >>> uncertainty([1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5])
     0.1875
     """
-    return murphy_decomposition(y, p).uncertainty
+    return murphy_decomposition(y, p, sample_weight=sample_weight).uncertainty
 
 
-def within(y: ArrayLike, p: ArrayLike) -> float:
+def within(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The within-bin part of Murphy's decomposition over 100 bins: Brier − reliability + resolution − uncertainty.
 
     >>> round(within([1, 0], [0.504, 0.502]), 6)      # one bin, mean 0.503: 0.001² − 2 · 0.001 · ½
     -0.000999
     """
-    return murphy_decomposition(y, p).within
+    return murphy_decomposition(y, p, sample_weight=sample_weight).within
 
 
-def miscalibration(y: ArrayLike, p: ArrayLike) -> float:
+def miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """CORP miscalibration of the Brier score, in [0, 1]; 0 is best.
 
     >>> miscalibration([0, 1], [0.25, 0.75])          # recalibrated, 0 and 1 would cost nothing
     0.0625
     """
-    return corp_decomposition(y, p).miscalibration
+    return corp_decomposition(y, p, sample_weight=sample_weight).miscalibration
 
 
-def discrimination(y: ArrayLike, p: ArrayLike) -> float:
+def discrimination(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """CORP discrimination of the Brier score, in [0, ¼]; large is good.
 
     >>> discrimination([0, 1], [0.25, 0.75])          # recalibrated, 0 against the ¼ of saying ½
     0.25
     """
-    return corp_decomposition(y, p).discrimination
+    return corp_decomposition(y, p, sample_weight=sample_weight).discrimination
 
 
-def slope(y: ArrayLike, p: ArrayLike) -> float:
+def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Calibration slope, in [−∞, ∞]; 1 is best. NaN where no line exists (``calibration_line``).
 
     >>> slope([1, 1, 0, 0], [0.8, 0.8, 0.8, 0.2])     # a threshold separates: the steeper, the likelier
     inf
     """
-    return calibration_line(y, p).slope
+    return calibration_line(y, p, sample_weight=sample_weight).slope
 
 
-def intercept(y: ArrayLike, p: ArrayLike) -> float:
+def intercept(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Calibration intercept, in log-odds; 0 is best. NaN where no line exists (``calibration_line``).
 
     >>> round(intercept([1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 6) + 0.0
     0.0
     """
-    return calibration_line(y, p).intercept
+    return calibration_line(y, p, sample_weight=sample_weight).intercept
 
 
-def spiegelhalter_z(y: ArrayLike, p: ArrayLike) -> float:
+def spiegelhalter_z(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Spiegelhalter's z, standard normal under perfect calibration (``spiegelhalter_test``).
 
     >>> round(spiegelhalter_z([1, 0], [0.8, 0.8]), 3)    # (0.2 · −0.6 + −0.8 · −0.6) / √(2 · 0.36 · 0.16)
     1.061
     """
-    return spiegelhalter_test(y, p).statistic
+    return spiegelhalter_test(y, p, sample_weight=sample_weight).statistic
 
 
-def spiegelhalter_p(y: ArrayLike, p: ArrayLike) -> float:
+def spiegelhalter_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The p-value of Spiegelhalter's test, two-sided, in [0, 1].
 
     >>> round(spiegelhalter_p([1, 0], [0.8, 0.8]), 3)
     0.289
     """
-    return spiegelhalter_test(y, p).pvalue
+    return spiegelhalter_test(y, p, sample_weight=sample_weight).pvalue
 
 
-def entropy(y: ArrayLike, p: ArrayLike) -> float:
+def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Group entropy in bits, in [0, log2 n]; the labels have no say in it.
 
     >>> entropy([0, 1, 1, 0], [0.25, 0.25, 0.5, 0.75])
     1.5
     """
-    return group_entropy(p)
+    return group_entropy(p, sample_weight)
 
 
-METRICS: dict[str, Metric] = {
-    metric.key: metric
-    for metric in (
+METRICS: Registry[Metric] = Registry(
+    "calib.metrics",
+    (
         Metric("accuracy", "Accuracy", accuracy, True, "Share of objects whose predicted label is right.", ".1%"),
         Metric("auc", "AUC", auc, True, "Chance that an object of the positive class gets the larger probability."),
         Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
@@ -273,5 +247,32 @@ METRICS: dict[str, Metric] = {
             "True calibration error: mean squared distance from the known true probability.",
             needs="posterior",
         ),
-    )
-}
+    ),
+    check=check_metric,
+    origin=lambda metric: metric.function,
+)
+
+
+def register(metric: Metric) -> Metric:
+    """Let a metric from outside stand beside ours, under its key, and return it.
+
+    Raises
+    ------
+    InputError
+        For one that describes itself wrongly or gives no number on a small example, or takes a key.
+
+    Notes
+    -----
+    An installed package does the same by an entry point in the group ``calib.metrics``, in its pyproject.toml::
+
+        [project.entry-points."calib.metrics"]
+        mine = "its_package:MINE"
+
+    Examples
+    --------
+    >>> register(Metric("brier", "My score", brier_score, False, "Mean squared distance."))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: key: 'brier' is taken in calib.metrics. Choose another.
+    """
+    return METRICS.register(metric)

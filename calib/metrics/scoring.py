@@ -9,13 +9,14 @@ paper).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
-from scipy.stats import rankdata
 
 from calib.kernel import checks
+from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array
 
 
@@ -39,27 +40,40 @@ def optimism(y: Array, p: Array) -> Array:
     return np.maximum(p, 1 - p) - hits(y, p)
 
 
-def brier_score(y: ArrayLike, p: ArrayLike) -> float:
+def mean(values: Array, weights: Array | None) -> float:
+    """The mean of values (n,), each as often as its weight says."""
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
+
+
+def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean of (p − y)², in [0, 1], the one-class convention; 0 is best.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1]. Raises InputError for anything else.
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · sample_weight : (n,) not negative; whole numbers are repeated rows, here
+    and for every metric. Raises InputError for anything else.
 
     >>> round(brier_score([1, 0], [0.8, 0.4]), 3)     # (0.04 + 0.16) / 2
     0.1
     """
-    return float(squared_errors(*checks.labelled_probabilities(y, p)).mean())
+    return _mean_loss(squared_errors, y, p, sample_weight)
 
 
-def rmse(y: ArrayLike, p: ArrayLike) -> float:
+def _mean_loss(
+    loss: Callable[[Array, Array], Array], y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
+) -> float:
+    weights, labels, said = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    return mean(loss(labels, said), weights)
+
+
+def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
 
     >>> round(rmse([1, 0], [0.4, 0.8]), 3)            # √((0.36 + 0.64) / 2)
     0.707
     """
-    return math.sqrt(brier_score(y, p))
+    return math.sqrt(brier_score(y, p, sample_weight))
 
 
-def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e) -> float:
+def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: ArrayLike | None = None) -> float:
     """Mean of −log of the probability given to the label that came, in [0, ∞]; 0 is best.
 
     A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named so).
@@ -71,12 +85,11 @@ def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e) -> float:
     >>> log_loss([1, 0], [0.0, 0.5])
     inf
     """
-    y, p = checks.labelled_probabilities(y, p)
     checks.number(base, "base", low=1, open_ends=True)
-    return float(log_losses(y, p).mean() / math.log(base))
+    return _mean_loss(log_losses, y, p, sample_weight) / math.log(base)
 
 
-def log_loss_clipped(y: ArrayLike, p: ArrayLike) -> float:
+def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16: only for standing beside tables made that way.
 
     A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
@@ -86,19 +99,19 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike) -> float:
     """
     y, p = checks.labelled_probabilities(y, p)
     tiny = np.finfo(np.float64).eps
-    return float(log_losses(y, np.clip(p, tiny, 1 - tiny)).mean())
+    return _mean_loss(log_losses, y, np.clip(p, tiny, 1 - tiny), sample_weight)
 
 
-def accuracy(y: ArrayLike, p: ArrayLike) -> float:
+def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Share of objects whose predicted label, 1 when p > 0.5, is right.
 
     >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
     0.6666666666666666
     """
-    return float(hits(*checks.labelled_probabilities(y, p)).mean())
+    return _mean_loss(hits, y, p, sample_weight)
 
 
-def auc(y: ArrayLike, p: ArrayLike) -> float:
+def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Probability that an object of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
 
     NaN when y holds one class only: there is no pair to compare.
@@ -106,15 +119,16 @@ def auc(y: ArrayLike, p: ArrayLike) -> float:
     >>> auc([0, 1, 1], [0.3, 0.3, 0.9])               # one tie and one pair in order
     0.75
     """
-    y, p = checks.labelled_probabilities(y, p)
-    n1 = int(y.sum())
-    n0 = y.size - n1
-    if n0 == 0 or n1 == 0:
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    values, index = np.unique(p, return_inverse=True)
+    ones, zeros = (group_sums(index, len(values), labels, weights) for labels in (y, 1 - y))
+    pairs = ones.sum() * zeros.sum()
+    if pairs == 0:
         return math.nan
-    return float((rankdata(p)[y == 1].sum() - n1 * (n1 + 1) / 2) / (n0 * n1))
+    return float(ones @ (np.cumsum(zeros) - zeros / 2) / pairs)
 
 
-def accuracy_gap(y: ArrayLike, p: ArrayLike) -> float:
+def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Estimated minus observed accuracy, in [−1, 1]: mean of max(p, 1 − p) minus the accuracy.
 
     Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table 3).
@@ -122,4 +136,4 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike) -> float:
     >>> round(accuracy_gap([1, 0], [0.9, 0.7]), 3)    # claims 0.8 on average, is right half the time
     0.3
     """
-    return float(optimism(*checks.labelled_probabilities(y, p)).mean())
+    return _mean_loss(optimism, y, p, sample_weight)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.records import Predictions
-from calib.metrics.registry import METRICS, Metric
+from calib.metrics.base import Metric
+from calib.metrics.registry import METRICS
 
 
 def metric_value(

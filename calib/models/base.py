@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from calib.kernel.checks import InputError, score_vector, settings
+from calib.kernel.checks import InputError, choice, score_vector, settings
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
+from calib.kernel.registry import check_named
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,20 @@ class ModelEntry:
         """
         values = settings(params or {}, self.parameters, self.label)
         return self.make(**values, random_state=random_state)
+
+
+def check_model(entry: Any) -> None:
+    """Refuse, by name, what is no ModelEntry, describes itself wrongly or builds no classifier from its defaults."""
+    if not isinstance(entry, ModelEntry):
+        raise InputError(f"{entry!r} is no calib.models.ModelEntry.")
+    check_named(entry, f"Model {entry.key!r}")
+    choice(entry.score, ("probability", "margin"), f"{entry.key}: score")
+    try:
+        model = clone(entry.build({}, 0))
+    except Exception as error:
+        raise InputError(f"{entry.key}: make fails on the defaults: {type(error).__name__}: {error}.") from error
+    if not hasattr(model, "fit") or gives_probability(model) != (entry.score == "probability"):
+        raise InputError(f"{entry.key}: make must return a classifier whose score is a {entry.score}, as score says.")
 
 
 def gives_probability(estimator: BaseEstimator) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from calib.calibrators import Isotonic, merge_pair
+from calib.calibrators import Isotonic, Rank, merge_pair
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
@@ -92,7 +92,7 @@ class OutOfBag(Placement):
         return Scored(mean_out_of_bag(self.ensemble, matrix, self.bag, reference, watch), X, reference)
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
-        if calibrator.input != "tree_scores":
+        if not isinstance(calibrator, Rank):
             return super().calibrate(calibrator)
         scores = self._rank(None, None)
         return RankMap(Isotonic().fit(scores, self.y))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calib import recipe as recipes
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, label_of
 from calib.data import SAMPLES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
@@ -18,6 +18,7 @@ from calib.recipe import Recipe
 from calib.synthetic import SYNTHETIC
 from pages.ui import state, work
 from pages.ui.state import control
+from pages.ui.text import plain
 
 LABELS = {
     "uniform": "Equal width",
@@ -267,6 +268,21 @@ def _calibrators(recipe: Recipe) -> None:
         placeholder="Choose calibrators",
         help="All are fitted on the same calibration rows and judged on the same test rows; the model is not refitted.",
     )
+    _calibrator_settings(recipe)
+
+
+def _calibrator_settings(recipe: Recipe) -> None:
+    """The options of the chosen calibrators; the merge rule has one control for all, where pairs are shown."""
+    options = {key: [p for p in CALIBRATORS[key].parameters if p.name != "merge"] for key in recipe.calibrators}
+    if not any(options.values()):
+        return
+    given = dict(recipe.options)
+    with st.expander("Calibrator settings"):
+        for key in filter(options.get, options):
+            st.markdown(f"**{plain(label_of(key))}**")
+            for parameter in options[key]:
+                name = f"{key}.{parameter.name}"
+                parameter_control(parameter, f"options.{name}", given.get(name, parameter.default))
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:

@@ -19,7 +19,7 @@ from calib.evaluate import Evaluation
 from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
-from calib.recipe import Recipe
+from calib.recipe import Recipe, plugin_problems
 from pages.ui import controls, state, work
 from pages.ui.learn import lessons
 from pages.ui.text import plain
@@ -162,8 +162,8 @@ def open_page(script: str) -> Recipe:
     in_step = lessons.panel(script)
     if not (presenter and in_step):
         _heading(page)
-    if state.message():
-        st.warning(plain(state.message()))
+    for message in (*plugin_problems(), *filter(None, [state.message()])):
+        st.warning(plain(message))
     return state.alone(state.recipe())
 
 

@@ -42,6 +42,8 @@ def test_registry_is_complete_and_keys_are_the_classes_own():
         assert method.key == key
         assert method.label
         assert method.source
+        assert np.isfinite(method.complexity)
+        assert method.kind
         assert ">>>" in method.__doc__
         assert method.gives_interval == issubclass(method, IntervalCalibrator) == hasattr(method, "predict_interval")
 
@@ -265,23 +267,40 @@ def test_misspelt_and_impossible_options_are_refused(key):
         CALIBRATORS[key](no_such_option=1)
 
 
-@pytest.mark.parametrize("key", WEIGHTED)
-def test_whole_weights_are_repetitions_and_zero_weights_absence(key):
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+def test_whole_weights_are_repetitions_and_zero_weights_absence(key, options):
     scores, y, new = problem(key)
     weights = np.random.default_rng(2).integers(0, 4, len(y))
-    weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=weights).predict(new)
-    repeated = CALIBRATORS[key]().fit(np.repeat(scores, weights), np.repeat(y, weights)).predict(new)
-    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+    weighted = CALIBRATORS[key](**options).fit(scores, y, sample_weight=weights)
+    repeated = CALIBRATORS[key](**options).fit(np.repeat(scores, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.predict(new), repeated.predict(new), atol=1e-9)
+    if key in INTERVALS:  # bit by bit
+        np.testing.assert_array_equal(weighted.predict_interval(new), repeated.predict_interval(new))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_class_of_weight_zero_is_no_class(key):
+    scores, y, new = problem(key)
+    if key in ANSWER_ONE_CLASS:
+        weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=y).predict(new)
+        np.testing.assert_allclose(weighted, CALIBRATORS[key]().fit(scores[y == 1], y[y == 1]).predict(new), atol=1e-9)
+    else:
+        with pytest.raises(InputError, match="objects of both classes.*only class 1"):
+            CALIBRATORS[key]().fit(scores, y, sample_weight=y)
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in WEIGHTED])
-def test_weights_are_refused_where_objects_are_counted(key):
+def test_fractional_weights_are_refused_where_rows_are_counted(key):
     scores, y, _ = problem(key)
-    with pytest.raises(InputError, match=f"{CALIBRATORS[key].label} takes no sample_weight"):
-        CALIBRATORS[key]().fit(scores, y, sample_weight=np.ones(len(y)))
+    weights = np.ones(len(y))
+    weights[7] = 0.5
+    with pytest.raises(InputError, match=rf"{CALIBRATORS[key].label} counts rows.*0\.5 at position 7"):
+        CALIBRATORS[key]().fit(scores, y, sample_weight=weights)
+    with pytest.raises(InputError, match="may add up to 100,000,000"):
+        CALIBRATORS[key]().fit(scores, y, sample_weight=weights.round() + 1e7)
 
 
-@pytest.mark.parametrize("key", WEIGHTED)
+@pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("weights", [[1.0], [-1.0] * 150, [0.0] * 150, [np.nan] * 150])
 def test_wrong_weights_are_refused(key, weights):
     scores, y, _ = problem(key)

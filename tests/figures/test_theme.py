@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
-from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, for_a_room, layout, rgba
+from calib.figures.theme import DARK, FIXED, LIGHT, MARKS, RESERVE, THEMES, for_a_room, layout, reserved, rgba
 from calib.kernel.wording import number
 
 # What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009, severity 1)
@@ -72,6 +72,38 @@ def test_every_calibrator_has_a_mark_of_its_own():
 @pytest.mark.parametrize("key", MARKS)
 def test_marks_stand_out_from_the_paper(key, theme):
     assert contrast(MARKS[key].color, theme.paper) >= 3
+
+
+@pytest.mark.parametrize("mark", RESERVE, ids=lambda mark: mark.symbol)
+def test_marks_in_reserve_stand_out_from_both_papers_and_from_all_others(mark):
+    go.Scatter(marker={"symbol": [mark.symbol, f"{mark.symbol}-open"]}, line={"dash": mark.dash})  # Plotly knows them
+    for theme in THEMES.values():
+        assert contrast(mark.color, theme.paper) >= 3
+    others = [other for other in (*FIXED.values(), *RESERVE) if other is not mark]
+    assert mark.symbol not in {other.symbol for other in others}
+    for vision, least in (("usual", 14), ("protanopia", 9.5), ("deuteranopia", 9.5), ("tritanopia", 8)):
+        assert min(difference(mark.color, other.color, VISION[vision]) for other in others) >= least
+
+
+@given(st.sets(st.from_regex("[a-z][a-z0-9_]{0,8}", fullmatch=True), max_size=40))
+def test_any_calibrators_from_outside_get_marks_of_their_own_that_stay(keys):
+    marks = reserved(keys)
+    assert marks == reserved(sorted(keys, reverse=True))
+    assert len(set(marks.values())) == len(keys)
+    first = sorted(keys)[: len(RESERVE)]
+    assert len({marks[key].color for key in first}) == len({marks[key].symbol for key in first}) == len(first)
+    assert all(reserved([key])[key] in RESERVE for key in first)
+
+
+def test_a_registered_calibrator_has_a_mark_without_saying_so(monkeypatch):
+    monkeypatch.setattr(CALIBRATORS, "_held", {**CALIBRATORS, "mine": CALIBRATORS["platt"]})
+    assert MARKS["mine"] in RESERVE
+    assert list(MARKS) == [*FIXED, "mine"]
+    assert len(MARKS) == len(FIXED) + 1
+    assert MARKS["platt"] == FIXED["platt"]
+    monkeypatch.undo()
+    with pytest.raises(KeyError):
+        MARKS["mine"]
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)

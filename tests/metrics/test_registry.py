@@ -1,7 +1,7 @@
 import inspect
 import math
 import re
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict, replace
 
 import numpy as np
 import pytest
@@ -56,6 +56,61 @@ def test_functions_give_a_number_do_not_touch_their_input_and_ignore_the_order_o
     shuffled = np.random.default_rng(0).permutation(len(first))
     assert metric.function(first[shuffled], second[shuffled]) == pytest.approx(value, abs=1e-9)
     assert metric.function(first.tolist(), second.tolist()) == value
+
+
+@every
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_whole_weights_are_repeated_rows_and_zero_weights_absent_ones(metric, strategy):
+    first, second = arguments(metric)
+    weights = np.random.default_rng(4).integers(0, 4, len(first))
+    options = {"bins": 7, "strategy": strategy} if metric.binned else {}
+    repeated = metric.function(np.repeat(first, weights, axis=0), np.repeat(second, weights, axis=0), **options)
+    assert metric.function(first, second, sample_weight=weights, **options) == pytest.approx(repeated, abs=1e-9)
+    assert metric.function(first, second, sample_weight=np.ones(len(first)), **options) == pytest.approx(
+        metric.function(first, second, **options), abs=1e-12
+    )
+    for wrong in (weights[1:], -weights, weights * 0):
+        with pytest.raises(InputError, match="sample_weight"):
+            metric.function(first, second, sample_weight=wrong)
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (metrics.murphy_decomposition, {"bins": 9}),
+        (metrics.corp_decomposition, {}),
+        (metrics.corp_decomposition, {"loss": "log"}),
+        (metrics.loss_decomposition, {}),
+        (metrics.loss_decomposition, {"loss": "log"}),
+        (metrics.loss_decomposition, {"groups": 6}),
+        (metrics.loss_decomposition, {"groups": 6, "loss": "log"}),
+        (metrics.calibration_line, {}),
+        (metrics.interval_summary, {"calibration_size": 30}),
+        (metrics.predicted_label_summary, {}),
+        (metrics.log_loss, {"base": 2}),
+    ],
+)
+def test_weights_are_repetitions_in_every_term_too(function, options):
+    needs = {"loss_decomposition": "posterior", "interval_summary": "intervals", "predicted_label_summary": "intervals"}
+    metric = replace(METRICS["brier"], needs=needs.get(function.__name__, "probabilities"))
+    first, second = arguments(metric)
+    weights = np.random.default_rng(6).integers(0, 4, len(first))
+    said = function(first, second, sample_weight=weights, **options)
+    repeated = function(np.repeat(first, weights, axis=0), np.repeat(second, weights, axis=0), **options)
+    if isinstance(said, float):
+        assert said == pytest.approx(repeated, abs=1e-12)
+    else:
+        assert asdict(said) == pytest.approx(asdict(repeated), abs=1e-9)
+
+
+@every
+def test_only_the_shares_of_weights_matter_except_where_rows_are_counted(metric):
+    if metric.key.startswith("spiegelhalter"):
+        return
+    first, second = arguments(metric)
+    weights = np.random.default_rng(5).random(len(first)) + 0.1
+    one, other = (metric.function(first, second, sample_weight=factor * weights) for factor in (1, 1 / 7))
+    assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
 
 
 @every

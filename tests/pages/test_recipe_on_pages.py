@@ -3,6 +3,7 @@
 import pytest
 
 from calib import Recipe, evaluate
+from calib.calibrators import label_of
 from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import bring, faults, go, headline, messages, page, titles
@@ -51,6 +52,26 @@ def test_a_changed_widget_changes_the_recipe_and_its_numbers():
     evaluation = evaluate(recipe, load(recipe))
     assert headline(at)["Brier score · Beta"] == number(evaluation.metrics.loc["beta", "brier"])
     assert at.query_params["test_size"] == "0.4"
+
+
+def test_the_options_of_the_chosen_calibrators_are_controls():
+    at = page(**QUICK, calibrators="none,isotonic,ppa", options='{"isotonic.between":"nearest"}')
+    assert faults(at) == []
+    assert [expander.label for expander in at.sidebar.expander].count("Calibrator settings") == 1
+    assert at.selectbox(key="options.isotonic.between").value == "nearest"
+    assert at.toggle(key="options.isotonic.regularise").value is False
+    assert "options.venn.taxonomy" not in [box.key for box in at.selectbox]
+    at.selectbox(key="options.ppa.variant").set_value("sigmoid").run()
+    at.toggle(key="options.isotonic.regularise").set_value(True).run()
+    recipe = at.session_state["recipe"]
+    assert recipe == Recipe.from_query(QUICK).replace(
+        calibrators=("none", "isotonic", "ppa"),
+        options={"isotonic.between": "nearest", "isotonic.regularise": True, "ppa.variant": "sigmoid"},
+    )
+    best = evaluate(recipe, load(recipe)).metrics.brier
+    assert headline(at)[f"Brier score · {label_of(best.idxmin())}"] == number(best.min())
+    at.multiselect(key="calibrators").set_value(["none", "platt", "venn_abers"]).run()
+    assert "Calibrator settings" not in [expander.label for expander in at.sidebar.expander]
 
 
 def test_another_model_starts_from_its_own_defaults():

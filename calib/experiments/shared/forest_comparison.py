@@ -70,7 +70,7 @@ class Calibrated:
         """One row a base and calibrator, fitted on the first ``size`` objects of the pool and measured on the test."""
         rows = []
         for base in self.scores:
-            for key, method in CALIBRATORS.items():
+            for key, method in CALIBRATORS.shipped.items():
                 pool, test = (self.votes if method.input == "tree_scores" else self.scores)[base]
                 calibrator = method(**OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
                 rows.append((key, base, measured(self.test, calibrator.predict(test))))

@@ -19,7 +19,7 @@ from calib.placements import PLACEMENTS
 
 ROWS = {"equal": "Equal covariances", "separate": "Covariances as printed", "unequal": "Unequal covariances"}
 NO_OTHER = "none"
-OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.items() if key != "given"}
+OTHERS = {NO_OTHER: "None"} | {key: entry.label for key, entry in MODELS.shipped.items() if key != "given"}
 CALIBRATIONS = {
     "none": "None",
     "platt": "Platt",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from calib.analysis.decision import Decision
-from calib.calibrators import label_of
+from calib.calibrators import interval_methods, label_of
 from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.wording import number
-from calib.recipe import COSTS, INTERVAL_METHODS, Recipe
+from calib.recipe import COSTS, Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
 from pages.ui.text import plain
@@ -90,7 +90,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     st.subheader("Cases left open", anchor=False)
     methods = list(decision.undecided)
     if not methods:
-        listed = " or ".join(label_of(key) for key in INTERVAL_METHODS)
+        listed = " or ".join(label_of(key) for key in interval_methods())
         st.info(f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar.")
         return
     method = recipe.interval if recipe.interval in methods else methods[0]

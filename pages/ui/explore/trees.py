@@ -24,7 +24,7 @@ from calib.analysis.depth import (
     tree_is_grown,
 )
 from calib.analysis.grown_tree import GrownTree, grown_tree
-from calib.calibrators import label_of
+from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures.depth import best_cells
@@ -34,7 +34,7 @@ from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
-from calib.recipe import DEEPEST, INTERVAL_METHODS, LEAVES, Recipe
+from calib.recipe import DEEPEST, LEAVES, Recipe
 from pages.ui import chart, controls, state, tables, work
 from pages.ui.text import plain
 
@@ -88,7 +88,7 @@ def growing(recipe: Recipe) -> Growing:
 
 def metric(recipe: Recipe, growing: Growing) -> None:
     """What is drawn against depth, and whose settings the trees have."""
-    posterior, intervals = growing.data.posterior is not None, set(recipe.calibrators) & set(INTERVAL_METHODS)
+    posterior, intervals = growing.data.posterior is not None, set(recipe.calibrators) & set(interval_methods())
     there = {"posterior": posterior, "intervals": bool(intervals), "probabilities": True}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         state.control(
@@ -247,7 +247,7 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
             "interval",
             recipe.interval,
             "Intervals by",
-            INTERVAL_METHODS,
+            interval_methods(),
             format_func=label_of,
             help="The method whose p0, p1 and p stand in the nodes.",
             required=True,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from calib.analysis import explain as explaining
-from calib.calibrators import MERGE_RULES, label_of
+from calib.calibrators import MERGE_RULES, interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures.pairs import LISTED, listed_rows
-from calib.figures.series import KINDS
+from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
-from calib.recipe import INTERVAL_METHODS, PAIR_COLORS, Recipe
+from calib.placements import PLACEMENTS
+from calib.recipe import PAIR_COLORS, Recipe
 from pages.ui import chart, controls, state, tables, work
 from pages.ui.text import plain
 
@@ -24,7 +25,7 @@ COLORS = {"label": "Label", "width": "Width", "score": "Score"}
 def evaluation(recipe: Recipe) -> Evaluation:
     """The interval methods' Evaluation, whatever calibrators the sidebar chooses; the page ends where none answers."""
     result = work.evaluation(with_intervals(recipe))
-    for key in INTERVAL_METHODS:
+    for key in interval_methods():
         if key in result.refused:
             st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
     if explaining.METHOD not in result.predictions:
@@ -33,7 +34,7 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
 
 def with_intervals(recipe: Recipe) -> Recipe:
-    return recipe.replace(calibrators=("none", *INTERVAL_METHODS))
+    return recipe.replace(calibrators=("none", *interval_methods()))
 
 
 def shown_method(result: Evaluation) -> str:
@@ -66,7 +67,7 @@ def switches(recipe: Recipe) -> None:
     """Which method is drawn, what its colours say, and how a pair becomes one probability."""
     with st.container(horizontal=True, key="switches"):
         for field, label, options, names in (
-            ("interval", "Method", INTERVAL_METHODS, {key: label_of(key) for key in INTERVAL_METHODS}),
+            ("interval", "Method", interval_methods(), {key: label_of(key) for key in interval_methods()}),
             ("color", "Colour by", PAIR_COLORS, COLORS),
             ("merge", "Merge p0 and p1 by", tuple(MERGE_RULES), controls.LABELS),
         ):
@@ -186,7 +187,8 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         )
         return []
     own = result.recipe.placement
-    options = [key for key in KINDS if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
+    placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
+    options = [key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
     state.control(
         st.pills,
         "beside",
@@ -194,7 +196,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         "Other kinds to set beside it",
         [key for key in options if key != own],
         selection_mode="multi",
-        format_func=lambda key: KINDS[key].capitalize(),
+        format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
         help=controls.recipes_help("beside"),
     )
@@ -204,5 +206,5 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
             continue
         fits, seconds = expected_cost(result, key)
         other = with_intervals(recipe).replace(placement=key)
-        found.append(work.beside(other, KINDS[key].capitalize(), work.price(fits, seconds), seconds))
+        found.append(work.beside(other, kind_of(key).capitalize(), work.price(fits, seconds), seconds))
     return [one for one in found if one is not None]

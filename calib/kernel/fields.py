@@ -1,8 +1,12 @@
-"""JSON from a file, field by field: each is asked for by name and kind, and refused by its path when it is wrong."""
+"""JSON from a file, field by field: each is asked for by name and kind, and refused by its path when it is wrong.
+
+Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON cannot write.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +19,18 @@ from calib.kernel.checks import Array, InputError
 MOST_BYTES = 64 * 2**20
 LARGEST = sys.float_info.max
 INFINITIES = ("Infinity", "-Infinity")
+
+
+def plain(values: Any) -> Any:
+    """A number, or a list of them, as JSON writes them.
+
+    >>> plain(np.array([0.5, np.inf]))
+    [0.5, 'Infinity']
+    """
+    if np.ndim(values):
+        return [plain(value) for value in np.asarray(values).tolist()]
+    value = float(values)
+    return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def parse(content: str | bytes, what: str) -> Fields:

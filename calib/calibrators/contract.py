@@ -1,0 +1,61 @@
+"""What a calibrator from outside must promise before it stands beside ours: the cheap part of the contract."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from calib.calibrators.base import READERS, IntervalCalibrator, ScoreCalibrator
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.registry import check_named
+
+ROWS = 40
+
+
+def check_calibrator(method: Any) -> None:
+    """Refuse, by name, what is no calibrator, describes itself wrongly or gives no probabilities on a small example."""
+    if not (isinstance(method, type) and issubclass(method, ScoreCalibrator)):
+        raise InputError(f"{method!r} is no class that derives from calib.calibrators.ScoreCalibrator.")
+    check_named(method, method.__name__)
+    if not isinstance(getattr(method, "source", None), str):
+        raise InputError(f"{method.__name__}: source must be a text, such as the paper.")
+    checks.choice(method.input, READERS, f"{method.__name__}: input")
+    if method.gives_interval != issubclass(method, IntervalCalibrator):
+        raise InputError(f"{method.__name__}: one that gives intervals derives from IntervalCalibrator.")
+    _check_options(method)
+    _check_answers(method)
+
+
+def _check_options(method: type[ScoreCalibrator]) -> None:
+    declared = {option.name: option.default for option in method.parameters}
+    taken = {name: option.default for name, option in inspect.signature(method).parameters.items()}
+    if taken != declared:
+        raise InputError(f"{method.__name__}: parameters must name the options of __init__ and their defaults.")
+
+
+def _check_answers(method: type[ScoreCalibrator]) -> None:
+    p = (np.arange(ROWS) + 0.5) / ROWS
+    y = (p > 0.5) != (np.arange(ROWS) % 5 == 0)
+    scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input == "tree_scores" else p
+    try:
+        fitted = method().fit(scores, y)
+        said = [fitted.predict(scores)]
+        if isinstance(fitted, IntervalCalibrator):
+            p0, p1 = fitted.predict_interval(scores).T
+            said = [p0, *said, p1]
+    except Exception as error:
+        raise InputError(
+            f"{method.__name__} fails on {ROWS} rows of two classes: {type(error).__name__}: {error}."
+        ) from error
+    if not all(_are_probabilities(answer) for answer in said) or (np.diff(said, axis=0) < 0).any():
+        raise InputError(
+            f"{method.__name__}: predict must give one probability from 0 to 1 for each score, within the interval."
+        )
+
+
+def _are_probabilities(p: Any) -> bool:
+    array = np.asarray(p)
+    return array.shape == (ROWS,) and array.dtype.kind == "f" and bool(((array >= 0) & (array <= 1)).all())

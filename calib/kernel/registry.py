@@ -1,0 +1,119 @@
+"""One kind of method by key: those of the house, and those that come from outside.
+
+From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the group that
+the registry is named after. Entry points are read once, when the registry is first looked into; one that cannot be
+loaded or breaks a promise is left out and named under ``problems``, so that all others still work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from threading import RLock
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from calib.kernel.checks import InputError
+
+Entry = TypeVar("Entry")
+
+
+class Registry(Mapping[str, Entry], Generic[Entry]):
+    """Key → entry, in the order they were added.
+
+    group : its name among entry points, and in messages
+    shipped : the entries of the house, each with its ``key``; as an attribute, a mapping of these alone
+    check : refuses, with an InputError, an entry from outside that breaks a promise
+    origin : the class or function that makes an entry what it is. Defined anew, as by a notebook's cell run again, it
+        takes the place of its earlier self; a key that is taken by anything else is refused
+
+    >>> from fractions import Fraction
+    >>> class Half(Fraction):
+    ...     key = "half"
+    >>> halves = Registry("calib.halves", [Half(1, 2)], check=lambda entry: None, origin=type)
+    >>> list(halves), halves["half"], halves.problems
+    (['half'], Half(1, 2), ())
+    >>> halves.register(Half(2, 4))
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: key: 'half' is taken in calib.halves. Choose another.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        shipped: Iterable[Any],
+        check: Callable[[Any], None],
+        origin: Callable[[Any], Any],
+    ) -> None:
+        self.group, self._check, self._origin = group, check, origin
+        self.shipped: Mapping[str, Entry] = MappingProxyType({entry.key: entry for entry in shipped})
+        self._held: dict[str, Entry] = dict(self.shipped)
+        self._problems: list[str] = []
+        self._lock, self._awaited, self._complete = RLock(), True, False
+
+    def register(self, entry: Any) -> Any:
+        """Add an entry from outside, and return it, so that a class may be decorated with this.
+
+        Raises InputError for one that breaks a promise, and for a key that is taken.
+        """
+        self._check(entry)
+        with self._lock:
+            if entry.key in self._held and not self._redefines(entry):
+                raise InputError(f"key: {entry.key!r} is taken in {self.group}. Choose another.")
+            self._held[entry.key] = entry
+        return entry
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each entry point that was left out."""
+        self._all()
+        return tuple(self._problems)
+
+    def __getitem__(self, key: str) -> Entry:
+        return self._all()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._all()))
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def _all(self) -> dict[str, Entry]:
+        """What is held. A plug-in that looks into the registry while it is loaded finds it without those to come."""
+        if not self._complete:
+            with self._lock:
+                if self._awaited:
+                    self._awaited = False
+                    for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value)):
+                        self._take(point)
+                    self._complete = True
+        return self._held
+
+    def _take(self, point: EntryPoint) -> None:
+        before = dict(self._held)
+        try:
+            self.register(point.load())
+        except (Exception, SystemExit) as error:  # whatever a stranger's module does must not stop the others
+            self._held = before  # a class may have registered itself before its module failed
+            why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}."
+            source = f" of the package {point.dist.name}" if point.dist else ""
+            self._problems.append(f"The plug-in {point.name!r}{source} is left out of {self.group}. {why}")
+
+    def _redefines(self, entry: Any) -> bool:
+        """Whether an entry with a key that is taken is the one from outside that holds it, defined anew."""
+        if entry.key in self.shipped:
+            return False
+        held, new = self._origin(self._held[entry.key]), self._origin(entry)
+        named = [(one.__module__, getattr(one, "__qualname__", one)) for one in (held, new)]
+        return held is new or named[0] == named[1]
+
+
+def check_named(entry: Any, who: str) -> None:
+    """Refuse an entry whose key could not stand in a link, or that has no name for people."""
+    key, label = getattr(entry, "key", None), getattr(entry, "label", None)
+    if not isinstance(key, str) or not re.fullmatch("[a-z][a-z0-9_]*", key):
+        raise InputError(f"{who}: key must be lower-case letters, digits and underscores, but is {key!r}.")
+    if not isinstance(label, str) or not label.strip():
+        raise InputError(f"{who}: label must be its name for people, but is {label!r}.")

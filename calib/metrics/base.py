@@ -1,0 +1,60 @@
+"""What a table, a study's columns or a menu needs to know of a metric, and what one from outside must promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.registry import check_named
+
+NEEDS = ("probabilities", "intervals", "posterior")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number about predictions.
+
+    key : column name in tables and studies · label : for people
+    function : (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
+    "posterior" · higher_is_better : True, False, or None where neither end is best (``target`` may then name the best)
+    format : format specification of a value · help : one line that says what it means
+    binned : whether the function also takes ``bins`` and ``strategy``
+    target : the best value of a metric that can miss it on either side
+    everyday : shown without being asked for; the others stand beside published tables only
+    """
+
+    key: str
+    label: str
+    function: Callable[..., float]
+    higher_is_better: bool | None
+    help: str
+    format: str = ".4f"
+    needs: str = "probabilities"
+    binned: bool = False
+    target: float | None = None
+    everyday: bool = True
+
+
+def check_metric(metric: Any) -> None:
+    """Refuse, by name, what is no Metric, describes itself wrongly or gives no number on a small example."""
+    if not isinstance(metric, Metric):
+        raise InputError(f"{metric!r} is no calib.metrics.Metric.")
+    check_named(metric, f"Metric {metric.key!r}")
+    checks.choice(metric.needs, NEEDS, f"{metric.key}: needs")
+    checks.choice(metric.higher_is_better, (True, False, None), f"{metric.key}: higher_is_better")
+    y, p = np.array([0, 1, 0, 1]), np.array([0.2, 0.4, 0.6, 0.9])
+    first = p**2 if metric.needs == "posterior" else y
+    second = np.column_stack([p / 2, p]) if metric.needs == "intervals" else p
+    options = {"bins": 2, "strategy": "quantile"} if metric.binned else {}
+    try:
+        format(float(metric.function(first, second, **options)), metric.format)
+    except Exception as error:
+        raise InputError(
+            f"{metric.key}: the function and the format must give a number on four rows, but they fail: "
+            f"{type(error).__name__}: {error}."
+        ) from error

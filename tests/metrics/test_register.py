@@ -1,0 +1,56 @@
+"""A metric from outside is measured beside ours; one that breaks a promise is refused by name."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from calib import Recipe, evaluate
+from calib.kernel.checks import InputError
+from calib.metrics import METRICS, Metric, register
+from calib.sources import load
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    """What a test registers is gone after it."""
+    monkeypatch.setattr(METRICS, "_held", dict(METRICS))
+
+
+def largest(y, p, bins=2, strategy="uniform"):
+    return float(np.max(p)) + bins / 100
+
+
+MINE = Metric("mine", "Mine", largest, None, "The largest probability.", binned=True)
+
+
+def test_it_stands_in_the_table_with_the_recipes_bins():
+    assert register(MINE) is MINE
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",), metric="mine", bins=7)
+    evaluation = evaluate(recipe, load(recipe))
+    assert evaluation.metrics.loc["none", "mine"] == evaluation.predictions["none"].p.max() + 0.07
+
+
+def fails(y, p):
+    raise KeyError("no")
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (largest, "is no calib.metrics.Metric"),
+        (dataclasses.replace(MINE, key="brier"), "'brier' is taken"),
+        (dataclasses.replace(MINE, key="a b"), "key must be lower-case"),
+        (dataclasses.replace(MINE, label=""), "label must be"),
+        (dataclasses.replace(MINE, needs="labels"), "mine: needs must be one of"),
+        (dataclasses.replace(MINE, higher_is_better=1), "mine: higher_is_better must be one of"),
+        (dataclasses.replace(MINE, function=fails, binned=False), "mine: .*KeyError"),
+        (dataclasses.replace(MINE, function=lambda y, p: None, binned=False), "mine: .*TypeError"),
+        (dataclasses.replace(MINE, format="x"), "mine: .*ValueError"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_one_that_breaks_a_promise_is_refused_by_name(metric, words):
+    with pytest.raises(InputError, match=words):
+        register(metric)
+    assert "mine" not in METRICS

@@ -1,0 +1,456 @@
+"""Adding anything is one new file and one registry line, with its import; and a package from outside needs neither.
+
+Each addition below is made to a copy of the tree, all in one copy; the chain, the exports and the pages then run there
+in processes of their own. Experiments of the Learn pages are added in ``tests/experiments/test_one_more.py``.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+CALIBRATOR = '''
+"""Shrinkage: part of the way from the model's probability to the class frequency."""
+
+from __future__ import annotations
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.kernel.records import Parameter
+
+
+class Shrunk(ScoreCalibrator):
+    """``p = (1 - share) s + share f``, f the frequency of class 1.
+
+    >>> Shrunk(share=0.5).fit([0.5, 0.9], [0, 1]).predict([0.9])
+    array([0.7])
+    """
+
+    key = "shrunk"
+    label = "Shrunk"
+    source = "this test"
+    input = "probability"
+    complexity = 0.5
+    kind = "shrinkage"
+    parameters = (Parameter("share", "Share", "number", 0.25, 0.0, 1.0, help="Of the way to the frequency."),)
+
+    def __init__(self, share=0.25):
+        self.share = share
+
+    def _learn(self, scores, y, weights):
+        self.frequency_ = float(y.mean())
+
+    def _map(self, scores):
+        return (1 - self.share) * scores + self.share * self.frequency_
+
+    def to_map(self):
+        return {"share": self.share, **self._learned("frequency")}
+
+    @classmethod
+    def from_map(cls, fields):
+        return cls(fields.number("share", 0, 1))._with_learned(frequency=fields.number("frequency", 0, 1))
+'''
+METRIC = '''
+"""Sharpness: how far probabilities are from one half."""
+
+import numpy as np
+
+from calib.kernel import checks
+from calib.metrics.base import Metric
+
+
+def sharpness(y, p):
+    """Mean of |p − ½|.
+
+    >>> sharpness([0, 1], [0.25, 1.0])
+    0.375
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    return float(np.abs(p - 0.5).mean())
+
+
+SHARPNESS = Metric("sharpness", "Sharpness", sharpness, None, "Mean distance from one half.")
+'''
+MODEL = '''
+"""A stump: the tree of one split."""
+
+from sklearn.tree import DecisionTreeClassifier
+
+from calib.kernel.records import Parameter
+from calib.models.base import ModelEntry
+
+
+def _make(depth, random_state):
+    return DecisionTreeClassifier(max_depth=depth, random_state=random_state)
+
+
+ENTRY = ModelEntry("stump", "Stump", _make, (Parameter("depth", "Depth", "integer", 1, 1, 5, help="Of the tree."),))
+'''
+PLACEMENT = '''
+"""Halves: as split, one half of the rows whatever share is asked for."""
+
+from calib.placements.split import Split
+
+
+class Halves(Split):
+    key = "halves"
+    label = "One half"
+    help = "Half of the training rows calibrates."
+
+    def _parts(self, y):
+        self.calibration_size = 0.5
+        return super()._parts(y)
+'''
+FIGURE = '''
+"""How many test rows each calibrator calls positive."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators import label_of
+from calib.figures.base import FigureEntry, itself
+from calib.figures.theme import LIGHT, MARKS, layout
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    table: pd.DataFrame
+    title: str = "Who calls how many positive"
+    caption: str = "A bar a calibrator."
+    alt: str = "Bars of rows called positive."
+
+    def to_frame(self):
+        return self.table
+
+
+def prepare(evaluation):
+    rows = [(key, int((said.p > 0.5).sum())) for key, said in evaluation.predictions.items()]
+    return Called(pd.DataFrame(rows, columns=["calibrator", "called"]))
+
+
+def draw(record, theme=LIGHT):
+    keys = list(record.table.calibrator)
+    colors = [MARKS[key].color for key in keys]
+    bars = go.Bar(x=[label_of(key) for key in keys], y=record.table.called, marker={"color": colors})
+    return go.Figure(bars, layout(theme))
+
+
+CALLED = FigureEntry("called", "Called positive", prepare, draw, reported=itself)
+'''
+PAGE = '''
+"""Explore · Called: who calls how many rows positive."""
+
+from pages.ui import chart, frame, work
+
+recipe = frame.open_page("pages/explore_called.py")
+evaluation = work.evaluation(recipe)
+frame.refusals(evaluation)
+chart.show("called", evaluation)
+frame.notes(evaluation.notes)
+'''
+LESSON = """
+title = "Shrinking"
+summary = "What it does to probabilities to be drawn to the class frequency."
+
+[[steps]]
+page = "explore_reliability"
+title = "Half of the way"
+text = "One number, and all probabilities are nearer to each other."
+look = "the line of Shrunk, which is steeper."
+[steps.recipe]
+data = "sample:breast_cancer"
+calibrators = ["none", "shrunk"]
+"""
+
+# what is added → (its file, the text, the registry, (what stands there, what is put in its place), …)
+ADDITIONS = {
+    "calibrator": (
+        "calib/calibrators/shrunk.py",
+        CALIBRATOR,
+        "calib/calibrators/__init__.py",
+        ("from calib.calibrators.temperature", "from calib.calibrators.shrunk import Shrunk\n{there}"),
+        ("Rank),", "Rank, Shrunk),"),
+    ),
+    "metric": (
+        "calib/metrics/sharpness.py",
+        METRIC,
+        "calib/metrics/registry.py",
+        ("\n\ndef reliability(", "\nfrom calib.metrics.sharpness import SHARPNESS\n{there}"),
+        ('        Metric("rmse"', "        SHARPNESS,\n{there}"),
+    ),
+    "model": (
+        "calib/models/stump.py",
+        MODEL,
+        "calib/models/__init__.py",
+        ("    svm,\n", "    stump,\n{there}"),
+        ("        svm.ENTRY,\n", "        stump.ENTRY,\n{there}"),
+    ),
+    "placement": (
+        "calib/placements/halves.py",
+        PLACEMENT,
+        "calib/placements/__init__.py",
+        ("from calib.placements.none", "from calib.placements.halves import Halves\n{there}"),
+        ("TrainingScores, Full)", "TrainingScores, Full, Halves)"),
+    ),
+    "figure": (
+        "calib/figures/called.py",
+        FIGURE,
+        "calib/figures/__init__.py",
+        ("from calib.figures.compared", "from calib.figures.called import CALLED\n{there}"),
+        ("        DIFFERENCES,\n", "        CALLED,\n{there}"),
+    ),
+    "Explore page": (
+        "pages/explore_called.py",
+        PAGE,
+        "pages/ui/frame.py",
+        (
+            '        Page(\n            "pages/explore_decide.py"',
+            '        Page("pages/explore_called.py", "Called", "How many?", ("model", "calibrators")),\n{there}',
+        ),
+    ),
+    "lesson": (
+        "calib/lessons/shrinking.toml",
+        LESSON,
+        "calib/lessons/__init__.py",
+        ('    "reliability_diagram",\n', '    "shrinking",\n{there}'),
+    ),
+}
+
+
+def add(tree: Path, file: str, text: str, registry: str, *changes: tuple[str, str]) -> None:
+    """Write the file, and put the line or its part into the registry; {there} is what stands there."""
+    assert not (tree / file).exists()
+    (tree / file).write_text(text.lstrip(), encoding="utf-8")
+    source = (tree / registry).read_text(encoding="utf-8")
+    for there, new in changes:
+        assert source.count(there) == 1, (registry, there)
+        source = source.replace(there, new.format(there=there))
+    (tree / registry).write_text(source, encoding="utf-8")
+
+
+def copy_of_the_tree(to: Path) -> Path:
+    """What runs, and the helpers of the tests that open pages; not the tests themselves."""
+    ignored = shutil.ignore_patterns("__pycache__", "test_*.py", "browser", "conftest.py")
+    for folder in ("calib", "pages", "sample_data", "tests", ".streamlit"):
+        shutil.copytree(ROOT / folder, to / folder, ignore=ignored)
+    shutil.copy(ROOT / "app.py", to)
+    return to
+
+
+def run(tree: Path, *arguments: str, path: Path | None = None, status: int = 0) -> subprocess.CompletedProcess:
+    """A Python process in the copy, with a folder of installed packages on its path."""
+    environment = os.environ | {"PYTHONPATH": str(path or ""), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    tree = copy_of_the_tree(tmp_path_factory.mktemp("house"))
+    for addition in ADDITIONS.values():
+        add(tree, *addition)
+    return tree
+
+
+RECIPE = {
+    "model": "stump",
+    "params": {"depth": 3},
+    "placement": "halves",
+    "calibrators": ["none", "shrunk", "venn_abers"],
+    "options": {"shrunk.share": 0.5},
+}
+
+
+@pytest.fixture
+def asked(tree):
+    (tree / "recipe.json").write_text(json.dumps(RECIPE))
+    return ("-m", "calib", "evaluate", "recipe.json", "sample_data/breast_cancer.csv.gz")
+
+
+def test_an_addition_touches_one_registry_and_at_most_two_of_its_lines():
+    for file, _, registry, *changes in ADDITIONS.values():
+        assert not (ROOT / file).exists()
+        assert (ROOT / registry).exists()
+        assert len(changes) <= 2
+
+
+def test_the_command_line_prints_and_reports_what_was_added(tree, asked):
+    printed = run(tree, *asked, "--html", "report.html", "--csv", "rows.csv").stdout
+    assert "shrunk" in printed
+    assert "sharpness" in printed
+    report = (tree / "report.html").read_text(encoding="utf-8")
+    for words in ("Shrunk", "Sharpness", "Who calls how many positive", "halves", "stump"):
+        assert words in report
+    assert "shrunk" in (tree / "rows.csv").read_text().splitlines()[0].split(",")
+
+
+NUMBERS = """
+import json
+import numpy as np
+from calib import Recipe, evaluate
+from calib.calibrators import by_simplicity
+from calib.export import bundle, calibrator_json, read_calibrator, standalone_html
+from calib.export.charts import charts
+from calib.figures import DARK, LIGHT, MARKS
+from calib.sources import load
+
+recipe = Recipe.from_json(open("recipe.json").read()).replace(data="sample:breast_cancer")
+assert Recipe.from_query(recipe.to_query()) == recipe
+evaluation = evaluate(recipe, load(recipe))
+assert evaluation.refused == {}
+part = evaluation.dataset.n - len(evaluation.y)
+assert abs(len(evaluation.calibration_y) - part / 2) <= 1, (len(evaluation.calibration_y), part)
+p, raw = evaluation.predictions["shrunk"].p, evaluation.predictions["none"].p
+np.testing.assert_allclose(p, (raw + evaluation.calibration_y.mean()) / 2)
+np.testing.assert_allclose(evaluation.metrics.sharpness["shrunk"], np.abs(p - 0.5).mean())
+text = calibrator_json(evaluation, "shrunk")
+assert json.loads(text)["map"] == {"kind": "shrinkage", "share": 0.5, "frequency": evaluation.calibration_y.mean()}
+np.testing.assert_array_equal(read_calibrator(text).predict(evaluation.scores).p, p)
+assert by_simplicity(["venn_abers", "shrunk", "none"]) == ["none", "shrunk", "venn_abers"]
+assert len({mark.color for mark in MARKS.values()}) == len({mark.symbol for mark in MARKS.values()}) == len(MARKS)
+drawn = {chart.key: chart for chart in charts(evaluation)}
+assert "called" in drawn
+for chart in drawn.values():
+    for theme in (LIGHT, DARK):
+        assert chart.draw(theme).to_json()
+assert MARKS["shrunk"].color in drawn["reliability"].draw(LIGHT).to_json()
+assert b"Bars of rows" in standalone_html(drawn["called"].draw(LIGHT), drawn["called"].record.alt)
+assert len(bundle({"one": evaluation})) > 10_000
+"""
+
+
+def test_the_chain_the_figures_and_the_exports_take_what_was_added(tree, asked):
+    run(tree, "-c", NUMBERS)
+
+
+PAGES = """
+from tests.pages.app import faults, go, page, titles
+
+at = page("explore_called", data="sample:breast_cancer", model="stump", calibrators="none,shrunk,platt")
+assert faults(at) == [], faults(at)
+assert titles(at) == ["Who calls how many positive"], titles(at)
+assert "stump" in at.selectbox(key="model").value
+at = go(at, "explore_reliability")
+assert faults(at) == [], faults(at)
+assert "One half" in at.selectbox(key="placement").options
+at.number_input(key="options.shrunk.share").set_value(0.75).run()
+assert faults(at) == [], faults(at)
+assert dict(at.session_state["recipe"].options) == {"shrunk.share": 0.75}
+shown = at.session_state["recipe"].to_query()
+assert '"shrunk.share":0.75' in shown["options"]
+table = str([frame.value for frame in at.dataframe])
+assert "Shrunk" in table, table
+at = go(at, "learn_lessons")
+assert faults(at) == [], faults(at)
+assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.subheader, *at.caption])
+"""
+
+
+def test_the_pages_show_what_was_added(tree):
+    run(tree, "-c", PAGES)
+
+
+OUTSIDE = """
+import numpy as np
+from sklearn.naive_bayes import BernoulliNB
+
+from calib.calibrators import ScoreCalibrator
+from calib.metrics import Metric
+from calib.models import ModelEntry
+
+
+class Mine(ScoreCalibrator):
+    key, label, source, input = "mine", "My method", "a package of its own", "score"
+
+    def _learn(self, scores, y, weights):
+        self.low_, self.high_ = scores.min(), max(scores.max(), scores.min() + 1e-9)
+
+    def _map(self, scores):
+        return np.clip((scores - self.low_) / (self.high_ - self.low_), 0, 1)
+
+
+def _extreme(y, p):
+    return float(np.max(np.abs(np.asarray(p) - 0.5)))
+
+
+EXTREME = Metric("extreme", "Most extreme", _extreme, None, "The probability farthest from one half.")
+BINARY = ModelEntry("binary_bayes", "Bernoulli Bayes", lambda random_state: BernoulliNB(), ())
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder as pip leaves it, with one package that brings all three kinds and one that is broken."""
+    site = tmp_path_factory.mktemp("site")
+    points = {
+        "outside": "[calib.calibrators]\nmine = outside:Mine\n[calib.models]\nbinary = outside:BINARY\n"
+        "[calib.metrics]\nextreme = outside:EXTREME\n",
+        "broken": "[calib.calibrators]\nbad = broken:Bad\n[calib.metrics]\nbrier = outside:Mine\n",
+    }
+    (site / "outside.py").write_text(OUTSIDE)
+    (site / "broken.py").write_text("import no_such_module_at_all\n")
+    for name, text in points.items():
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(text)
+    return site
+
+
+LEFT_OUT = (
+    "The plug-in 'bad' of the package broken is left out of calib.calibrators. "
+    "ModuleNotFoundError: No module named 'no_such_module_at_all'.",
+    "The plug-in 'brier' of the package broken is left out of calib.metrics. "
+    "<class 'outside.Mine'> is no calib.metrics.Metric.",
+)
+
+
+def test_a_package_from_outside_stands_on_the_command_line_and_in_the_report(site, tmp_path):
+    recipe = {"model": "binary_bayes", "calibrators": ["none", "mine", "isotonic"]}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    arguments = (str(tmp_path / "recipe.json"), "sample_data/breast_cancer.csv.gz", "--html", str(tmp_path / "r.html"))
+    done = run(ROOT, "-m", "calib", "evaluate", *arguments, path=site)
+    assert "mine" in done.stdout
+    assert "extreme" in done.stdout
+    report = (tmp_path / "r.html").read_text(encoding="utf-8")
+    for words in ("My method", "Most extreme", "binary_bayes"):
+        assert words in report
+    for problem in LEFT_OUT:
+        assert f"warning: {problem}" in done.stderr
+
+
+OUTSIDE_ON_PAGES = """
+from tests.pages.app import faults, messages, page
+
+at = page(data="sample:breast_cancer", model="binary_bayes", calibrators="none,mine")
+assert faults(at) == [], faults(at)
+assert {"My method", "Platt"} <= set(at.multiselect(key="calibrators").options)
+assert "Bernoulli Bayes" in at.selectbox(key="model").options
+assert "My method" in str([frame.value for frame in at.dataframe])
+for problem in PROBLEMS:
+    assert problem in messages(at), messages(at)
+at.multiselect(key="calibrators").set_value(["none", "mine", "venn_abers"]).run()
+assert faults(at) == [], faults(at)
+"""
+
+
+def test_a_package_from_outside_stands_in_the_sidebar_and_a_broken_one_is_named(site):
+    run(ROOT, "-c", f"PROBLEMS = {LEFT_OUT!r}\n{OUTSIDE_ON_PAGES}", path=site)
+
+
+def test_importing_calib_loads_no_package_from_outside(site):
+    program = (
+        "import sys, calib, calib.export\n"
+        "assert 'outside' not in sys.modules\n"
+        "from calib.calibrators import CALIBRATORS\n"
+        "assert 'mine' in CALIBRATORS and 'outside' in sys.modules\n"
+    )
+    run(ROOT, "-c", program, path=site)
