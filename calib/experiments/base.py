@@ -111,7 +111,7 @@ class Experiment:
             given = f"{which}random_state={seed}{arguments(self.numbers(values, simulation))}"
             lines += ["", f"result = experiment.simulate({given})"]
             lines += [
-                f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())'
+                f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame().to_string(max_rows=60))'
                 for key in figures
             ]
         return "\n".join(lines) + "\n"
