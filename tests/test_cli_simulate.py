@@ -85,9 +85,7 @@ def test_it_prints_title_and_table_of_every_picture(capsys):
 
 def test_the_table_is_as_wide_as_it_is_and_a_long_one_is_printed_by_its_ends(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    monkeypatch.setitem(
-        sys.modules, "__main__", ModuleType("__main__")
-    )  # where pandas takes the session for a terminal
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # pandas takes it for a terminal's
     assert simulate("cl_gl", "--set", "n=100") == 0
     printed = capsys.readouterr().out
     for chart in run_experiment("cl_gl", {"n": 100}).charts:

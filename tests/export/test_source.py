@@ -59,9 +59,7 @@ def test_the_source_of_several_recipes_gives_the_numbers_of_each(evaluations):
 @pytest.mark.parametrize("several", [False, True])
 def test_all_columns_are_printed_whatever_the_terminal(several, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
-    monkeypatch.setitem(
-        sys.modules, "__main__", ModuleType("__main__")
-    )  # where pandas takes the session for a terminal
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # pandas takes it for a terminal's
     recipe = RECIPES[0]
     exec(python_source({"mine": recipe} if several else recipe), {})
     lines = capsys.readouterr().out.splitlines()[several:]
