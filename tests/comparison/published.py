@@ -62,8 +62,7 @@ def p2_table(metric: str) -> np.ndarray:
 
 def p1_table(title: str) -> np.ndarray:
     """The 25 × 8 numbers of one of P1's tables; the paper's text lies beside the project."""
-    body = (
-        shared.path("papers/001_*.txt").read_text(encoding="utf-8").split(f": {title}\n", 1)[1].split("\nMean\t", 1)[0]
-    )
+    text = shared.path("papers/001_*.txt").read_text(encoding="utf-8")
+    body = text.split(f": {title}\n", 1)[1].split("\nMean\t", 1)[0]
     rows = [re.findall(r"\t([\d.]+)", line) for line in body.splitlines()]
     return np.array([[float(cell) for cell in row] for row in rows if len(row) == 8])
