@@ -6,9 +6,10 @@ from collections.abc import Callable
 LIMIT = 300  # seconds
 
 
-def until(there: Callable[[], object], what: str, every: float = 0.05) -> None:
-    """Look every so many seconds whether ``there()`` is true; fail, naming ``what``, where it never is."""
-    end = time.monotonic() + LIMIT
+def until(there: Callable[[], object], what: str) -> None:
+    """Look, ever more rarely, whether ``there()`` is true; fail, naming ``what``, where it never is."""
+    begin, pause = time.monotonic(), 0.02
     while not there():
-        assert time.monotonic() < end, f"{what}: not within {LIMIT} s"
-        time.sleep(every)
+        assert time.monotonic() < begin + LIMIT, f"{what}: not within {LIMIT} s"
+        time.sleep(pause)
+        pause = min(1.25 * pause, 2)
