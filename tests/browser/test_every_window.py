@@ -49,10 +49,7 @@ def test_text_stands_out_from_its_background(new_tab, scheme):
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, marks=() if path in ("explore_reliability", "learn_cl_gl") else pytest.mark.soak)
-        for path in PATHS
-    ],
+    [pytest.param(path, marks=() if path in IN_SHORT else pytest.mark.soak) for path in PATHS],
 )
 def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
