@@ -197,7 +197,7 @@ class Tab:
         return left, top
 
     def _over_a_mark(self, chart: Locator, left: float, top: float) -> bool:
-        """Move there: Plotly takes a click for the mark that it last found under the pointer, and finding takes time."""
+        """Move there: Plotly takes a click for the mark that it last found under the pointer, which takes time."""
         self.page.mouse.move(left - 5, top - 5)
         self.page.mouse.move(left, top)
         return chart.evaluate(HOVERED, [left, top])
