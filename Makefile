@@ -24,7 +24,7 @@ endif
 .PHONY: help run test lint bench soak clean
 help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
-	@echo "make test   the whole suite          make lint   ruff and types"
+	@echo "make test   the suite                make lint   ruff and types"
 	@echo "make bench  speed beside peers       make soak   what is too long for every change"
 	@echo "make clean  forget .venv and caches"
 
