@@ -2,48 +2,54 @@
 SHELL := /bin/bash
 VENV  := .venv
 PY    := $(VENV)/bin/python
-STAMP := $(VENV)/.up-to-date
-LISTS := requirements.txt requirements-dev.txt pyproject.toml
+RUN   := $(VENV)/.can-run
+DEV   := $(VENV)/.can-develop
 
 # Broken: the interpreter is gone or another one (the system's Python was upgraded), or a required package is not there.
 SOUND := import importlib.metadata as m, pip, re, sys; assert sys.version_info >= (3, 11); \
-	[m.version(re.match(r"[\w-]+", line)[0]) for name in ("requirements.txt", "requirements-dev.txt") \
+	[m.version(re.match(r"[\w-]+", line)[0]) for name in sys.argv[1:] \
 	for line in open(name, encoding="utf-8") if line[0].isalpha()]
-ifneq ($(wildcard $(STAMP)),)
-ifneq ($(shell $(PY) -c '$(SOUND)' >/dev/null 2>&1 && echo sound),sound)
-$(shell rm -f $(STAMP))
+sound = $(shell $(PY) -c '$(SOUND)' $(1) >/dev/null 2>&1 && echo sound)
+ifneq ($(wildcard $(RUN)),)
+ifneq ($(call sound,requirements.txt),sound)
+$(shell rm -f $(RUN) $(DEV))
+endif
+endif
+ifneq ($(wildcard $(DEV)),)
+ifneq ($(call sound,requirements-dev.txt),sound)
+$(shell rm -f $(DEV))
 endif
 endif
 
 .PHONY: help run test lint bench soak clean
 help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
-	@echo "make test   the whole suite          make lint   ruff and types"
+	@echo "make test   the suite                make lint   ruff and types"
 	@echo "make bench  speed beside peers       make soak   what is too long for every change"
 	@echo "make clean  forget .venv and caches"
 
-run: $(STAMP)
+run: $(RUN)
 	$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
 
 # One BLAS thread a worker: two workers on two cores would otherwise slow each other down.
-test: $(STAMP)
+test: $(DEV)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "not soak" $(ARGS)
 
-lint: $(STAMP)
+lint: $(DEV)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 
-soak: $(STAMP)
-	$(PY) -m pytest -m soak $(ARGS)
+soak: $(DEV)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m soak $(ARGS)
 
-bench: $(STAMP)
+bench: $(DEV)
 	$(PY) -m benchmarks
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info
 
-$(STAMP): $(LISTS)
+$(RUN): requirements.txt pyproject.toml
 	@$(PY) -c "import pip, sys; assert sys.version_info >= (3, 11)" 2>/dev/null || { \
 	  for python in "$$PYTHON" python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	    "$$python" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && break; python=; \
@@ -51,6 +57,10 @@ $(STAMP): $(LISTS)
 	  [ -n "$$python" ] || { echo "Python 3.11 or later is needed and was not found. Install it, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }; \
 	  echo "Making $(VENV) with $$("$$python" --version)"; \
 	  rm -rf $(VENV) && "$$python" -m venv $(VENV); }
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(PY) -m compileall -q calib pages  # so that the very first picture does not wait for it
+	@touch $@
+
+$(DEV): $(RUN) requirements-dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

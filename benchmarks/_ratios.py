@@ -1,9 +1,16 @@
-"""How a ratio is printed beside its bound, once."""
+"""How a number is printed beside its bound, and whether all of a run hold."""
 
 
-def verdict(ratio: float, bound: float | None, *, at_least: bool = False) -> str:
-    """The ratio, the bound it must keep where there is one, and BROKEN where it does not."""
-    if bound is None:
-        return f"{ratio:9.2f}"
-    kept = ratio >= bound if at_least else ratio <= bound
-    return f"{ratio:9.2f} ({'≥' if at_least else '≤'} {bound:g}{'' if kept else ' BROKEN'})"
+class Verdicts:
+    """Called with a number and its bound gives what is printed; ``status`` is 0 while no bound is broken, then 1."""
+
+    def __init__(self) -> None:
+        self.status = 0
+
+    def __call__(self, ratio: float, bound: float | None, *, at_least: bool = False) -> str:
+        """The number, the bound it must keep where there is one, and BROKEN where it does not."""
+        if bound is None:
+            return f"{ratio:9.2f}"
+        kept = ratio >= bound if at_least else ratio <= bound
+        self.status |= not kept
+        return f"{ratio:9.2f} ({'≥' if at_least else '≤'} {bound:g}{'' if kept else ' BROKEN'})"

@@ -8,6 +8,7 @@ take turns.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from statistics import median
 
@@ -15,13 +16,14 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import make_classification
 
-from benchmarks._ratios import verdict
+from benchmarks._ratios import Verdicts
 from calib import Dataset, Recipe
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import calibrate, fit, make_estimator
 
 
-def main(rows: int = 10_000, rounds: int = 5) -> None:
+def main(rows: int = 10_000, rounds: int = 5) -> int:
+    verdict = Verdicts()
     X, y = make_classification(rows, 20, n_informative=6, flip_y=0.1, class_sep=0.8, random_state=0)
     data = Dataset("benchmark", pd.DataFrame(X, columns=[f"x{i}" for i in range(20)]), y)
     recipe = Recipe(calibrators=tuple(CALIBRATORS))
@@ -41,10 +43,11 @@ def main(rows: int = 10_000, rounds: int = 5) -> None:
     ratio = median((seconds[:, 1] + seconds[:, 2]) / seconds[:, 0])
     print(f"pipeline {pipeline:.2f} s · fit {fitting:.2f} s · {len(table)} calibrators, metrics {calibrating:.3f} s")
     print(f"evaluate / pipeline: {verdict(ratio, 1.2)}")
+    return verdict.status
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
-    main(**vars(parser.parse_args()))
+    sys.exit(main(**vars(parser.parse_args())))

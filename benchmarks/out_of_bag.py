@@ -6,6 +6,7 @@ Prints medians of ratios within this run, with the bounds they must stay under.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -13,13 +14,14 @@ from typing import Any
 
 from sklearn.datasets import make_classification
 
-from benchmarks._ratios import verdict
+from benchmarks._ratios import Verdicts
 from calib.calibrators import VennAbers
 from calib.models import ProbabilityForest
 from calib.placements import PLACEMENTS
 
 
-def main(rows: int = 10_000, trees: int = 300, repeats: int = 3) -> None:
+def main(rows: int = 10_000, trees: int = 300, repeats: int = 3) -> int:
+    verdict = Verdicts()
     X, y = make_classification(2 * rows, 20, n_informative=6, flip_y=0.1, class_sep=0.8, random_state=0)
     train, test, y = X[:rows], X[rows:], y[:rows]
     scores_ratio, predictor_ratio = [], []
@@ -39,6 +41,7 @@ def main(rows: int = 10_000, trees: int = 300, repeats: int = 3) -> None:
         )
     print(f"out-of-bag scores / fit: {verdict(median(scores_ratio), 0.05)}")
     print(f"out-of-bag Venn–Abers predictor without the fit / fit: {verdict(median(predictor_ratio), 1)}")
+    return verdict.status
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -51,4 +54,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("rows", 10_000), ("trees", 300), ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    main(**vars(parser.parse_args()))
+    sys.exit(main(**vars(parser.parse_args())))

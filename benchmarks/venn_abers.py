@@ -6,6 +6,7 @@ Every ratio is a median over rounds in which the two take turns; the bounds are 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import numpy as np
 import venn_abers as package
 from sklearn.isotonic import IsotonicRegression
 
-from benchmarks._ratios import verdict
+from benchmarks._ratios import Verdicts
 from calib.calibrators import VennAbers
 
 ISOTONIC_BOUNDS = {1_000: 2.0, 10_000: 2.0, 100_000: 1.1, 1_000_000: 0.8}
@@ -57,7 +58,8 @@ def turns(works: list[Callable[[], object]], rounds: int) -> np.ndarray:
     return seconds
 
 
-def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> None:
+def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> int:
+    verdict = Verdicts()
     print("well-mixed data             ours   isotonic   ratio")
     for n in sizes:
         case = sample("mixed", n)
@@ -97,7 +99,8 @@ def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> None:
         ours(*case)
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
-        print(f"  {kind:9} {peak:6.0f} MB (≤ {MEGABYTES}{'' if peak <= MEGABYTES else ' BROKEN'})")
+        print(f"  {kind:9} megabytes {verdict(peak, MEGABYTES)}")
+    return verdict.status
 
 
 if __name__ == "__main__":
@@ -105,4 +108,4 @@ if __name__ == "__main__":
     parser.add_argument("--sizes", type=int, nargs="+", default=list(ISOTONIC_BOUNDS))
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--peer-rounds", type=int, help="rounds with the package venn-abers; 0 leaves it out")
-    main(**vars(parser.parse_args()))
+    sys.exit(main(**vars(parser.parse_args())))

@@ -29,6 +29,8 @@ from calib.kernel.records import Dataset
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, load
 
+MOST_ROWS = 60  # a longer table is printed by its ends
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -91,8 +93,9 @@ def _check_folders(*paths: Path | None) -> None:
 
 
 def _print(table: pd.DataFrame) -> None:
-    with pd.option_context("display.width", None, "display.max_columns", None, "display.precision", 4):
-        print(table)
+    """All columns on one line: ``print(table)`` would wrap at a terminal's width, or where pandas guesses one."""
+    with pd.option_context("display.precision", 4):
+        print(table.to_string(max_rows=MOST_ROWS, min_rows=10, show_dimensions=len(table) > MOST_ROWS))
 
 
 def _evaluate(args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,22 @@ def test_it_runs_as_a_program_of_its_own(files):
     assert done.returncode == 0, done.stderr
     assert list(printed_table(done.stdout).index) == ["none", "platt", "venn_abers"]
     assert "error" not in done.stderr
+
+
+@pytest.mark.parametrize("columns", ["20", "80", "400"])
+def test_what_is_printed_depends_neither_on_the_terminal_nor_on_what_pandas_takes_the_session_for(
+    files, capsys, monkeypatch, columns
+):
+    recipe = RECIPE.replace(calibrators=("none", "platt", "isotonic", "beta", "venn_abers"))
+    assert run(files, recipe=recipe) == 0
+    printed = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as AppTest leaves one: without __file__
+    assert run(files, recipe=recipe) == 0
+    assert capsys.readouterr().out == printed
+    header, *lines = printed.splitlines()
+    assert len(lines) == len(recipe.calibrators)
+    assert header.split() == list(expected(files).metrics.columns)
 
 
 def test_the_csv_holds_the_predictions_of_evaluate(files):

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -80,6 +81,17 @@ def test_it_prints_title_and_table_of_every_picture(capsys):
         assert chart.record.title in printed
     row = re.search(r"Least loss +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", printed)
     assert [float(value) for value in row.groups()] == [3, 3, 0.04, 0, 0.26, 0.3]
+
+
+def test_the_table_is_as_wide_as_it_is_and_a_long_one_is_printed_by_its_ends(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # pandas takes it for a terminal's
+    assert simulate("cl_gl", "--set", "n=100") == 0
+    printed = capsys.readouterr().out
+    for chart in run_experiment("cl_gl", {"n": 100}).charts:
+        frame = chart.record.to_frame()
+        assert " ".join(frame.columns) in [" ".join(line.split()) for line in printed.splitlines()]
+        assert (f"[{len(frame)} rows x {frame.shape[1]} columns]" in printed) == (len(frame) > 60)
 
 
 def test_it_runs_as_a_program_of_its_own():

@@ -1,6 +1,7 @@
 """What is declared is what is needed: requirements.txt and pyproject.toml agree, and the wheel is calib alone."""
 
 import importlib.metadata
+import os
 import shutil
 import subprocess
 import sys
@@ -67,6 +68,59 @@ def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == {path.relative_to(source).as_posix() for path in (source / "calib").rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """The Makefile and its lists beside an interpreter that writes down what it is asked for, and answers 1 to "no"."""
+    for name in ("Makefile", "requirements.txt", "requirements-dev.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *$(cat {tmp_path}/no)) exit 1; esac\n')
+    python.chmod(0o755)
+    (tmp_path / "no").write_text("nothing at all")
+    return tmp_path
+
+
+def asked(tree: Path, target: str) -> str:
+    """What ``make target`` asks of the interpreter."""
+    (tree / "asked").write_text("")
+    subprocess.run(["make", target], cwd=tree, check=True, capture_output=True)
+    return (tree / "asked").read_text()
+
+
+RUNNING, DEVELOPING = "-r requirements.txt\n", "-r requirements-dev.txt\n"
+
+
+def test_running_installs_what_running_needs_and_developing_the_rest_once(tree):
+    first = asked(tree, "run")
+    assert RUNNING in first
+    assert DEVELOPING not in first
+    assert "-m streamlit run app.py" in first
+    assert "pip install" not in asked(tree, "run")
+    then = asked(tree, "lint")
+    assert RUNNING not in then
+    assert DEVELOPING in then
+    assert "pip install" not in asked(tree, "lint") + asked(tree, "run")
+
+
+@pytest.mark.parametrize("missing", ["requirements.txt", "requirements-dev.txt"])
+def test_what_is_missing_is_installed_again(tree, missing):
+    asked(tree, "lint")
+    (tree / "no").write_text(f" {missing}")  # to whether it is sound
+    with pytest.raises(subprocess.CalledProcessError):  # the interpreter refuses to install it, too
+        asked(tree, "lint")
+    assert f"-r {missing}\n" in (tree / "asked").read_text()
+    (tree / "no").write_text("nothing at all")
+    assert DEVELOPING in asked(tree, "lint")
+
+
+def test_a_list_that_changed_is_installed_again(tree):
+    asked(tree, "lint")
+    later = (tree / ".venv" / ".can-develop").stat().st_mtime + 10
+    os.utime(tree / "requirements.txt", (later, later))
+    assert RUNNING in asked(tree, "run")
 
 
 def test_versions_agree():

@@ -1,11 +1,9 @@
 """Real files go the whole way – bytes, table, problems, Dataset, evaluation, figure – without an error.
 
-The sets lie beside the repository, in ../shared/datasets, with a list of what each holds; else: skipped by name.
+The sets lie beside the project, with a list of what each holds.
 """
 
-import csv
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,34 +12,29 @@ import pytest
 from calib import Recipe, evaluate
 from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
 from calib.figures import DARK, FIGURES, LIGHT
+from tests import shared
 from tests.pages.app import bring, faults, go, headline, page
 
-FOLDER = Path(__file__).parents[2] / "shared" / "datasets"
-LIST = FOLDER / "sources.csv"
-SETS = list(csv.DictReader(LIST.open(encoding="utf-8"))) if LIST.is_file() else []
+SETS = shared.data_sets()
 QUICK = Recipe(params={"n_estimators": 20}, calibrators=("none", "platt", "isotonic", "beta", "venn_abers"))
-
-pytestmark = pytest.mark.skipif(not SETS, reason="the sets of ../shared/datasets are not here")
 
 
 def content_of(name: str) -> bytes:
-    path = FOLDER / f"{name}.csv"
-    if not path.is_file():
-        pytest.skip(f"{path.name} is not here")
-    return path.read_bytes()
+    return shared.path(f"datasets/{name}.csv").read_bytes()
 
 
 def test_the_sets_are_as_varied_as_a_user_s():
-    features = [int(entry["features"]) for entry in SETS]
+    shared.path("datasets/sources.csv")
+    features = [int(entry["features"]) for entry in SETS.values()]
     assert len(SETS) >= 10
     assert (min(features) <= 5, max(features) >= 290) == (True, True)
-    assert sum(int(entry["missing_cells"]) > 0 for entry in SETS) >= 3
+    assert sum(int(entry["missing_cells"]) > 0 for entry in SETS.values()) >= 3
 
 
-@pytest.mark.parametrize("entry", SETS, ids=lambda entry: entry["name"])
-def test_a_real_file_goes_from_bytes_to_a_figure(entry):
-    name = entry["name"]
+@pytest.mark.parametrize("name", SETS)
+def test_a_real_file_goes_from_bytes_to_a_figure(name):
     frame = read_table(content_of(name), f"{name}.csv")
+    entry = SETS[name]
     assert frame.shape == (int(entry["rows"]), int(entry["features"]) + 1)
     assert guess_target(frame) == "target"
     assert class_counts(frame, "target") == {
@@ -84,7 +77,7 @@ def test_a_real_file_goes_from_bytes_to_a_figure(entry):
 )
 def test_a_real_file_is_uploaded_and_shown(name, ending, tmp_path):
     content = content_of(name)
-    table = pd.read_csv(FOLDER / f"{name}.csv")
+    table = pd.read_csv(shared.path(f"datasets/{name}.csv"))
     path = tmp_path / f"{name}{ending}"
     match ending:
         case ".tsv":

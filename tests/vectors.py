@@ -1,15 +1,10 @@
-"""Exact reference vectors, which lie outside the repository: tests that use them skip where they are missing."""
+"""Exact reference vectors, which lie outside the repository."""
 
 import json
-from pathlib import Path
 
-import pytest
-
-PATH = Path(__file__).parents[2] / "shared" / "reference" / "vectors.json"
+from tests import shared
 
 
 def vector(name):
     """One named reference vector, a dict."""
-    if not PATH.exists():
-        pytest.skip(f"reference vectors are not here: {PATH.name} is expected in ../shared/reference")
-    return json.loads(PATH.read_text())[name]
+    return json.loads(shared.path("reference/vectors.json").read_text(encoding="utf-8"))[name]

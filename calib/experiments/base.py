@@ -110,10 +110,8 @@ class Experiment:
             which = "" if simulation == self.key else f'"{simulation}", '
             given = f"{which}random_state={seed}{arguments(self.numbers(values, simulation))}"
             lines += ["", f"result = experiment.simulate({given})"]
-            lines += [
-                f'print(FIGURES["{key}"].prepare(result{arguments(self.view(values, key))}).to_frame())'
-                for key in figures
-            ]
+            records = (f'FIGURES["{key}"].prepare(result{arguments(self.view(values, key))})' for key in figures)
+            lines += [f"print({record}.to_frame().to_string(max_rows=60))" for record in records]
         return "\n".join(lines) + "\n"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     <BLANKLINE>
     recipe = Recipe(seed=3)
     evaluation = evaluate(recipe, load(recipe))
-    print(evaluation.metrics.round(4))
+    print(evaluation.metrics.round(4).to_string())
     <BLANKLINE>
     """
     several = [recipes] if isinstance(recipes, Recipe) else list(recipes.values())
@@ -32,14 +32,14 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     if isinstance(recipes, Recipe):
         body = (
             f"{recipes.to_python()}\nevaluation = evaluate(recipe, load(recipe{', uploads' if uploads else ''}))\n"
-            "print(evaluation.metrics.round(4))\n"
+            "print(evaluation.metrics.round(4).to_string())\n"
         )
     else:
         lines = "".join(f"    {name!r}: {_indented(recipe)},\n" for name, recipe in recipes.items())
         body = (
             f"recipes = {{\n{lines}}}\nevaluations = {{}}\nfor name, recipe in recipes.items():\n"
             f"    evaluations[name] = evaluate(recipe, load(recipe{', uploads' if uploads else ''}))\n"
-            "    print(name, evaluations[name].metrics.round(4), sep='\\n')\n"
+            "    print(name, evaluations[name].metrics.round(4).to_string(), sep='\\n')\n"
         )
     return f"{head}\n{uploads}{body}"
 
@@ -51,18 +51,18 @@ PAGE_IMPORTS = {
     "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
-    "decide": "decision = decide(evaluate(recipe, data))\nprint(decision.table.round(4))\n",
+    "decide": "decision = decide(evaluate(recipe, data))\nprint(decision.table.round(4).to_string(max_rows=60))\n",
     "trees": """points = {point.key: point for point in sweep(recipe, data)}
 scores = [depth_scores(recipe, point) for point in points.values()]
 record = FIGURES["depth"].prepare(scores, metric=recipe.metric)
-print(record.to_frame().round(4))
+print(record.to_frame().round(4).to_string(max_rows=60))
 
 tree = grown_tree(recipe, at_depth(points, "tree", recipe.leaves, str(recipe.depth)))
-print(tree.table())
+print(tree.table().to_string(max_rows=60))
 """,
     "out_of_bag": """evaluations = {key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}
 table = setup_table(evaluations)
-print(table.round(4))
+print(table.round(4).to_string())
 FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 """,
 }
@@ -133,7 +133,7 @@ def chart_source(
     extra = "".join(f", {name}={value!r}" for name, value in options.items())
     return (
         f"{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
-        f"print(record.to_frame())\nFIGURES[{key!r}].draw(record).show()\n"
+        f"print(record.to_frame().to_string(max_rows=60))\nFIGURES[{key!r}].draw(record).show()\n"
     )
 
 

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
-from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.driver import CHROMIUM_FLAGS, Tab, find_chromium, serving
+from tests.waiting import LIMIT
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser/" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
+            # Tried once more when it fails, but not when it did not end: pytest-timeout watches the first try only.
+            item.add_marker(pytest.mark.flaky(reruns=1, rerun_except="from pytest-timeout"))
 
 
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A browser test that fails is tried once more, and the run says so: a busy machine may be too slow for it."""
-    if item.get_closest_marker("browser") is None:
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    first = next((report for report in reports if report.failed), None)
-    if first is not None:
-        item.warn(pytest.PytestWarning(f"tried again after: {str(first.longrepr)[-400:]}"))
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A browser test that is tried again is a warning: look at what made it fail."""
+    if report.outcome == "rerun" and not hasattr(report, "node"):  # in the worker that ran it
+        warnings.warn(f"{report.nodeid} is tried again after: {str(report.longrepr)[-400:]}", stacklevel=1)
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +56,7 @@ def new_tab(chromium: Browser, server: str) -> Iterator[Callable[..., Tab]]:
 
     def make(address: str = server, width: int = 1400, **options) -> Tab:
         context = chromium.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * LIMIT)
         opened.append(Tab(context.new_page(), address))
         return opened[-1]
 

@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
+from tests.waiting import LIMIT, until
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -26,11 +28,21 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-START_LIMIT, SETTLE_LIMIT = 60, 120  # seconds
 QUIET = 0.4  # seconds without work after which a page counts as settled: widgets send their values well before
 
 BUSY = """() => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning" || !!document.querySelector(
     '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')"""
+
+# Two frames: what a scroll sets off has happened by then.
+DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# Whether a mark at most three pixels from there is the one that Plotly takes to be under the pointer.
+HOVERED = """async (chart, [left, top]) => {
+    const frame = () => new Promise(done => requestAnimationFrame(done)), box = chart.getBoundingClientRect();
+    const near = ({xaxis, yaxis, x, y}) => Math.hypot(
+        box.left + xaxis._offset + xaxis.d2p(x) - left, box.top + yaxis._offset + yaxis.d2p(y) - top) <= 3;
+    for (let i = 0; i < 20 && !chart._hoverdata?.some(near); i++) await frame();
+    return chart._hoverdata?.some(near) ?? false;
+}"""
 
 
 def find_chromium() -> str | None:
@@ -40,25 +52,22 @@ def find_chromium() -> str | None:
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[str]:
-    """The address of a fresh server of this app, which no session has visited yet."""
+def serving(script: str | Path = "app.py") -> Iterator[str]:
+    """The address of a fresh server of this app, or of another script, which no session has visited yet."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = (f"port={port}", "headless=true", "address=127.0.0.1", "fileWatcherType=none")
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", *(f"--server.{option}" for option in options)],
+        [sys.executable, "-m", "streamlit", "run", str(script), *(f"--server.{option}" for option in options)],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        limit = time.monotonic() + START_LIMIT
-        while not _answers(address):
-            assert server.poll() is None, "the server ended before it answered"
-            assert time.monotonic() < limit, f"the server did not answer within {START_LIMIT} s"
-            time.sleep(0.05)
+        until(lambda: server.poll() is not None or _answers(address), "the server answers")
+        assert server.poll() is None, "the server ended before it answered"
         yield address
     finally:
         server.kill()
@@ -110,7 +119,7 @@ class Tab:
             self.page.wait_for_timeout(50)
             if self.unanswered or self.page.evaluate(BUSY):
                 quiet_since = time.monotonic()
-                assert quiet_since - begin < SETTLE_LIMIT, f"{self.page.url} did not settle within {SETTLE_LIMIT} s"
+                assert quiet_since - begin < LIMIT, f"{self.page.url} did not settle within {LIMIT} s"
         return self
 
     def go(self, name: str) -> Tab:
@@ -136,7 +145,7 @@ class Tab:
         """Pick an option and wait for nothing."""
         field = self.by_key(key).locator("input")
         field.scroll_into_view_if_needed()
-        self.page.wait_for_timeout(200)  # a list that is open closes when something scrolls
+        self.page.evaluate(DRAWN)  # a list that is open closes when something scrolls
         field.click()
         self.page.get_by_role("option", name=label, exact=True).click()
 
@@ -165,20 +174,33 @@ class Tab:
 
     def click_chart(self, key: str, x: float, y: float) -> Tab:
         """Click a chart at a place given in the units of its first two axes."""
-        chart = self.by_key(f"chart_{key}").locator(".js-plotly-plot")
-        chart.scroll_into_view_if_needed()
+        return self.click_mark(self.by_key(f"chart_{key}").locator(".js-plotly-plot"), x, y)
+
+    def click_mark(self, chart: Locator, x: float, y: float) -> Tab:
+        """Click the mark of a chart that stands at this place."""
+        left, top = self.place(chart, x, y)
+        until(lambda: self._over_a_mark(chart, left, top), f"the pointer is over the mark at {x}, {y}")
+        self.page.mouse.click(left, top)
+        return self.settle()
+
+    def place(self, chart: Locator, x: float, y: float) -> tuple[float, float]:
+        """The pixel of a place given in the units of the chart's first two axes, in sight."""
+        chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+        self.page.evaluate(DRAWN)
         left, top = chart.evaluate(
             """(chart, [x, y]) => {
                 const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
-                return [box.left + xaxis._offset + xaxis.l2p(x), box.top + yaxis._offset + yaxis.l2p(y)];
+                return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
             }""",
             [x, y],
         )
+        return left, top
+
+    def _over_a_mark(self, chart: Locator, left: float, top: float) -> bool:
+        """Move there: Plotly takes a click for the mark that it last found under the pointer, which takes time."""
         self.page.mouse.move(left - 5, top - 5)
-        self.page.mouse.move(left, top)  # Plotly takes a click for the mark that the pointer is over
-        self.page.wait_for_timeout(200)
-        self.page.mouse.click(left, top)
-        return self.settle()
+        self.page.mouse.move(left, top)
+        return chart.evaluate(HOVERED, [left, top])
 
     def type_cell(self, table: Locator, row: int, column: int, value: object) -> Tab:
         """Type into a cell of a table that can be edited, row and column from 0: there by the arrow keys."""

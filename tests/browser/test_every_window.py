@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui import frame
 
+IN_SHORT = ("explore_reliability", "learn_cl_gl")  # the other pages by make soak
 PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages]
 WIDTHS = "elements => elements.map(element => [element.clientWidth, element.scrollWidth])"
 BACKGROUND = "element => getComputedStyle(element).backgroundColor"
@@ -46,7 +47,10 @@ def test_text_stands_out_from_its_background(new_tab, scheme):
         assert contrast(element) >= 4.5, element.inner_text()
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path in IN_SHORT else pytest.mark.soak) for path in PATHS],
+)
 def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]

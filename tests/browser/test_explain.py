@@ -20,15 +20,10 @@ def evaluation():
 
 
 def click_mark(tab, chart: str, which: int) -> None:
-    """Click the middle of a chart's mark, as a person does."""
-    mark = tab.by_key(f"chart_{chart}").locator(".scatterlayer path.point").nth(which)
-    mark.scroll_into_view_if_needed()
-    box = mark.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    tab.page.mouse.move(x, y)
-    tab.page.wait_for_timeout(150)  # Plotly looks for the nearest mark as the pointer moves
-    tab.page.mouse.click(x, y)
-    tab.settle()
+    """Click a chart's mark, as a person does."""
+    plot = tab.by_key(f"chart_{chart}").locator(".js-plotly-plot")
+    x, y = plot.locator(".scatterlayer path.point").nth(which).evaluate("({__data__}) => [__data__.x, __data__.y]")
+    tab.click_mark(plot, x, y)
 
 
 def explained_row(tab) -> int:

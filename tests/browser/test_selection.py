@@ -24,38 +24,15 @@ def chart(tab):
     return tab.page.locator('[class*="st-key-chart_reliability"] .js-plotly-plot').first
 
 
-def place(tab, x, y):
-    """The pixel of a point of the diagram, scrolled into view."""
-    chart(tab).evaluate("plot => plot.scrollIntoView({block: 'center'})")
-    return chart(tab).evaluate(
-        """(plot, [x, y]) => {
-            const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect()
-            return [box.x + xaxis._offset + xaxis.d2p(x), box.y + yaxis._offset + yaxis.d2p(y)]
-        }""",
-        [x, y],
-    )
-
-
-def click(tab, x, y):
-    left, top = place(tab, x, y)
-    tab.page.mouse.move(left + 3, top + 2)
-    tab.page.wait_for_timeout(150)
-    tab.page.mouse.move(left, top)
-    tab.page.wait_for_timeout(150)
-    tab.page.mouse.click(left, top)
-    tab.page.wait_for_timeout(300)
-    return tab.settle()
-
-
 def draw_box(tab, x0, y0, x1, y1):
     chart(tab).hover()
     chart(tab).locator('.modebar-btn[data-title="Box Select"]').click()
-    tab.page.mouse.move(*place(tab, x0, y0))
+    tab.page.mouse.move(*tab.place(chart(tab), x0, y0))
     tab.page.mouse.down()
-    tab.page.mouse.move(*place(tab, (x0 + x1) / 2, (y0 + y1) / 2), steps=4)
-    tab.page.mouse.move(*place(tab, x1, y1), steps=4)
+    tab.page.mouse.move(*tab.place(chart(tab), (x0 + x1) / 2, (y0 + y1) / 2), steps=4)
+    tab.page.mouse.move(*tab.place(chart(tab), x1, y1), steps=4)
     tab.page.mouse.up()
-    tab.page.wait_for_timeout(300)
+    tab.page.wait_for_url("**selection=**")
     return tab.settle()
 
 
@@ -72,7 +49,7 @@ def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
     curve = binned_curve(evaluation.y, evaluation.predictions["platt"].p, bins=10)
     b = int(np.argmax(np.where(np.abs(curve.observed - curve.mean_p) > 0.02, curve.count, 0)))  # not under another mark
     tab.open("explore_reliability", **QUERY)
-    click(tab, curve.mean_p[b], curve.observed[b])
+    tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])
     selection = (f"platt:{b / 10!r}:{(b + 1) / 10!r}",)
     assert tab.recipe_query()["selection"] == selection[0]
     assert f"{curve.count[b]} rows" in tab.page.get_by_test_id("stMain").inner_text()
@@ -85,7 +62,7 @@ def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
 
     tab.press("Clear")
     assert "selection" not in tab.recipe_query()
-    click(tab, curve.mean_p[b], curve.observed[b])  # the same mark once more
+    tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])  # the same mark once more
     assert tab.recipe_query()["selection"] == selection[0]
 
 

@@ -2,12 +2,10 @@
 
 import csv
 import re
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-SHARED = Path(__file__).parents[2].parent / "shared"
+from tests import shared
 
 # Demšar (2006), Table 6: ranks of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets, by AUC.
 DEMSAR_RANKS = np.array(
@@ -57,19 +55,14 @@ P1_RANKS = {
 
 
 def p2_table(metric: str) -> np.ndarray:
-    """The 30 × 10 means of P2's Tables 5–8, or a skip where they do not lie beside the project."""
-    path = SHARED / "reference" / f"rf_calibration_2025_{metric}.csv"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not beside the project")
-    with path.open(encoding="utf-8") as lines:
+    """The 30 × 10 means of P2's Tables 5–8, which lie beside the project."""
+    with shared.path(f"reference/rf_calibration_2025_{metric}.csv").open(encoding="utf-8") as lines:
         return np.array([[float(row[name]) for name in P2_METHODS] for row in csv.DictReader(lines)])
 
 
 def p1_table(title: str) -> np.ndarray:
-    """The 25 × 8 numbers of one of P1's tables, or a skip where the paper does not lie beside the project."""
-    found = sorted((SHARED / "papers").glob("001_*.txt"))
-    if not found:
-        pytest.skip("the paper's text is not beside the project")
-    body = found[0].read_text(encoding="utf-8").split(f": {title}\n", 1)[1].split("\nMean\t", 1)[0]
+    """The 25 × 8 numbers of one of P1's tables; the paper's text lies beside the project."""
+    text = shared.path("papers/001_*.txt").read_text(encoding="utf-8")
+    body = text.split(f": {title}\n", 1)[1].split("\nMean\t", 1)[0]
     rows = [re.findall(r"\t([\d.]+)", line) for line in body.splitlines()]
     return np.array([[float(cell) for cell in row] for row in rows if len(row) == 8])

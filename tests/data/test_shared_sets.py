@@ -1,25 +1,20 @@
 """Forty-three real sets go from file to matrix, with the class counts that their source states."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from calib.data import class_counts, guess_target, prepare, preprocessor, read_table, validate
+from tests import shared
 
-SETS = Path(__file__).parents[2].parent / "shared" / "datasets"
-SOURCES = SETS / "sources.csv"
-STATED = {row["name"]: row for row in csv.DictReader(SOURCES.open(encoding="utf-8"))} if SOURCES.exists() else {}
+STATED = shared.data_sets()
 
 
-@pytest.mark.parametrize("name", STATED or [None])
+@pytest.mark.parametrize("name", STATED)
 def test_a_real_set_goes_from_file_to_matrix(name):
-    if name is None:
-        pytest.skip(f"{SOURCES} is not here")
+    path = shared.path(f"datasets/{name}.csv")
     stated = STATED[name]
-    frame = read_table(SETS / f"{name}.csv")
+    frame = read_table(path)
     assert frame.shape == (int(stated["rows"]), int(stated["features"]) + 1)
     assert frame.attrs["notes"] == ()
     assert guess_target(frame) == "target"
@@ -37,7 +32,7 @@ def test_a_real_set_goes_from_file_to_matrix(name):
     assert len(out) == len(frame)
     assert np.isfinite(out).all()
 
-    by_pandas = pd.read_csv(SETS / f"{name}.csv")
+    by_pandas = pd.read_csv(path)
     numbers = [c for c in by_pandas.columns if by_pandas[c].dtype.kind in "if" and c != "target"]
     np.testing.assert_array_equal(frame[numbers].to_numpy(dtype=float), by_pandas[numbers].to_numpy(dtype=float))
     assert not [c for c in frame.columns if c not in numbers and c != "target" and frame[c].dtype.kind in "if"]

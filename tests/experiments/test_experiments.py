@@ -114,4 +114,4 @@ def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, cap
     for simulation, figures in experiment.runs.items():
         result = experiment.simulate(simulation, random_state=seed, **experiment.numbers(values, simulation))
         records += [FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures]
-    assert capsys.readouterr().out == "".join(f"{record.to_frame()}\n" for record in records)
+    assert capsys.readouterr().out == "".join(f"{record.to_frame().to_string(max_rows=60)}\n" for record in records)

@@ -78,7 +78,7 @@ experiments.show(recipe, "coins")
 OPENED = """
 import json
 from streamlit.testing.v1 import AppTest
-at = AppTest.from_file("app.py", default_timeout=60)
+at = AppTest.from_file("app.py", default_timeout=300)
 at.query_params["learn"] = json.dumps({"coin.guess": "1", "coin.throws": 10%s})
 at = at.switch_page("pages/%s.py").run()
 assert not at.exception and not at.error, (at.exception, at.error)

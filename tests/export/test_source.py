@@ -1,5 +1,8 @@
 """Python source is run, and gives the numbers it says it gives."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,6 +54,17 @@ def test_the_source_of_several_recipes_gives_the_numbers_of_each(evaluations):
     assert list(names["evaluations"]) == list(evaluations)
     for name, evaluation in evaluations.items():
         pd.testing.assert_frame_equal(names["evaluations"][name].metrics, evaluation.metrics)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_all_columns_are_printed_whatever_the_terminal(several, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # pandas takes it for a terminal's
+    recipe = RECIPES[0]
+    exec(python_source({"mine": recipe} if several else recipe), {})
+    lines = capsys.readouterr().out.splitlines()[several:]
+    assert lines[0].split() == list(evaluate(recipe, load(recipe)).metrics.columns)
+    assert [line.split()[0] for line in lines[1:]] == list(recipe.calibrators)
 
 
 def test_an_uploaded_file_is_read_where_the_script_is_run(tmp_path, monkeypatch):

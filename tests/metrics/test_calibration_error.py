@@ -28,6 +28,7 @@ from calib.metrics import (
     true_calibration_error,
 )
 
+from .. import shared
 from ..vectors import vector
 from .cases import decimals, labelled, random_case
 
@@ -88,9 +89,9 @@ def test_quantile_ece_without_ties_is_that_of_equal_parts_of_the_sorted_predicti
     assert expected_calibration_error(y, p, 9, "quantile") == pytest.approx(expected, abs=1e-12)
 
 
-def test_published_means_of_the_default_forest_on_spect(shared):
+def test_published_means_of_the_default_forest_on_spect():
     """Tables 5–8 of Shaker & Hüllermeier (2025), RF_d: ten folds, seeds 0 … 4, scaled, forests seeded 0 … 49."""
-    data = pd.read_csv(shared / "datasets" / "spect.csv")
+    data = pd.read_csv(shared.path("datasets/spect.csv"))
     X = minmax_scale(data.drop(columns="target").to_numpy(float))
     y = LabelEncoder().fit_transform(data["target"])
     folds = [f for seed in range(5) for f in StratifiedKFold(10, shuffle=True, random_state=seed).split(X, y)]
@@ -101,7 +102,7 @@ def test_published_means_of_the_default_forest_on_spect(shared):
         for name, metric in metrics.items():
             values[name].append(metric(y[test], p))
     for name, found in values.items():
-        table = pd.read_csv(shared / "reference" / f"rf_calibration_2025_{name}.csv", index_col="dataset")
+        table = pd.read_csv(shared.path(f"reference/rf_calibration_2025_{name}.csv"), index_col="dataset")
         assert np.mean(found) == pytest.approx(table.loc["spect", "RF_d"], abs=2e-5), name
 
 

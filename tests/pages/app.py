@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from tests.waiting import LIMIT, until
+
 ROOT = Path(__file__).parents[2]
-LIMIT = 60  # seconds
 
 
 def page(stem: str = "explore_reliability", **query: str) -> AppTest:
-    """A new session that opens this page with these parameters in its address."""
+    """A new session that opens this page with these parameters in its address, and has all its work done."""
+    return settled(at_once(stem, **query))
+
+
+def at_once(stem: str, **query: str) -> AppTest:
+    """The same as it stands after its first run, whatever is still being done."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
     at.query_params.update(query)
-    return settled(at.switch_page(f"pages/{stem}.py").run())
+    return at.switch_page(f"pages/{stem}.py").run()
 
 
 def go(at: AppTest, stem: str) -> AppTest:
@@ -23,14 +29,26 @@ def go(at: AppTest, stem: str) -> AppTest:
     return settled(at.switch_page(f"pages/{stem}.py").run())
 
 
-def settled(at: AppTest) -> AppTest:
-    """The page after its fit, however long that takes: AppTest does not poll as a browser does."""
-    limit = time.monotonic() + LIMIT
-    while any((button.key or "").startswith("cancel") for button in at.button):
-        assert time.monotonic() < limit, f"the fit took more than {LIMIT} s"
-        time.sleep(0.1)  # running the page again and again would only slow the fit
-        at.run()
+def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> AppTest:
+    """The page after its fits, however long they take: AppTest does not poll as a browser does.
+
+    look : called with the page each time that it is drawn while they run
+    """
+
+    def done() -> bool:
+        if not working(at):
+            return True
+        if look:
+            look(at)
+        return not working(at.run())
+
+    until(done, "the page's work is done")
     return at
+
+
+def working(at: AppTest) -> bool:
+    """Whether something on the page can be cancelled."""
+    return any((button.key or "").startswith("cancel") for button in at.button)
 
 
 def bring(at: AppTest, name: str, content: bytes) -> AppTest:

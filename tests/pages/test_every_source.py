@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from calib.calibrators import CALIBRATORS
 from calib.data import SAMPLES
@@ -11,7 +10,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import SYNTHETIC
 from pages.ui import frame
-from tests.pages.app import ROOT, faults, headline, messages, page, settled, titles
+from tests.pages.app import faults, headline, messages, page, settled, titles
 
 SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
 SMALL = {
@@ -21,9 +20,13 @@ SMALL = {
 }
 
 
-def kind_of(source):
-    """Parameters that go with a source: predictions need no model, and a tree is a quick one."""
-    return {"content": "predictions"} if source == "sample:predictions" else {"model": "decision_tree"}
+def kind_of(source, stem="explore_reliability"):
+    """Parameters that go with a source: predictions need no model, and a tree is a quick one, as are few of them."""
+    if source == "sample:predictions":
+        return {"content": "predictions"}
+    if stem == "explore_trees":  # it grows forests of every depth
+        return {"model": "random_forest", "params": '{"n_estimators":2,"min_samples_leaf":100}'}
+    return {"model": "decision_tree"}
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -37,7 +40,7 @@ def test_every_set_opens_on_the_data_page(source):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("stem", [Path(entry.script).stem for entry in frame.PAGES["Explore"]])
 def test_every_set_opens_on_every_page_of_explore(stem, source):
-    at = page(stem, data=source, **kind_of(source))
+    at = page(stem, data=source, **kind_of(source, stem))
     assert faults(at) == []
     assert at.title[0].value in {entry.question for entry in frame.PAGES["Explore"]}
 
@@ -133,11 +136,9 @@ def test_very_many_rows_are_calibrated_in_the_background(monkeypatch):
     expected = headline(page(**query))
     monkeypatch.setattr(work, "AT_ONCE_ROWS", 100)
     monkeypatch.setattr(work, "AT_ONCE", 0.0)
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params.update(query)
     kinds = []
     real = work._watch_jobs
     monkeypatch.setattr(work, "_watch_jobs", lambda kind, *rest: kinds.append(kind) or real(kind, *rest))
-    at = settled(at.switch_page("pages/explore_reliability.py").run())
+    at = page(**query)
     assert "calibrations" in kinds
     assert headline(at) == expected

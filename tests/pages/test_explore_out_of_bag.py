@@ -120,4 +120,4 @@ def test_the_source_of_the_page_gives_its_numbers(monkeypatch):
     at = page(STEM, **SMALL)
     printed = []
     exec(next(code.value for code in at.code if "setup_table" in code.value), {"print": printed.append})
-    assert printed[0].equals(expected().round(4))
+    assert printed[0] == expected().round(4).to_string()

@@ -1,7 +1,6 @@
 """Finite example: presets by one click, cuts by hand, points by the table; what cannot be loses nothing."""
 
 import json
-import time
 
 import pytest
 
@@ -138,11 +137,9 @@ def test_the_line_is_there_after_another_page():
     assert faults(at) == []
 
 
-def test_a_cut_is_drawn_in_under_300_ms_of_server_time():
+def test_the_longest_line_is_cut_anywhere():
     at = learn(" ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13)))
-    took = []
-    for cut in range(5):
-        begin = time.process_time()
+    for cut in range(12):
         at.pills(key="cuts").set_value([cut]).run()
-        took.append(time.process_time() - begin)
-    assert sorted(took)[2] < 0.3
+        assert faults(at) == []
+        assert line_of(at).cuts == (cut,)

@@ -1,15 +1,13 @@
 """Overlap and Calibration-set size: open at once on what was made beforehand; other settings run part by part."""
 
 import json
-import time
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.shared import forest_comparison
+from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
-from tests.pages.app import ROOT, faults, page, titles
+from tests.pages.app import at_once, faults, page, settled, titles
 
 KEYS = ("overlap", "calibration_size")
 SMALL = {"d": "2", "n": 200, "repetitions": 1}
@@ -50,19 +48,15 @@ def test_another_seed_is_computed_under_progress_and_can_be_called_off(key):
 
 def test_other_settings_run_part_by_part(monkeypatch):
     """Pictures of the parts that are there; after a Cancel, going on finishes."""
-    for name, trees in (("TREES", 20), ("LARGE", 100)):  # a fifth of the work
-        monkeypatch.setattr(forest_comparison, name, trees)
+    monkeypatch.setattr(overlap, "STEPS", 4)  # of twenty
+    monkeypatch.setattr(overlap, "DRAWN", (1, 2, 3, 4))
     key = "overlap"
     chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in SMALL.items()}
     at = opened_without_waiting(key, chosen)
     at.button(key=f"cancel_learn_{key}").click().run()
     at.button(key=f"fit_again_learn_{key}").click().run()
-    limit, seen = time.monotonic() + 120, set()
-    while any(button.key == f"cancel_learn_{key}" for button in at.button):
-        assert time.monotonic() < limit
-        seen |= {caption.value for caption in at.main.caption if "Computed here" in caption.value}
-        time.sleep(1)
-        at.run()
+    seen = set()
+    settled(at, lambda at: seen.update(c.value for c in at.main.caption if "Computed here" in c.value))
     assert faults(at) == []
     values = EXPERIMENTS[key].values({}) | SMALL
     record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0, **EXPERIMENTS[key].numbers(values)))
@@ -71,6 +65,4 @@ def test_other_settings_run_part_by_part(monkeypatch):
 
 
 def opened_without_waiting(key, chosen, seed="0"):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params.update(learn=json.dumps(chosen), seed=seed)
-    return at.switch_page(f"pages/learn_{key}.py").run()
+    return at_once(f"learn_{key}", learn=json.dumps(chosen), seed=seed)

@@ -45,6 +45,22 @@ def test_the_list_names_every_lesson_with_its_length_and_a_start():
     ]
 
 
+STEPS = [(key, number) for key, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
+
+
+@pytest.mark.parametrize(("key", "number"), STEPS, ids=lambda value: str(value))
+def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(key, number):
+    lesson = LESSONS[key]
+    step = lesson.steps[number - 1]
+    at = open_step(key, number)
+    assert faults(at) == []
+    assert recipe(at) == step.recipe
+    assert at.session_state["page"] == f"pages/{step.page}.py"
+    for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title):
+        assert text in words(at)
+    assert at.get("plotly_chart") or any(key.startswith("guess_") for key in keys(at))
+
+
 def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
     at = press(page("learn_lessons"), "start_why_calibrate")
     for number, step in enumerate(LESSONS["why_calibrate"].steps, start=1):

@@ -232,7 +232,7 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     printed = []
     exec(source, {"print": printed.append})
     recipe = at.session_state["recipe"]
-    assert printed[0].equals(evaluate(recipe, load(recipe)).metrics.round(4))
+    assert printed[0] == evaluate(recipe, load(recipe)).metrics.round(4).to_string()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""How long a person waits for an answer: seconds of the processor, whatever else the machine does, with their bounds.
+
+Numbers that once took long, and pages that are drawn anew after a small change, where the work beside them is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+from benchmarks._ratios import Verdicts
+from calib import Recipe, evaluate
+from calib.analysis.decision import decide
+from calib.calibrators import VennAbers
+from calib.comparison import bergmann_hommel
+from calib.sources import load
+from tests.pages.app import bring, go, page, settled
+
+
+def main(rows: int = 1_000_000) -> int:
+    verdict = Verdicts()
+    for name, bound, waits in (
+        ("Bergmann and Hommel's procedure for ten methods", 5, comparing),
+        ("out-of-bag Venn–Abers pairs, 10 000 rows, 10 000 queries", 5, left_out),
+        ("a decision on 105 000 test rows", 1, deciding),
+        ("Finite example: a cut", 0.3, cutting),
+        ("Venn–Abers: another colour, 100 200 test rows", 1, colouring),
+        ("Reliability: other bins, 30 000 test rows", 1, lambda: binning(100_000)),
+        (f"Reliability: other bins, {0.3 * rows:,.0f} test rows", 5, lambda: binning(rows)),
+    ):
+        print(f"{name}, seconds: {verdict(median(waits()), bound)}", flush=True)
+    return verdict.status
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def comparing() -> list[float]:
+    return [seconds(lambda: bergmann_hommel(np.linspace(2, 9, 10), 30))]
+
+
+def left_out() -> list[float]:
+    rng = np.random.default_rng(0)
+    scores, new = rng.random(10_000), rng.random(10_000)
+    venn_abers = VennAbers().fit(scores, (rng.random(10_000) < scores).astype(int))
+    removed = rng.integers(0, 10_000, 10_000)
+    return [seconds(lambda: venn_abers.leave_one_out_interval(new, removed))]
+
+
+def deciding() -> list[float]:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"p": rng.random(150_000).round(4)})
+    frame["y"] = (rng.random(150_000) < frame["p"]).astype(int)
+    recipe = Recipe(data="upload:big", content="predictions", target="y", positive="1", test_size=0.7)
+    evaluation = evaluate(recipe, load(recipe, {"big": frame}))
+    return [seconds(lambda: decide(evaluation))]
+
+
+def cutting() -> list[float]:
+    line = " ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13))
+    at = page("learn_finite_example", learn=json.dumps({"finite.guess": "skip", "finite.line": line}))
+    return [seconds(at.pills(key="cuts").set_value([cut]).run) for cut in range(5)]
+
+
+def colouring() -> list[float]:
+    at = go(with_predictions(334_000), "explore_venn_abers")
+    changes = (at.segmented_control(key="color").set_value(value) for value in ("width", "score", "label"))
+    return [seconds(change.run) for change in changes]
+
+
+def binning(rows: int) -> list[float]:
+    """The slowest of the three curves."""
+    at = go(with_predictions(rows), "explore_reliability")
+    return max((rebinned(at, curve) for curve in ("binned", "corp", "smoothed")), key=median)
+
+
+def rebinned(at: AppTest, curve: str) -> list[float]:
+    settled(at.segmented_control(key="curve").set_value(curve).run())
+    return [seconds(at.slider(key="bins").set_value(bins).run) for bins in (13, 14, 15)]
+
+
+def with_predictions(rows: int) -> AppTest:
+    """A session with so many predictions made elsewhere."""
+    rng = np.random.default_rng(0)
+    score = rng.beta(0.5, 0.8, rows).round(6)
+    file = io.BytesIO()
+    pd.DataFrame({"label": (rng.random(rows) < score**1.3).astype(int), "score": score}).to_parquet(file)
+    return bring(page("explore_data"), "many.parquet", file.getvalue())
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the largest file")
+    sys.exit(main(**vars(parser.parse_args())))
