@@ -66,7 +66,7 @@ def metrics(evaluation: Evaluation) -> None:
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
-        "★ marks the best value of a column; a small difference may be luck."
+        "★ marks the best value of a column; a small difference may be sampling variability."
     )
     with st.container(horizontal=True):
         download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")
