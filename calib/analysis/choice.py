@@ -4,8 +4,8 @@ Methods are judged by the Brier score, a proper score that is always finite. A c
 on the same test rows, with the paired t interval that every table shows. To be used, a method's interval must lie below
 0; of those the lowest Brier score is taken. Whether a method passes depends on it and on the uncalibrated model alone,
 so that adding another, equal or worse, never moves the choice to a higher score. There is no correction for the number
-tried: calibrators of one model err together, and of a model that is right all of them together are recommended in
-fewer than 5 of 100 data sets (a test counts).
+tried: calibrators of one model err together, and for a model that is right any of seven is recommended in about 4 of
+100 data sets (a test counts).
 
 An infinite log loss, a probability of 0 or 1 that was wrong, counts against a method: one without it is taken instead
 where its Brier score is not higher by more than sampling variability.
