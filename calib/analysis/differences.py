@@ -44,6 +44,11 @@ class Differences:
     basis: str
     runs: pd.DataFrame | None = None
 
+    def line(self, metric: str, calibrator: str) -> pd.Series | None:
+        """The line of one metric and calibrator, if there is one."""
+        chosen = self.table[(self.table["metric"] == metric) & (self.table["calibrator"] == calibrator)]
+        return None if chosen.empty else chosen.iloc[0]
+
     def joined(self, other: Differences) -> Differences:
         """The differences of both in one table, metrics in the order of COMPARED."""
         table = pd.concat([self.table, other.table])

@@ -160,7 +160,7 @@ def test_a_method_that_was_certain_and_wrong_is_passed_over_for_one_that_is_not_
 
 
 def test_but_not_for_one_that_is_worse():
-    y, truth, said, rng = world(6, 2000, lambda p: p**4)
+    y, truth, said, _ = world(6, 2000, lambda p: p**4)
     poor = (said + truth) / 2
     found = advise(judged(y, {"none": said, "isotonic": certain_and_wrong(truth, y), "temperature": poor}))
     assert found.choice == "isotonic"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -63,31 +65,10 @@ def advice(evaluation: Evaluation) -> None:
         st.caption(plain(warning))
 
 
-def details(evaluation: Evaluation) -> None:
-    """One kind of detail at a time: only what is looked at is computed."""
-    sections = {"metrics": metrics, "rows": rows, "groups": groups, "models": models, "variability": variability}
-    recipe = evaluation.recipe
-    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
-    sections[recipe.details](evaluation)
-
-
-def metrics(evaluation: Evaluation) -> None:
-    tables.metrics(evaluation)
+def intervals(evaluation: Evaluation) -> Differences | None:
+    """Every difference with its interval; other bins draw again for the binned metrics alone. None meanwhile."""
     if len(evaluation.predictions) < 2:
-        return
-    found = _differences(evaluation)
-    if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
-        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
-        st.caption(
-            f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "
-            "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
-        )
-        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
-
-
-def _differences(evaluation: Evaluation) -> Differences | None:
-    """Bootstrap differences; other bins draw again for the binned metrics alone."""
+        return None
     recipe = evaluation.recipe
     key = (evaluation.dataset.digest, recipe.digest("calibrate"))
     binned = [metric for metric in COMPARED if METRICS[metric].binned]
@@ -98,6 +79,32 @@ def _differences(evaluation: Evaluation) -> Differences | None:
     }
     found = work.run("differences", "Intervals of the differences", calls)
     return found and found[0].joined(found[1])
+
+
+def details(evaluation: Evaluation, found: Differences | None) -> None:
+    """One kind of detail at a time: only what is looked at is computed."""
+    sections = {
+        "metrics": partial(metrics, found=found),
+        "rows": rows,
+        "groups": groups,
+        "models": models,
+        "variability": partial(variability, found=found),
+    }
+    recipe = evaluation.recipe
+    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
+    sections[recipe.details](evaluation)
+
+
+def metrics(evaluation: Evaluation, found: Differences | None) -> None:
+    tables.metrics(evaluation)
+    if found is not None:
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
+        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
+        st.caption(
+            f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "
+            "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
+        )
+        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
 
 
 def rows(evaluation: Evaluation) -> None:
@@ -213,7 +220,7 @@ def models(evaluation: Evaluation) -> None:
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
 
 
-def variability(evaluation: Evaluation) -> None:
+def variability(evaluation: Evaluation, found: Differences | None) -> None:
     """How far a difference varies: with the test rows, and with the whole split."""
     if len(evaluation.predictions) < 2:
         st.info("Choose a second calibrator: there is nothing to set it against.")
@@ -226,7 +233,6 @@ def variability(evaluation: Evaluation) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**The same model, other test rows**")
-        found = _differences(evaluation)
         if found is not None:
             chart.show("differences", found, key="differences_rows")
     with right:
