@@ -78,7 +78,8 @@ def differences(
     repeats = 1000 if n <= MANY_ROWS else 200
     drawn = [metric for metric in metrics if metric not in PER_ROW]
     resampled = _resampled(evaluation, drawn, reference, repeats, random_state, watch or Watch())
-    lines = [line for metric in metrics for line in resampled.get(metric) or _paired(evaluation, metric, reference)]
+    paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
+    lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
     by_bootstrap = " and ".join(METRICS[metric].label for metric in COMPARED if metric not in PER_ROW)
     basis = f"{n:,} test rows ({by_bootstrap} by {repeats} bootstrap resamples of them)"
     return Differences(_table(lines), reference, basis)

@@ -44,7 +44,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             if other is not None:
                 value = f"{value} → {number(float(table[name][other]))}"
             changed = _changed(found.line(name, other)) if other is not None else {}
-            st.metric(METRICS[name].label, value, width=230, help=METRICS[name].help, **changed)
+            st.metric(METRICS[name].label, value, width=215, help=METRICS[name].help, **changed)
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
     st.caption(f"{who}{then}. {len(evaluation.y):,} test rows.")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.advice import advise, advise_repeated
+from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.selection import selected_frame
 from calib.data import sample_frame
@@ -44,7 +44,7 @@ def done(at):
 
 def test_the_advice_is_that_of_the_test_rows():
     at = page(**QUICK)
-    advice = advise(evaluated(**QUICK))
+    advice = recommend(evaluated(**QUICK))
     assert "Which calibrator should I use here?" in titles(at)
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
 
@@ -143,14 +143,16 @@ def test_score_columns_stand_beside_each_other():
     assert table(at, "")[""].nunique() == 2
 
 
-def test_repeated_splits_are_made_shown_and_take_over_the_advice():
-    query = QUICK | {"details": "luck", "repeats": "4"}
+def test_repeated_splits_are_made_and_shown_and_do_not_turn_the_advice():
+    query = QUICK | {"details": "variability", "repeats": "4"}
     at = done(page(**query))
     assert faults(at) == []
     recipe = Recipe.from_query(query)
-    advice = advise_repeated(repeat_splits(recipe, load(recipe)))
+    advice = recommend(evaluated(**QUICK))
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
-    assert "over 4 random splits" in words(at)
+    beside = over_splits(advice.choice, repeat_splits(recipe, load(recipe)))
+    assert beside.startswith("Over 4 random splits")
+    assert beside in words(at)
     assert len(at.get("plotly_chart")) == 3
 
 
@@ -158,7 +160,7 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     from pages.ui import work
 
     monkeypatch.setattr(work, "UNASKED", -1.0)
-    at = done(page(**QUICK, details="luck", repeats="3"))
+    at = done(page(**QUICK, details="variability", repeats="3"))
     assert len(at.get("plotly_chart")) == 2
     at.button(key="start_repeats").click().run()
     done(at)
@@ -201,7 +203,7 @@ def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with
     assert (recipe.selection, recipe.group, recipe.others) == ((), None, ())
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "luck")
+DETAILS = ("metrics", "rows", "groups", "models", "variability")
 
 
 @pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])
