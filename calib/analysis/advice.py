@@ -150,7 +150,7 @@ def _rivals(found: Choice) -> tuple[str, ...]:
         name: _changes(found, keys, "gap gap_lower gap_upper")
         for name, keys in {"open": open_, "worse": worse, "lower": lower}.items()
     }
-    simpler = [key for key in open_ if rank(key) < rank(found.choice)]
+    simpler = [key for key in open_ if rank(key) < rank(found.choice) and not table.infinite[key]]
     simple = f" {label_of(min(simpler, key=rank))} is simpler." if simpler else ""
     return (
         f"Not told apart from it by these rows: {gaps['open']} {against}.{simple}" if open_ else "",

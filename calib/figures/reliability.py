@@ -26,6 +26,7 @@ from calib.analysis.curves import (
     histogram,
     smooth_curve,
 )
+from calib.analysis.enough import too_few
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -151,6 +152,8 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     if "none" not in shown or not others:
         best = str(score[list(shown)].idxmin())
         return f"{label_of(best)}: Brier score {number(score[best])}, ECE {number(ece[best])}"
+    if any(problem.severity == "warning" for problem in too_few(evaluation)):
+        return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
     key = _leading(evaluation, shown)[1]
     if not found.table.upper[key] < 0:
         who = label_of(key) if len(others) == 1 else "no calibrator shown"

@@ -10,11 +10,12 @@ from calib import Recipe, evaluate
 from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.selection import selected_frame
+from calib.calibrators import label_of
 from calib.data import sample_frame
 from calib.figures import formatted_differences
 from calib.kernel.wording import number
 from calib.sources import load
-from tests.pages.app import bring, faults, go, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -49,9 +50,32 @@ def test_the_advice_is_that_of_the_test_rows():
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
 
 
+def test_the_first_number_is_the_own_models_then_what_the_recommended_method_makes_of_it():
+    at, evaluation = done(page(model="naive_bayes")), evaluated(model="naive_bayes")
+    choice = recommend(evaluation).choice
+    assert choice not in (None, "none")
+    own, then = (number(evaluation.metrics.brier[key]) for key in ("none", choice))
+    assert headline(at)["Brier score"] == f"{own} → {then}"
+    shown = formatted_differences(differences(evaluation)).loc[label_of(choice)]
+    for metric in at.metric:
+        assert metric.delta == shown[metric.label].removesuffix(" ●")
+
+
+@pytest.mark.parametrize("details", ["rows", "variability"])
+def test_another_tab_changes_nothing_above_it(details):
+    at = done(page(**QUICK, repeats="3"))
+    before = [element.value for element in at.markdown][: len(recommend(evaluated(**QUICK)).reasons) + 1]
+    at.segmented_control(key="details").set_value(details).run()
+    done(at)
+    assert [element.value for element in at.markdown][: len(before)] == before
+    assert faults(at) == []
+
+
 def test_few_rows_are_said_to_be_few():
     at = page(**QUICK, calibration_size="0.05")
-    assert any("too few to tell them apart" in text for text in messages(at))
+    assert "**Too few rows to tell.**" in words(at)
+    assert "too few to tell them apart" in words(at)
+    assert not any("→" in value for value in headline(at).values())
     assert any("of the rarer class" in caption.value for caption in page(**QUICK).caption)
 
 
