@@ -7,9 +7,9 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,9 +21,10 @@ from sklearn.pipeline import Pipeline
 from calib.calibrators import CALIBRATORS
 from calib.data import preprocessor
 from calib.kernel.checks import InputError
+from calib.kernel.memo import once
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
-from calib.metrics import METRICS, metric_table
+from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
 from calib.placements import PLACEMENTS, Outcome
@@ -83,9 +84,8 @@ class Evaluation:
     probability: bool
     notes: tuple[str, ...]
     seconds: float
-    known: dict[Any, Any] = field(default_factory=dict, repr=False)  # numbers worked out, shared by all views
 
-    @cached_property
+    @property
     def metrics(self) -> pd.DataFrame:
         """One row a calibrator, one column an everyday metric; binned metrics use the Recipe's bins and binning."""
         hidden = () if self.posterior is not None else ("posterior",)
@@ -93,22 +93,15 @@ class Evaluation:
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
         """The table of these metrics only, each computed once for all views that agree on its bins."""
-        recipe, columns = self.recipe, {}
-        for key in metrics:
-            view = (key, recipe.bins, recipe.binning) if METRICS[key].binned else key
-            columns[key] = self.once(view, partial(self._measure, key))
+        columns = {key: [self._measure(key, said) for said in self.predictions.values()] for key in metrics}
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
-    def _measure(self, metric: str) -> pd.Series:
-        bins, binning, posterior = self.recipe.bins, self.recipe.binning, self.posterior
-        table = metric_table(self.predictions, bins=bins, strategy=binning, posterior=posterior, metrics=[metric])
-        return table[metric]
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` returns, worked out once for all views; ``key`` names it and all that it depends on."""
-        if key not in self.known:
-            self.known[key] = make()
-        return self.known[key]
+    def _measure(self, key: str, said: Predictions) -> float:
+        metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
+        call = partial(metric_value, metric, said, bins=bins, strategy=binning, posterior=self.posterior)
+        if metric.needs == "posterior":  # of which the predictions know nothing
+            return call()
+        return once(said, (metric, bins, binning) if metric.binned else metric, call)
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""

@@ -29,7 +29,7 @@ BINNINGS = ("uniform", "quantile")
 BANDS = ("none", "confidence", "consistency")
 LAYOUTS = ("overlaid", "side")
 CURVES = ("smoothed", "binned", "corp")
-DETAILS = ("metrics", "rows", "groups", "models", "luck")
+DETAILS = ("metrics", "rows", "groups", "models", "variability")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
@@ -185,7 +185,7 @@ class Recipe:
     details: str = _field("view", "metrics", _one_of(lambda: DETAILS), "What stands under the diagram.")
     group: str | None = _field("view", None, _optional_text, "The column whose groups are judged apart.")
     others: tuple[str, ...] = _field("view", (), _names, "Other models, or score columns, judged beside this one.")
-    repeats: int = _field("view", 20, _number(3, 100, integer=True), "Splits drawn to see what is luck.")
+    repeats: int = _field("view", 20, _number(3, 100, integer=True), "Splits drawn to see how far results vary.")
     interval: str = _field(
         "view", "venn_abers", _one_of(interval_methods), "The method whose probability pairs are drawn."
     )

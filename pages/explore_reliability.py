@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from calib.analysis.advice import recommend
 from pages.ui import frame, tables, work
 from pages.ui.explore import reliability
 
@@ -13,7 +14,7 @@ if not evaluation.predictions:
     st.info("Nothing to draw: choose a calibrator in the sidebar that can answer here.")
     st.stop()
 
-tables.headline(evaluation)
+top = st.container()
 wide = evaluation.recipe.layout == "side"
 picture, words = st.columns([0.64, 0.36], gap="large") if not wide else (st.container(), st.container())
 with picture:
@@ -21,5 +22,8 @@ with picture:
 with words:
     reliability.advice(evaluation)
 
-reliability.details(evaluation)
+found = reliability.intervals(evaluation)
+with top:  # last, so that intervals that take long keep nobody from the picture
+    tables.headline(evaluation, recommend(evaluation).choice, found)
+reliability.details(evaluation, found)
 frame.notes(evaluation.notes)

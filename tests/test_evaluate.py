@@ -1,6 +1,8 @@
 """The chain: what a change costs, that nothing leaks, and that its numbers are those of the parts called by hand."""
 
+import gc
 import importlib
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from calib import Recipe, evaluate
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.metrics import brier_score, expected_calibration_error
+from calib.metrics import brier_score, expected_calibration_error, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import GaussianPair
@@ -210,12 +212,29 @@ def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, 
     everything = evaluation.metrics
     pd.testing.assert_frame_equal(evaluation.measured(["brier", "ece"]), everything[["brier", "ece"]])
     asked = []
-    real = chain.metric_table
-    monkeypatch.setattr(chain, "metric_table", lambda *a, **k: asked.extend(k["metrics"]) or real(*a, **k))
+    real = chain.metric_value
+    monkeypatch.setattr(
+        chain, "metric_value", lambda metric, *a, **k: asked.append(metric.key) or real(metric, *a, **k)
+    )
     same = evaluation.with_view(SMALL.replace(band="confidence", selection=("none:0:0.5",)))
     pd.testing.assert_frame_equal(same.metrics, everything)
-    assert asked == []
+    assert set(asked) <= {"tce"}  # a mean against the posterior, of which the predictions know nothing
+    asked.clear()
     other = evaluation.with_view(SMALL.replace(bins=7))
     assert not np.allclose(other.metrics["ece"], everything["ece"])
-    assert set(asked) == {"ece", "mce"}
-    pd.testing.assert_frame_equal(other.metrics, real(other.predictions, bins=7, posterior=other.posterior))
+    assert set(asked) == {"ece", "mce", "tce"}
+    pd.testing.assert_frame_equal(other.metrics, metric_table(other.predictions, bins=7, posterior=other.posterior))
+
+
+def test_an_evaluation_is_frozen_and_what_was_worked_out_goes_with_it(data):
+    evaluation = evaluate(SMALL, data)
+    before = dict(vars(evaluation))
+    evaluation.measured(["brier"])
+    table = evaluation.metrics
+    table.loc[:, "brier"] = 0  # the caller's own
+    assert vars(evaluation) == before
+    assert (evaluation.metrics["brier"] > 0).all()
+    gone = weakref.ref(evaluation.predictions["none"])
+    del evaluation, before
+    gc.collect()
+    assert gone() is None

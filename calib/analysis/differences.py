@@ -1,9 +1,10 @@
-"""What a calibrator changes against the uncalibrated model, and how much of that is luck.
+"""What a calibrator changes against the uncalibrated model, and how far that varies by sampling.
 
-Two kinds of luck: of the test rows, drawn again by bootstrap while the fitted model stays (Efron 1979); and of the
-whole split, drawn again with another seed and everything fitted anew. Splits of one data set share most of their rows,
-so their spread alone is too small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio
-2003), its variance (1/J + test rows/training rows) s² for J splits.
+A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model stays: of a
+mean over rows (Brier score, log loss, accuracy) the interval is that of the paired t test; ECE and AUC are drawn again
+by bootstrap (Efron 1979). And it varies with the whole split, drawn again with another seed and everything fitted anew.
+Splits of one data set share most of their rows, so their spread alone is too small a measure: the interval of their
+mean is the corrected resampled t (Nadeau & Bengio 2003), its variance (1/J + test rows/training rows) s² for J splits.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ from calib.evaluate import Evaluation, evaluate
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, bootstrap_differences
+from calib.metrics.scoring import hits, log_losses, squared_errors
 from calib.recipe import Recipe
 
 COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
 MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far below the interval's width
 LEVEL = 0.95
+Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
+PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}  # metrics that are means over the rows
 
 
 @dataclass(frozen=True, eq=False)
 class Differences:
     """Metric of a calibrator minus that of the reference, with 95 % intervals.
 
-    table : columns metric, calibrator, value, lower, upper, unknown – the resamples or splits where the difference is
-    infinite or undefined · reference : the calibrator that the others are set against · basis : what was drawn again
+    table : columns metric, calibrator, value, lower, upper, unknown – the rows, resamples or splits where the
+    difference is infinite or undefined · reference : the calibrator that the others are set against · basis : in words
     runs : columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap
     """
 
@@ -40,8 +44,13 @@ class Differences:
     basis: str
     runs: pd.DataFrame | None = None
 
+    def line(self, metric: str, calibrator: str) -> pd.Series | None:
+        """The line of one metric and calibrator, if there is one."""
+        chosen = self.table[(self.table["metric"] == metric) & (self.table["calibrator"] == calibrator)]
+        return None if chosen.empty else chosen.iloc[0]
+
     def joined(self, other: Differences) -> Differences:
-        """The bootstrap differences of both in one table, metrics in the order of COMPARED."""
+        """The differences of both in one table, metrics in the order of COMPARED."""
         table = pd.concat([self.table, other.table])
         table = table.sort_values("metric", key=lambda names: names.map(COMPARED.index), kind="stable")
         return Differences(table.reset_index(drop=True), self.reference, self.basis)
@@ -60,14 +69,39 @@ def reference_of(calibrators: Iterable[str]) -> str:
 def differences(
     evaluation: Evaluation, metrics: Iterable[str] = COMPARED, *, random_state: int = 0, watch: Watch | None = None
 ) -> Differences:
-    """Bootstrap intervals of every calibrator's difference to the uncalibrated model, on the same test rows.
+    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95 % intervals.
 
-    1000 resamples, 200 where there are more than 20 000 rows.
+    Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000 rows.
     """
-    recipe, n = evaluation.recipe, len(evaluation.y)
-    bins = {"bins": recipe.bins, "strategy": recipe.binning}
+    metrics, n = list(metrics), len(evaluation.y)
     reference = reference_of(evaluation.predictions)
     repeats = 1000 if n <= MANY_ROWS else 200
+    drawn = [metric for metric in metrics if metric not in PER_ROW]
+    resampled = _resampled(evaluation, drawn, reference, repeats, random_state, watch or Watch())
+    paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
+    lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
+    by_bootstrap = " and ".join(METRICS[metric].label for metric in COMPARED if metric not in PER_ROW)
+    basis = f"{n:,} test rows ({by_bootstrap} by {repeats} bootstrap resamples of them)"
+    return Differences(_table(lines), reference, basis)
+
+
+def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
+    """The lines of a metric that is a mean over rows."""
+    losses = {key: PER_ROW[metric](evaluation.y, said.p) for key, said in evaluation.predictions.items()}
+    others = {key: loss for key, loss in losses.items() if key != reference}
+    return [
+        (metric, key, *paired_interval(loss, losses[reference]), int(np.isinf(loss + losses[reference]).sum()))
+        for key, loss in others.items()
+    ]
+
+
+def _resampled(
+    evaluation: Evaluation, metrics: list[str], reference: str, repeats: int, random_state: int, watch: Watch
+) -> dict[str, list[Line]]:
+    """By metric the lines of those that are no means."""
+    if not metrics:
+        return {}
+    bins = {"bins": evaluation.recipe.bins, "strategy": evaluation.recipe.binning}
     found = bootstrap_differences(
         {key: bins if METRICS[key].binned else {} for key in metrics},
         evaluation.y,
@@ -78,14 +112,32 @@ def differences(
         random_state=random_state,
         watch=watch,
     )
-    lines = [
-        (metric, key, interval.value, interval.lower, interval.upper, repeats - interval.repeats)
-        for (metric, key), interval in found.items()
-    ]
-    return Differences(_table(lines), reference, f"{repeats} bootstrap resamples of {n:,} test rows")
+    lines: dict[str, list[Line]] = {}
+    for (metric, key), interval in found.items():
+        value, lower, upper = map(_without_rounding, (interval.value, interval.lower, interval.upper))
+        lines.setdefault(metric, []).append((metric, key, value, lower, upper, repeats - interval.repeats))
+    return lines
 
 
-def _table(lines: list[tuple[str, str, float, float, float, int]]) -> pd.DataFrame:
+def paired_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
+    """(mean, lower, upper) of first − second, losses (n,) of the same rows: the interval of the paired t test.
+
+    A difference below 1e-12 is rounding, and 0. NaN ends for a single row and where a loss is infinite.
+
+    >>> paired_interval(np.array([1.0, 2.0, 3.0]), np.zeros(3))           # 2 ± 4.303 √(1/3)
+    (2.0, -0.484..., 4.484...)
+    """
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+        mean, half = resampled_t(first - second, 0.0)
+    return _without_rounding(mean), _without_rounding(mean - half), _without_rounding(mean + half)
+
+
+def _without_rounding(value: float) -> float:
+    """Free of the rounding of sums, which is no difference."""
+    return 0.0 if abs(value) < 1e-12 else float(value)
+
+
+def _table(lines: list[Line]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
 
 

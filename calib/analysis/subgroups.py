@@ -170,5 +170,4 @@ def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
         scores=evaluation.scores[rows],
         predictions=MappingProxyType({key: cut(said) for key, said in evaluation.predictions.items()}),
         posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
-        known={},
     )

@@ -20,7 +20,10 @@ from calib.kernel.checks import InputError
 from calib.kernel.version import __version__
 
 PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "plotly")
-SIDE_BY_SIDE = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "width")
+SIDE_BY_SIDE = (
+    *("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration", "miscalibration_chance", "discrimination"),
+    "width",
+)
 COMPARED = ("brier", "ece")  # the metrics drawn side by side
 STYLE = """
 body { font: 16px/1.5 "Source Sans 3", "Segoe UI", Helvetica, Arial, sans-serif; max-width: 62rem; margin: 2rem auto;

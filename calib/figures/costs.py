@@ -56,13 +56,13 @@ def prepare(decision: Decision) -> Costs:
 
 
 def _finding(decision: Decision) -> str:
-    """The result in one sentence; a difference whose interval holds 0 may be luck."""
+    """The result in one sentence; a difference whose interval holds 0 may be sampling variability."""
     table, best = decision.table, decision.cheapest
     cost = number(table.realised[best])
     if best == decision.reference:
         return f"{label_of(best)} costs {cost} a case; nothing here is cheaper"
     text = f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a case"
-    return text + (", which may be luck" if table.difference_upper[best] >= 0 else "")
+    return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
 
 
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:

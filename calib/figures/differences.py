@@ -19,7 +19,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
-from calib.kernel.wording import number
+from calib.kernel.wording import change, listed, number
 from calib.metrics import METRICS
 
 LANE, HEAD = 26, 64  # pixels
@@ -54,32 +54,36 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     dots = (
         ""
         if differences.runs is None
-        else " Small dots: single splits; the wider they spread, the more one split is luck."
+        else " Small dots: single splits; the wider they spread, the less a single split can tell."
     )
     return DifferenceLanes(
         shown,
         _finding(shown),
         f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. An "
-        f"interval that holds 0 may be luck.{dots}",
+        f"interval that holds 0 may be sampling variability alone.{dots}",
         f"Differences to {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
-        f"{len(table)} beyond luck. Brier score: {listed or 'none'}.",
+        f"{len(table)} beyond sampling variability. Brier score: {listed or 'none'}.",
     )
 
 
 def _finding(found: Differences) -> str:
-    """How many calibrators are better by the Brier score by more than luck."""
+    """Which calibrators lower the Brier score beyond sampling variability."""
     brier = found.table[found.table["metric"] == "brier"]
     against = "uncalibrated" if found.reference == "none" else label_of(found.reference)
+    beyond = "beyond sampling variability" + ("" if found.runs is None else " of the split")
     if brier.empty:
         return f"There is nothing to set against {against}"
     better = [label_of(str(key)) for key in brier["calibrator"][brier["upper"] < 0]]
     if len(better) == len(brier) > 1:
-        return f"All {len(brier)} calibrators lower the Brier score of {against} by more than luck"
+        return f"All {len(brier)} calibrators lower the Brier score of {against} {beyond}"
     if better:
         lower = "lower" if len(better) > 1 else "lowers"
         rest = "" if len(better) == len(brier) else "; the others do not"
-        return f"{' and '.join(better)} {lower} the Brier score of {against} by more than luck{rest}"
-    return f"No difference to {against} in the Brier score is more than luck"
+        return f"{listed(better)} {lower} the Brier score of {against} {beyond}{rest}"
+    if (brier["lower"] > 0).all():
+        raised = "Each calibrator raises" if len(brier) > 1 else f"{label_of(str(brier['calibrator'].iloc[0]))} raises"
+        return f"{raised} the Brier score of {against} {beyond}"
+    return f"No calibrator lowers the Brier score of {against} {beyond}"
 
 
 def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
@@ -198,10 +202,10 @@ def _unknown(row: Any, found: Differences) -> str:
 
 
 def interval_text(row: Any) -> str:
-    """A difference in three digits, and its interval in two."""
+    """A difference with its sign in three digits, and its interval in two."""
     if not np.isfinite(row.value):
         return number(row.value)
-    return f"{number(row.value)} [{number(row.lower, 2)}, {number(row.upper, 2)}]"
+    return change(row.value, row.lower, row.upper)
 
 
 def formatted_differences(found: Differences) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from calib.calibrators import label_of
@@ -16,6 +17,8 @@ BEST = " ★"
 
 def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = None) -> pd.DataFrame:
     """Rows by name, columns by label, values as text; the best of each column carries a star, ties all of them.
+
+    No star where all values read the same, nor on an infinite one.
 
     metrics : keys of the columns shown, all everyday ones by default; those without a value are left out
     """
@@ -36,26 +39,23 @@ def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
     table = table.dropna(axis="columns", how="all")
     shown = pd.DataFrame(index=index)
     for key in table.columns:
-        metric, values = METRICS[key], table[key]
-        marked = best(metric, values) if len(values) > 1 else pd.Series(False, index=values.index)
-        shown[metric.label] = [
-            number(value) + (BEST if star else "") for value, star in zip(values, marked, strict=True)
-        ]
+        values, said = table[key], [number(value) for value in table[key]]
+        marked = best(METRICS[key], values) & (len(set(said)) > 1)
+        shown[METRICS[key].label] = [text + (BEST if star else "") for text, star in zip(said, marked, strict=True)]
     return shown
 
 
-def best_calibrator(evaluation: Evaluation) -> str:
-    """The calibrator with the lowest Brier score, a proper score; the uncalibrated model only where it is alone."""
-    brier = evaluation.measured(["brier"])["brier"]
-    others = brier.drop("none", errors="ignore")
-    return str((brier if others.empty else others).idxmin())
-
-
 def best(metric: Metric, values: pd.Series) -> pd.Series:
-    """Which values are the best of a metric: the largest, the smallest, the nearest to its target, or none."""
-    if metric.target is not None:
-        distance = (values - metric.target).abs()
-        return distance == distance.min()
-    if metric.higher_is_better is None:
+    """Which values are the best of a metric, as they read: the largest, the smallest, the nearest to its target.
+
+    None where neither end is best, and never one that is infinite.
+    """
+    finite = values[np.isfinite(values)]
+    if finite.empty or (metric.target is None and metric.higher_is_better is None):
         return pd.Series(False, index=values.index)
-    return values == (values.max() if metric.higher_is_better else values.min())
+    if metric.target is not None:
+        distance = (finite - metric.target).abs()
+        chosen = finite[distance == distance.min()]
+    else:
+        chosen = finite[finite == (finite.max() if metric.higher_is_better else finite.min())]
+    return values.map(number).isin(set(chosen.map(number)))

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.choice import advise
 from calib.analysis.curves import (
     BinnedCurve,
     CorpCurve,
@@ -25,11 +26,13 @@ from calib.analysis.curves import (
     histogram,
     smooth_curve,
 )
+from calib.analysis.enough import too_few
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.memo import once
 from calib.kernel.wording import counted, number
 from calib.recipe import Recipe
 
@@ -115,42 +118,52 @@ def _few(bins: Mapping[str, BinnedCurve]) -> int:
 
 def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
     """One calibrator's curve, worked out once for all views that agree on what it depends on."""
-    recipe, y, p = evaluation.recipe, evaluation.y, evaluation.predictions[key].p
+    recipe, said = evaluation.recipe, evaluation.predictions[key]
     if kind == "binned":
-        return evaluation.once(
-            (kind, key, recipe.bins, recipe.binning),
-            lambda: binned_curve(y, p, bins=recipe.bins, strategy=recipe.binning),
+        return once(
+            said,
+            (kind, recipe.bins, recipe.binning),
+            lambda: binned_curve(said.y, said.p, bins=recipe.bins, strategy=recipe.binning),
         )
     if kind == "smoothed":
-        return evaluation.once((kind, key), lambda: smooth_curve(y, p))
-    return evaluation.once(
-        (kind, key, recipe.band),
-        lambda: corp_curve(y, p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed),
+        return once(said, kind, lambda: smooth_curve(said.y, said.p))
+    return once(
+        said,
+        (kind, recipe.band, recipe.seed),
+        lambda: corp_curve(said.y, said.p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed),
     )
 
 
 def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
-    """The uncalibrated model and the method with the lowest Brier score."""
-    brier = evaluation.measured(["brier"])["brier"][list(shown)]
-    others = brier.drop("none", errors="ignore")
-    return ("none", *([] if others.empty else [str(others.idxmin())]))
+    """The uncalibrated model and the method recommended, or the one with the lowest Brier score."""
+    others = [key for key in shown if key != "none"]
+    if not others:
+        return ("none",)
+    found = advise(evaluation)
+    return ("none", found.choice if found.choice in others else str(found.table.score[others].idxmin()))
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
-    """The result in one sentence, computed from the numbers shown."""
-    table = evaluation.measured(("brier", "ece")).loc[list(shown)]
-    if table.empty:
+    """What the leading method changes, in one sentence, by the comparison that the recommendation rests on."""
+    if not shown:
         return "No calibrator can answer here"
-    others = table.drop("none", errors="ignore")
-    if "none" not in table.index or others.empty:
-        best = str(table["brier"].idxmin())
-        return f"{label_of(best)}: Brier score {number(table.brier[best])}, ECE {number(table.ece[best])}"
-    raw, best = table.loc["none"], str(others["brier"].idxmin())
-    if others.brier[best] >= raw.brier:
-        return f"No calibrator lowers the Brier score of {number(raw.brier)} here"
-    text = f"{label_of(best)} lowers the Brier score from {number(raw.brier)} to {number(others.brier[best])}"
-    change = "and ECE from" if others.ece[best] < raw.ece else "but raises ECE from"
-    return f"{text} {change} {number(raw.ece)} to {number(others.ece[best])}"
+    found, ece = advise(evaluation), evaluation.measured(["ece"])["ece"]
+    others, score = [key for key in shown if key != "none"], found.table["score"]
+    if "none" not in shown or not others:
+        best = str(score[list(shown)].idxmin())
+        return f"{label_of(best)}: Brier score {number(score[best])}, ECE {number(ece[best])}"
+    if any(problem.severity == "warning" for problem in too_few(evaluation)):
+        return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
+    key = _leading(evaluation, shown)[1]
+    if not found.table.upper[key] < 0:
+        who = label_of(key) if len(others) == 1 else "no calibrator shown"
+        verb = "does not lower" if len(others) == 1 else "lowers"
+        return (
+            f"{who[0].upper()}{who[1:]} {verb} the Brier score of {number(score['none'])} beyond sampling variability"
+        )
+    text = f"{label_of(key)} lowers the Brier score from {number(score['none'])} to {number(score[key])}"
+    change = "and ECE from" if ece[key] < ece["none"] else "but raises ECE from"
+    return f"{text} {change} {number(ece['none'])} to {number(ece[key])}"
 
 
 def _caption(recipe: Recipe, few: int) -> str:

@@ -29,6 +29,17 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
+def change(value: float, lower: float, upper: float) -> str:
+    """A difference with its sign and its interval; alone where it has none.
+
+    >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
+    ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
+    """
+    text = number(value)
+    text = f"+{text}" if value > 0 else text
+    return text if math.isnan(lower) else f"{text} [{number(lower, 2)}, {number(upper, 2)}]"
+
+
 def counted(n: int, what: str) -> str:
     """A number of things.
 

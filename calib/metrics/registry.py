@@ -15,7 +15,7 @@ from calib.metrics.calibration_error import (
     squared_ece,
     true_calibration_error,
 )
-from calib.metrics.decomposition import corp_decomposition, murphy_decomposition
+from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition
 from calib.metrics.intervals import mean_lower, mean_upper, mean_width
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 
@@ -122,8 +122,8 @@ def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) 
 METRICS: Registry[Metric] = Registry(
     "calib.metrics",
     (
-        Metric("accuracy", "Accuracy", accuracy, True, "Share of objects whose predicted label is right.", ".1%"),
-        Metric("auc", "AUC", auc, True, "Chance that an object of the positive class gets the larger probability."),
+        Metric("accuracy", "Accuracy", accuracy, True, "Share of rows whose predicted label is right.", ".1%"),
+        Metric("auc", "AUC", auc, True, "Chance that a row of the positive class gets the larger probability."),
         Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
         Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score."),
         Metric(
@@ -154,7 +154,7 @@ METRICS: Registry[Metric] = Registry(
             "MCE",
             maximum_calibration_error,
             False,
-            "Maximum calibration error: the distance in the worst bin, however few objects it holds.",
+            "Maximum calibration error: the distance in the worst bin, however few rows it holds.",
             binned=True,
         ),
         Metric(
@@ -166,16 +166,46 @@ METRICS: Registry[Metric] = Registry(
             binned=True,
             everyday=False,
         ),
-        Metric("reliability", "Reliability", reliability, False, "Murphy: Brier score lost to wrong probabilities."),
-        Metric("resolution", "Resolution", resolution, True, "Murphy: Brier score won by telling objects apart."),
+        Metric(
+            "reliability",
+            "Reliability",
+            reliability,
+            False,
+            "Murphy, over 100 bins: how far they are from their frequencies; of few rows mostly noise.",
+            everyday=False,
+        ),
+        Metric(
+            "resolution",
+            "Resolution",
+            resolution,
+            True,
+            "Murphy, over 100 bins: how far their frequencies are from the overall one; of few rows mostly noise.",
+            everyday=False,
+        ),
         Metric("uncertainty", "Uncertainty", uncertainty, None, "Brier score of the overall frequency."),
-        Metric("within", "Within bins", within, None, "Murphy: what the spread inside the 100 bins adds to Brier."),
+        Metric(
+            "within",
+            "Within bins",
+            within,
+            None,
+            "Murphy: what the spread inside the 100 bins adds to Brier.",
+            everyday=False,
+        ),
         Metric(
             "miscalibration",
             "Miscalibration (CORP)",
             miscalibration,
             False,
-            "Brier score that isotonic recalibration of the predictions would save.",
+            "Brier score that isotonic recalibration of these very rows would save: part of it is what chance alone "
+            "gives, also for a perfect model.",
+        ),
+        Metric(
+            "miscalibration_chance",
+            "of it by chance",
+            chance_miscalibration,
+            None,
+            "Mean miscalibration of labels drawn from these predictions: what a perfect model would show on so many "
+            "rows.",
         ),
         Metric(
             "discrimination",
@@ -233,7 +263,7 @@ METRICS: Registry[Metric] = Registry(
             "Group entropy",
             entropy,
             None,
-            "In bits: how finely the predictions tell objects apart; 0 when all are equal.",
+            "In bits: how finely the predictions tell rows apart; 0 when all are equal.",
             ".2f",
         ),
         Metric("lower", "Mean lower end", mean_lower, None, "Mean lower end of the intervals.", needs="intervals"),

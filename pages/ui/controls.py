@@ -37,7 +37,7 @@ LABELS = {
     "rows": "Rows picked",
     "groups": "Subgroups",
     "models": "Other models",
-    "luck": "Luck",
+    "variability": "Variability",
     "log": "Log loss",
     "square": "Square loss",
     "midpoint": "Midpoint",
@@ -130,7 +130,7 @@ def _model(recipe: Recipe) -> None:
     with st.expander("Model settings"):
         for parameter in parameters:
             parameter_control(parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default))
-        seed(recipe, "Another seed draws another split and another forest: what changes then is luck.")
+        seed(recipe, "Another seed draws another split and another forest: what changes then is sampling variability.")
 
 
 def seed(recipe: Recipe, help: str) -> None:

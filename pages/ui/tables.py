@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, nan
+from math import isfinite, isinf, isnan, nan
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import best_calibrator, formatted_metrics
-from calib.kernel.wording import number
+from calib.figures import formatted_metrics
+from calib.kernel.wording import change, number
 from calib.metrics import METRICS
 from calib.sources import digest
 from pages.ui import chart
@@ -21,16 +22,42 @@ from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
-MAIN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability", "resolution", "lower", "upper", "width", "tce")
+MAIN = (
+    *("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration", "miscalibration_chance", "discrimination"),
+    *("lower", "upper", "width", "tce"),
+)
 
 
-def headline(evaluation: Evaluation) -> None:
-    """The best calibrator's main numbers, each with its difference to the uncalibrated model."""
-    table = evaluation.measured(HEADLINE)
-    best = best_calibrator(evaluation)
+def headline(evaluation: Evaluation, choice: str | None, found: Differences | None) -> None:
+    """The person's own model in four numbers, then what the recommended method makes of it, with intervals.
+
+    choice : the method recommended, if any · found : the differences, None while they are worked out
+    """
+    own, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
+    if own != "none" and choice is not None:
+        own = choice
+    other = None if choice in (None, own) else choice
+    found = found or differences(evaluation, PER_ROW)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
-            against_uncalibrated(table[name], best)
+            value = number(float(table[name][own]))
+            if other is not None:
+                value = f"{value} → {number(float(table[name][other]))}"
+            changed = _changed(found.line(name, other)) if other is not None else {}
+            st.metric(METRICS[name].label, value, width=215, help=METRICS[name].help, **changed)
+    who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
+    then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
+    st.caption(f"{who}{then}. {len(evaluation.y):,} test rows.")
+
+
+def _changed(line: pd.Series | None) -> dict[str, Any]:
+    """A difference with its interval under a headline number: green where it is better beyond sampling variability."""
+    if line is None or isnan(line.value):
+        return {}
+    good = (line.value > 0) == bool(METRICS[line.metric].higher_is_better)
+    sure = line.lower > 0 or line.upper < 0 or isinf(line.value)
+    color: Any = ("green" if good else "red") if sure else "gray"
+    return {"delta": change(line.value, line.lower, line.upper), "delta_color": color, "delta_arrow": "off"}
 
 
 def against_uncalibrated(values: pd.Series, key: str) -> None:
@@ -66,7 +93,8 @@ def metrics(evaluation: Evaluation) -> None:
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
-        "★ marks the best value of a column; a small difference may be luck."
+        "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
+        "be read against what chance alone gives a perfect model, beside it."
     )
     with st.container(horizontal=True):
         download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
-from scipy.stats import ttest_1samp
+from scipy.stats import ttest_1samp, ttest_rel
 
 from calib import Recipe, evaluate
 from calib.analysis import differences as module
@@ -13,22 +13,45 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
 from calib.metrics import bootstrap_difference
+from tests.analysis.judged import judged
 from tests.figures.evaluations import dataset, evaluation
 
 
 @pytest.mark.parametrize("binning", ["uniform", "quantile"])
-def test_every_difference_is_the_bootstrap_difference_of_its_pair(binning):
-    found = differences(
-        evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("brier", "ece", "auc")
-    )
+def test_every_difference_of_ece_and_auc_is_the_bootstrap_difference_of_its_pair(binning):
+    found = differences(evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("ece", "auc"))
     e = evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning)
-    assert list(found.table["metric"].unique()) == ["brier", "ece", "auc"]
+    assert list(found.table["metric"].unique()) == ["ece", "auc"]
     for row in found.table.itertuples():
         options = {"bins": 10, "strategy": binning} if row.metric == "ece" else {}
         pair = (e.predictions[row.calibrator].p, e.predictions["none"].p)
         alone = bootstrap_difference(row.metric, e.y, *pair, random_state=0, **options)
         assert (row.value, row.lower, row.upper) == pytest.approx((alone.value, alone.lower, alone.upper), abs=1e-12)
-    assert "1000 bootstrap resamples of 90 test rows" in found.basis
+    assert found.basis == "90 test rows (ECE and AUC by 1000 bootstrap resamples of them)"
+
+
+def test_every_difference_of_a_mean_over_rows_is_that_of_the_paired_t_test():
+    e = evaluation(calibrators=("none", "platt", "venn_abers"))
+    by_hand = {
+        "brier": lambda p: (p - e.y) ** 2,
+        "log_loss": lambda p: -np.log(np.where(e.y == 1, p, 1 - p)),
+        "accuracy": lambda p: ((p > 0.5) == e.y).astype(float),
+    }
+    found = differences(e, by_hand).table
+    assert len(found) == 6
+    for row in found.itertuples():
+        expected = ttest_rel(*(by_hand[row.metric](e.predictions[key].p) for key in (row.calibrator, "none")))
+        interval = expected.confidence_interval(0.95)
+        assert (row.lower, row.upper) == pytest.approx((interval.low, interval.high), abs=1e-12)
+        metrics = e.metrics[row.metric]
+        assert row.value == pytest.approx(metrics[row.calibrator] - metrics["none"], abs=1e-12)
+
+
+def test_equal_predictions_differ_by_nothing_and_nothing_is_sure_of_a_single_row():
+    y, p = np.array([0, 1, 1]), np.array([0.1, 0.2, 0.7])
+    assert differences(judged(y, {"none": p, "ppa": p + 1e-17})).table[["value", "lower", "upper"]].eq(0).all(axis=None)
+    one = differences(judged(y[:1], {"none": p[:1], "platt": p[:1] / 2}), ("brier",)).table
+    assert one[["lower", "upper"]].isna().all(axis=None)
 
 
 def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
@@ -44,7 +67,7 @@ def test_a_single_calibrator_differs_from_nothing():
 
 def test_large_data_are_resampled_less_often(monkeypatch):
     monkeypatch.setattr(module, "MANY_ROWS", 50)
-    assert differences(evaluation(), ("brier",)).basis.startswith("200 ")
+    assert "200 bootstrap resamples" in differences(evaluation(), ("auc",)).basis
 
 
 def test_differences_asked_for_apart_are_those_asked_for_together():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from calib.analysis.advice import recommend
 from calib.calibrators import CALIBRATORS
 from calib.sources import digest
 from tests.browser import files
@@ -10,10 +11,10 @@ LABEL = {key: method.label for key, method in CALIBRATORS.items()}
 
 
 def headline_of(evaluation):
-    """(label, value) of the headline's Brier score, from the numbers alone."""
-    brier = evaluation.metrics["brier"].drop("none", errors="ignore")
-    best = brier.idxmin()
-    return f"Brier score · {LABEL[best]}", files.shown(evaluation, "brier", best)
+    """(label, value) of the headline's Brier score: the own model's, then the recommended method's."""
+    choice = recommend(evaluation).choice
+    keys = ["none"] if choice in (None, "none") else ["none", choice]
+    return "Brier score", " → ".join(files.shown(evaluation, "brier", key) for key in keys)
 
 
 @pytest.mark.parametrize(

@@ -42,12 +42,12 @@ def test_every_picture_says_what_it_shows_in_the_inks_of_its_theme(key, theme, d
     assert record.caption
 
 
-def test_the_costs_title_names_the_cheapest_and_says_where_it_may_be_luck(decision):
+def test_the_costs_title_names_the_cheapest_and_says_where_it_may_be_sampling_variability(decision):
     record = FIGURES["costs"].prepare(decision)
     line = decision.table.loc[decision.cheapest]
     assert record.title.startswith(label_of(decision.cheapest))
     assert number(line.realised) in record.title
-    assert ("luck" in record.title) == (line.difference_upper >= 0)
+    assert ("sampling variability" in record.title) == (line.difference_upper >= 0)
     table = record.to_frame().set_index("calibrator")
     assert table.loc["never act", "realised"] == decision.never
     assert table.loc["venn_abers", "expected"] == decision.table.loc["venn_abers", "expected"]

@@ -1,4 +1,4 @@
-"""Lanes of differences: the numbers of calib.analysis, each metric on its own scale, luck said to be luck."""
+"""Lanes of differences: the numbers of calib.analysis, each metric on its own scale, chance said to be chance."""
 
 import numpy as np
 import pandas as pd
@@ -80,14 +80,16 @@ def test_chosen_calibrators_alone_are_shown(resampled):
         ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "All 2 calibrators lower"),
         (
             [("platt", -0.2, -0.1), ("venn", -0.2, 0.1)],
-            "Platt lowers the Brier score of uncalibrated by more than luck; ",
+            "Platt lowers the Brier score of uncalibrated beyond sampling variability; ",
         ),
-        ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of uncalibrated by more than luck"),
-        ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No difference"),
+        ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of uncalibrated beyond sampling variability"),
+        ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
+        ([("platt", 0.0012, 0.0052)], "Platt raises the Brier score of uncalibrated beyond sampling variability"),
+        ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator raises"),
         ([], "nothing to set against uncalibrated"),
     ],
 )
-def test_the_title_counts_what_is_more_than_luck(intervals, words):
+def test_the_title_counts_what_is_more_than_sampling_variability(intervals, words):
     found = made(*[("brier", key, (low + high) / 2, low, high, 0) for key, low, high in intervals])
     record = FIGURE.prepare(found)
     assert words in record.title
@@ -104,8 +106,8 @@ def test_what_is_infinite_is_written_and_not_drawn():
     assert formatted_differences(found).loc["Isotonic", "Log loss"] == "∞"
 
 
-def test_the_table_marks_what_is_more_than_luck():
+def test_the_table_marks_what_is_more_than_sampling_variability():
     found = made(("brier", "platt", -0.0155, -0.0209, -0.0099, 0), ("brier", "beta", 0.01, -0.01, 0.03, 0))
     table = formatted_differences(found)
     assert table.loc["Platt", "Brier score"] == "−0.0155 [−0.021, −0.0099] ●"
-    assert table.loc["Beta", "Brier score"] == "0.0100 [−0.010, 0.030]"
+    assert table.loc["Beta", "Brier score"] == "+0.0100 [−0.010, 0.030]"

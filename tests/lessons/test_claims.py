@@ -143,8 +143,8 @@ def test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_
     assert constant.metrics.ece["none"] < 0.01 < bayes.metrics.ece["none"]
     assert constant.metrics.accuracy["none"] == pytest.approx(1 - constant.y.mean())
     assert bayes.metrics.brier["none"] < constant.metrics.brier["none"] / 2
-    assert constant.metrics.resolution["none"] == pytest.approx(0, abs=1e-12)
-    assert bayes.metrics.resolution["none"] > 0.1
+    assert constant.metrics.discrimination["none"] == pytest.approx(0, abs=1e-12)
+    assert bayes.metrics.discrimination["none"] > 0.1
 
 
 @pytest.mark.parametrize("costs", [(1.0, 5.0), (1.0, 1.0), (5.0, 1.0)])

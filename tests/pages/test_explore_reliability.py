@@ -5,14 +5,15 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.advice import advise, advise_repeated
+from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.selection import selected_frame
+from calib.calibrators import label_of
 from calib.data import sample_frame
 from calib.figures import formatted_differences
 from calib.kernel.wording import number
 from calib.sources import load
-from tests.pages.app import bring, faults, go, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -33,14 +34,37 @@ def words(at):
 
 def test_the_advice_is_that_of_the_test_rows():
     at = page(**QUICK)
-    advice = advise(evaluated(**QUICK))
+    advice = recommend(evaluated(**QUICK))
     assert "Which calibrator should I use here?" in titles(at)
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
 
 
+def test_the_first_number_is_the_own_models_then_what_the_recommended_method_makes_of_it():
+    at, evaluation = settled(page(model="naive_bayes")), evaluated(model="naive_bayes")
+    choice = recommend(evaluation).choice
+    assert choice not in (None, "none")
+    own, then = (number(evaluation.metrics.brier[key]) for key in ("none", choice))
+    assert headline(at)["Brier score"] == f"{own} → {then}"
+    shown = formatted_differences(differences(evaluation)).loc[label_of(choice)]
+    for metric in at.metric:
+        assert metric.delta == shown[metric.label].removesuffix(" ●")
+
+
+@pytest.mark.parametrize("details", ["rows", "variability"])
+def test_another_tab_changes_nothing_above_it(details):
+    at = settled(page(**QUICK, repeats="3"))
+    before = [element.value for element in at.markdown][: len(recommend(evaluated(**QUICK)).reasons) + 1]
+    at.segmented_control(key="details").set_value(details).run()
+    settled(at)
+    assert [element.value for element in at.markdown][: len(before)] == before
+    assert faults(at) == []
+
+
 def test_few_rows_are_said_to_be_few():
     at = page(**QUICK, calibration_size="0.05")
-    assert any("too few to tell them apart" in text for text in messages(at))
+    assert "**Too few rows to tell.**" in words(at)
+    assert "too few to tell them apart" in words(at)
+    assert not any("→" in value for value in headline(at).values())
     assert any("of the rarer class" in caption.value for caption in page(**QUICK).caption)
 
 
@@ -132,14 +156,16 @@ def test_score_columns_stand_beside_each_other():
     assert table(at, "")[""].nunique() == 2
 
 
-def test_repeated_splits_are_made_shown_and_take_over_the_advice():
-    query = QUICK | {"details": "luck", "repeats": "4"}
+def test_repeated_splits_are_made_and_shown_and_do_not_turn_the_advice():
+    query = QUICK | {"details": "variability", "repeats": "4"}
     at = settled(page(**query))
     assert faults(at) == []
     recipe = Recipe.from_query(query)
-    advice = advise_repeated(repeat_splits(recipe, load(recipe)))
+    advice = recommend(evaluated(**QUICK))
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
-    assert "over 4 random splits" in words(at)
+    beside = over_splits(advice.choice, repeat_splits(recipe, load(recipe)))
+    assert beside.startswith("Over 4 random splits")
+    assert beside in words(at)
     assert len(at.get("plotly_chart")) == 3
 
 
@@ -147,7 +173,7 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     from pages.ui import work
 
     monkeypatch.setattr(work, "UNASKED", -1.0)
-    at = settled(page(**QUICK, details="luck", repeats="3"))
+    at = settled(page(**QUICK, details="variability", repeats="3"))
     assert len(at.get("plotly_chart")) == 2
     at.button(key="start_repeats").click().run()
     settled(at)
@@ -190,7 +216,7 @@ def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with
     assert (recipe.selection, recipe.group, recipe.others) == ((), None, ())
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "luck")
+DETAILS = ("metrics", "rows", "groups", "models", "variability")
 
 
 @pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])

@@ -118,7 +118,7 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
     return {name: (fresh | kept())[name] for name in names}
 
 
-METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "reliability")
+METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
 
 
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:

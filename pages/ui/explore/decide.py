@@ -81,7 +81,7 @@ def table(decision: Decision) -> None:
     st.dataframe(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"In the units of the two costs, a case; [low, high] are 95 % bootstrap intervals over "
-        f"{len(decision.evaluation.y):,} test rows. A difference whose interval holds 0 may be luck."
+        f"{len(decision.evaluation.y):,} test rows. A difference whose interval holds 0 may be sampling variability."
     )
 
 

@@ -98,7 +98,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     st.caption(
         f"{len(first.y):,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
         "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
-        "best of a column; a small difference may be luck."
+        "best of a column; a small difference may be sampling variability."
     )
     tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
 

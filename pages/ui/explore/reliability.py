@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calib import recipe as recipes
-from calib.analysis.advice import Advice, advise, advise_repeated, too_few
+from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import COMPARED, Differences, Repeats, differences, repeat_splits
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
@@ -55,53 +55,20 @@ def _version(recipe: Recipe) -> int:
 
 
 def advice(evaluation: Evaluation) -> None:
-    """Which calibrator to use, with the grounds, and a warning where the rows are too few to tell."""
+    """Which calibrator to use, with the grounds and what to be careful about."""
     st.subheader("Which calibrator should I use here?", anchor=False)
-    if list(evaluation.predictions) == ["none"]:
-        st.markdown("Choose some calibrators: there is nothing yet to set the model against.")
-    else:
-        found = _advice(evaluation)
-        st.markdown(f"**{found.answer}**")
-        for reason in found.reasons:
-            st.markdown(plain(reason))
-    for problem in too_few(evaluation):
-        text = plain(f"{problem.message} {problem.remedy}")
-        st.warning(text) if problem.severity == "warning" else st.caption(text)
+    found = recommend(evaluation)
+    st.markdown(f"**{found.answer}**")
+    for reason in found.reasons:
+        st.markdown(plain(reason))
+    for warning in found.warnings:
+        st.caption(plain(warning))
 
 
-def _advice(evaluation: Evaluation) -> Advice:
-    """From repeated splits where they have been made, else from the test rows."""
-    splits = work.finished("repeats", _repeats_key(evaluation))
-    key = (evaluation.dataset.digest, evaluation.recipe.digest("calibrate"), splits and splits.splits)
-    make = partial(advise, evaluation) if splits is None else partial(advise_repeated, splits)
-    return work.kept("advice", work.KEPT_RESULTS).get_or_make(key, make)
-
-
-def details(evaluation: Evaluation) -> None:
-    """One kind of detail at a time: only what is looked at is computed."""
-    sections = {"metrics": metrics, "rows": rows, "groups": groups, "models": models, "luck": luck}
-    recipe = evaluation.recipe
-    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
-    sections[recipe.details](evaluation)
-
-
-def metrics(evaluation: Evaluation) -> None:
-    tables.metrics(evaluation)
+def intervals(evaluation: Evaluation) -> Differences | None:
+    """Every difference with its interval; other bins draw again for the binned metrics alone. None meanwhile."""
     if len(evaluation.predictions) < 2:
-        return
-    found = _differences(evaluation)
-    if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
-        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
-        st.caption(
-            f"From {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than the luck "
-            "of these rows. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
-        )
-        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
-
-
-def _differences(evaluation: Evaluation) -> Differences | None:
-    """Bootstrap differences; other bins draw again for the binned metrics alone."""
+        return None
     recipe = evaluation.recipe
     key = (evaluation.dataset.digest, recipe.digest("calibrate"))
     binned = [metric for metric in COMPARED if METRICS[metric].binned]
@@ -112,6 +79,32 @@ def _differences(evaluation: Evaluation) -> Differences | None:
     }
     found = work.run("differences", "Intervals of the differences", calls)
     return found and found[0].joined(found[1])
+
+
+def details(evaluation: Evaluation, found: Differences | None) -> None:
+    """One kind of detail at a time: only what is looked at is computed."""
+    sections = {
+        "metrics": partial(metrics, found=found),
+        "rows": rows,
+        "groups": groups,
+        "models": models,
+        "variability": partial(variability, found=found),
+    }
+    recipe = evaluation.recipe
+    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
+    sections[recipe.details](evaluation)
+
+
+def metrics(evaluation: Evaluation, found: Differences | None) -> None:
+    tables.metrics(evaluation)
+    if found is not None:
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
+        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
+        st.caption(
+            f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "
+            "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
+        )
+        tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
 
 
 def rows(evaluation: Evaluation) -> None:
@@ -227,8 +220,8 @@ def models(evaluation: Evaluation) -> None:
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
 
 
-def luck(evaluation: Evaluation) -> None:
-    """How much of a difference is luck: of the test rows, and of the whole split."""
+def variability(evaluation: Evaluation, found: Differences | None) -> None:
+    """How far a difference varies: with the test rows, and with the whole split."""
     if len(evaluation.predictions) < 2:
         st.info("Choose a second calibrator: there is nothing to set it against.")
         return
@@ -240,7 +233,6 @@ def luck(evaluation: Evaluation) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**The same model, other test rows**")
-        found = _differences(evaluation)
         if found is not None:
             chart.show("differences", found, key="differences_rows")
     with right:
@@ -248,6 +240,7 @@ def luck(evaluation: Evaluation) -> None:
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
+            st.markdown(plain(over_splits(recommend(evaluation).choice, splits)))
 
 
 def _repeats_key(evaluation: Evaluation) -> tuple:
@@ -264,7 +257,4 @@ def _repeats(evaluation: Evaluation) -> Repeats | None:
         return None
     call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
     found = work.run("repeats", "Repeating the split", call)
-    if found is not None and st.session_state.get("splits_advised") != key:
-        st.session_state["splits_advised"] = key
-        st.rerun()  # the advice stands above and was written without them
     return found and found[0]

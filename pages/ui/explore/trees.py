@@ -155,7 +155,7 @@ def _headline(growing: Growing, name: str) -> None:
                     delta_color="off",
                     delta_arrow="off",
                     width=300,
-                    help="The best over depths, leaves and calibrators: chosen on the test rows, so a little lucky.",
+                    help="The best over depths, leaves and calibrators: chosen on the test rows, so a little too good.",
                 )
 
 

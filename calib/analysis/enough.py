@@ -1,0 +1,62 @@
+"""Whether there are rows enough to say which calibrator to use.
+
+A calibrator is fitted on what its rarer class shows. With k such rows even their overall share is known only to a
+relative ±2/√k, 45 % for k = 20, and the usual rule asks for ten for each fitted number; Platt's line has two. A mean
+over test rows, too, rests on those of the rarer class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calib.analysis.curves import binomial_interval
+from calib.evaluate import Evaluation
+from calib.kernel.records import Problem
+from calib.kernel.wording import counted
+
+FEWEST_TO_FIT = 20  # rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
+FEWEST_TO_COMPARE = 20  # of the test rows: fewer, and a single one is 5 % of all that is known of the class
+FEWEST_TO_JUDGE = 100  # of the test rows (Collins, Ogundimu & Altman 2016)
+
+
+def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
+    """Where rows are too few: a warning where nothing can be told, a remark where intervals are merely wide."""
+    return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
+
+
+def _to_fit(evaluation: Evaluation) -> Problem | None:
+    folds = evaluation.recipe.folds if evaluation.recipe.evaluation == "folds" else 1
+    y = evaluation.calibration_y
+    n, ones = round(len(y) / folds), round(int(y.sum()) / folds)
+    rare = min(ones, n - ones)
+    fitted = [key for key in evaluation.predictions if key != "none"]
+    if not n or not fitted or rare >= FEWEST_TO_FIT:
+        return None
+    low, high = (float(end) for end in binomial_interval(ones, n))
+    return Problem(
+        "warning",
+        None,
+        f"The calibrators were fitted on {counted(n, 'row')}, only {rare} of the rarer class: too few to tell them "
+        f"apart. Even the overall share of {evaluation.dataset.classes[1]} is known only as {low:.0%} to {high:.0%} "
+        "from them.",
+        f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each number that Platt’s line has: "
+        "more calibration rows, out-of-bag or cross-calibration, or more data.",
+    )
+
+
+def _to_judge(evaluation: Evaluation) -> Problem | None:
+    rare = int(np.bincount(evaluation.y, minlength=2).min())
+    if rare >= FEWEST_TO_JUDGE:
+        return None
+    remedy = "A larger test share, or every row judged once by folds, gives more."
+    if rare < FEWEST_TO_COMPARE:
+        message = (
+            f"The {counted(len(evaluation.y), 'test row')} hold {rare} of the rarer class: too few to compare "
+            f"calibrators by; at least {FEWEST_TO_COMPARE} are needed, {FEWEST_TO_JUDGE} are usually asked for."
+        )
+        return Problem("warning", None, message, remedy)
+    message = (
+        f"The test rows hold {rare} of the rarer class; at least {FEWEST_TO_JUDGE} are usually asked for to judge "
+        "calibration, so expect wide intervals."
+    )
+    return Problem("info", None, message, remedy)

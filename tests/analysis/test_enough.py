@@ -1,0 +1,71 @@
+"""Too few rows are said to be too few, and the limits have their reason."""
+
+import numpy as np
+import pytest
+
+from calib.analysis.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
+from tests.analysis.judged import judged
+
+
+@pytest.mark.parametrize(("rare", "warned"), [(FEWEST_TO_FIT - 1, True), (FEWEST_TO_FIT, False)])
+@pytest.mark.parametrize("rare_class", [0, 1])
+def test_a_calibration_set_with_few_rows_of_a_class_is_warned_of(rare, warned, rare_class):
+    calibration_y = np.r_[np.full(200, 1 - rare_class), np.full(rare, rare_class)]
+    y = np.tile([0, 1], 300)
+    found = too_few(judged(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, calibration_y))
+    assert [problem.severity for problem in found] == ["warning"] * warned
+    if warned:
+        assert str(rare) in found[0].message
+        assert found[0].remedy
+
+
+def test_folds_are_counted_one_by_one():
+    said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
+    y, calibration_y = np.tile([0, 1], 300), np.r_[np.zeros(2000, int), np.ones(100, int)]
+    assert too_few(judged(y, said, calibration_y)) == ()
+    (found,) = too_few(judged(y, said, calibration_y, evaluation="folds", folds=10))
+    assert "210 rows, only 10 of the rarer class" in found.message
+
+
+def test_without_a_calibrator_or_a_calibration_set_there_is_nothing_to_warn_of():
+    y = np.tile([0, 1], 300)
+    assert too_few(judged(y, {"none": np.full(600, 0.5)}, [0, 1])) == ()
+    assert too_few(judged(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, [])) == ()
+
+
+@pytest.mark.parametrize(
+    ("rare", "severity"),
+    [
+        (FEWEST_TO_COMPARE - 1, "warning"),
+        (FEWEST_TO_COMPARE, "info"),
+        (FEWEST_TO_JUDGE - 1, "info"),
+        (FEWEST_TO_JUDGE, None),
+    ],
+)
+def test_few_test_rows_are_remarked_on_and_very_few_warned_of(rare, severity):
+    y = np.r_[np.zeros(500, int), np.ones(rare, int)]
+    found = too_few(judged(y, {"none": np.full(len(y), 0.2)}))
+    assert [problem.severity for problem in found] == ([severity] if severity else [])
+    assert all(f"{rare} of the rarer class" in problem.message for problem in found)
+
+
+def test_the_reason_for_the_limit_holds():
+    """On a calibrated score, Platt's line misses by more than 10 points below the limit, by less than 5 far above."""
+    from calib.calibrators import CALIBRATORS
+    from calib.metrics import true_calibration_error
+
+    rng = np.random.default_rng(12)
+    grid = np.linspace(0.01, 0.6, 200)
+
+    def cost(rare):
+        n = round(rare / 0.2)
+        costs = []
+        for _ in range(60):
+            s = rng.beta(1, 4, n)
+            y = (rng.random(n) < s).astype(int)
+            if 0 < y.sum() < n:
+                costs.append(true_calibration_error(grid, CALIBRATORS["platt"]().fit(s, y).predict(grid)))
+        return np.sqrt(np.mean(costs))
+
+    assert cost(FEWEST_TO_FIT // 2) > 0.1
+    assert cost(10 * FEWEST_TO_FIT) < 0.05

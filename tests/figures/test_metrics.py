@@ -1,0 +1,73 @@
+"""The metric table: what it shows of a model that is right, and where its stars stand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.figures import formatted_metrics, formatted_side_by_side
+from calib.figures.compared import prepare
+from calib.figures.metrics import best
+from calib.metrics import METRICS, metric_table
+from tests.analysis.judged import judged
+
+
+@pytest.mark.parametrize("n", [93, 225, 540])
+def test_what_a_perfect_model_seems_to_lose_is_said_to_be_chance(n):
+    """Over many samples its miscalibration is, on average, the number that stands beside it."""
+    shown = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p = rng.random(n)
+        said = judged((rng.random(n) < p).astype(int), {"none": p}).metrics.loc["none"]
+        shown.append((said["miscalibration"], said["miscalibration_chance"]))
+    lost, chance = np.mean(shown, axis=0)
+    assert lost == pytest.approx(chance, rel=0.1)
+    assert lost < 0.6 * n ** (-2 / 3)
+
+
+def test_a_model_that_is_wrong_loses_more_than_chance():
+    rng = np.random.default_rng(0)
+    p = rng.random(540)
+    said = judged((rng.random(540) < p).astype(int), {"none": p**3}).metrics.loc["none"]
+    assert said["miscalibration"] > 3 * said["miscalibration_chance"]
+
+
+def test_everyday_tables_have_no_murphy_terms_over_100_bins():
+    everyday = {key for key, metric in METRICS.items() if metric.everyday}
+    assert everyday.isdisjoint({"reliability", "resolution", "within"})
+    assert {"miscalibration", "miscalibration_chance", "discrimination"} <= everyday
+
+
+def stars(values, key="log_loss"):
+    return list(best(METRICS[key], pd.Series(values)))
+
+
+def test_an_infinite_value_is_never_the_best():
+    assert stars([np.inf, 0.5, 0.4]) == [False, False, True]
+    assert stars([np.inf, np.inf]) == [False, False]
+    assert stars([0.5, np.nan]) == [True, False]
+    assert stars([np.inf, 0.9], "slope") == [False, True]
+
+
+def test_values_that_read_the_same_share_the_star_and_where_all_do_there_is_none():
+    assert stars([0.12341, 0.12339, 0.2]) == [True, True, False]
+    y = np.array([0, 1, 1, 0])
+    p, worse = np.array([0.0, 0.5, 1.0, 1.0]), np.array([0.5, 0.0, 1.0, 1.0])
+    table = formatted_metrics(judged(y, {"none": p, "ppa": p, "platt": worse}), ["brier", "log_loss", "accuracy"])
+    assert list(table["Brier score"].str.contains("★")) == [True, True, False]
+    assert list(table["Log loss"]) == ["∞", "∞", "∞"]
+    twins = {"A": judged(y, {"none": p}), "B": judged(y, {"none": p})}
+    assert not formatted_side_by_side(twins, ["brier", "log_loss"]).map(lambda text: "★" in text).any(axis=None)
+
+
+def test_side_by_side_an_infinite_log_loss_has_no_ring_and_no_praise():
+    y, p = np.array([0, 1, 1, 0]), np.array([1.0, 0.5, 1.0, 0.2])
+    record = prepare({"A": judged(y, {"none": p})}, metric="log_loss")
+    assert not record.table["best"].any()
+    assert "Best" not in record.title
+
+
+def test_the_table_is_that_of_the_metrics():
+    y, p = np.array([0, 1, 1, 0] * 10), np.linspace(0.1, 0.9, 40)
+    evaluation = judged(y, {"none": p})
+    pd.testing.assert_frame_equal(evaluation.metrics, metric_table(evaluation.predictions, bins=evaluation.recipe.bins))
