@@ -38,8 +38,8 @@ def test_the_path_grows_from_nothing_to_5_72(d):
 def test_a_cell_depends_on_its_seed_and_settings_alone():
     first = one_step(2, 3, 0, n=60, share=0.25, repetitions=2)
     assert one_step(2, 3, 0, n=60, share=0.25, repetitions=1).equals(first.iloc[: len(first) // 2])
-    assert one_step(2, 3, 0, n=60, share=0.25, repetitions=2).equals(first)
-    assert not one_step(2, 3, 1, n=60, share=0.25, repetitions=2)["tce"].equals(first["tce"])
+    other = one_step(2, 3, 1, n=60, share=0.25, repetitions=1)
+    assert not other["tce"].equals(first["tce"].iloc[: len(other)])
 
 
 def test_cells_are_the_steps_of_the_chosen_dimensions():
