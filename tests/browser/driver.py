@@ -122,6 +122,11 @@ class Tab:
                 assert quiet_since - begin < LIMIT, f"{self.page.url} did not settle within {LIMIT} s"
         return self
 
+    def holds(self, query: dict[str, str]) -> Tab:
+        """Wait until these are the parameters of the address, as after a move through the browser's history."""
+        until(lambda: self.recipe_query() == query, f"the address holds {query}")
+        return self.settle()
+
     def go(self, name: str) -> Tab:
         """Follow a link of the sidebar."""
         self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
