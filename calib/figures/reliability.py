@@ -154,14 +154,13 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return f"{label_of(best)}: Brier score {number(score[best])}, ECE {number(ece[best])}"
     if any(problem.severity == "warning" for problem in too_few(evaluation)):
         return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
-    key = _leading(evaluation, shown)[1]
+    key, raw = _leading(evaluation, shown)[1], score["none"]
     if not found.table.upper[key] < 0:
-        who = label_of(key) if len(others) == 1 else "no calibrator shown"
-        verb = "does not lower" if len(others) == 1 else "lowers"
-        return (
-            f"{who[0].upper()}{who[1:]} {verb} the Brier score of {number(score['none'])} beyond sampling variability"
-        )
-    text = f"{label_of(key)} lowers the Brier score from {number(score['none'])} to {number(score[key])}"
+        if key == found.choice:  # it is recommended for its log loss
+            return f"{label_of(key)} ends the infinite log loss, at a Brier score not told apart from {number(raw)}"
+        does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
+        return f"{does} the Brier score of {number(raw)} beyond sampling variability"
+    text = f"{label_of(key)} lowers the Brier score from {number(raw)} to {number(score[key])}"
     change = "and ECE from" if ece[key] < ece["none"] else "but raises ECE from"
     return f"{text} {change} {number(ece['none'])} to {number(ece[key])}"
 

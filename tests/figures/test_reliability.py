@@ -13,6 +13,8 @@ from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.reliability import BAND_REPEATS, FEW
 from calib.kernel.wording import counted, number
+from tests.analysis.judged import jitter, judged, world
+from tests.analysis.test_choice import certain_and_wrong
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]
@@ -131,6 +133,14 @@ def test_the_title_is_the_finding():
         assert title.startswith(f"No calibrator shown lowers the Brier score of {number(brier['none'])}")
     alone = ENTRY.prepare(said, calibrators=["none"]).title
     assert alone == f"Uncalibrated: Brier score {number(brier['none'])}, ECE {number(ece['none'])}"
+
+
+def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks_for_it():
+    y, truth, _, rng = world(7, 600)
+    said = judged(y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]})
+    assert recommend(said).answer == "Use Platt."
+    assert ENTRY.prepare(said).title.startswith("Platt ends the infinite log loss")
+    assert ENTRY.prepare(judged(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})).title.startswith("Too few rows")
 
 
 def test_the_words_for_the_blind_name_every_ece():
