@@ -91,12 +91,16 @@ class Problem:
     """Something about a table that a person should know before trusting what is made of it.
 
     severity : "error" (nothing can be computed), "warning" (it can, with care) or "info"
+    fix : the remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no setting
+    action : what a button that does so says
     """
 
     severity: str
     column: str | None
     message: str
     remedy: str
+    fix: Mapping[str, Any] | None = None
+    action: str = ""
 
 
 @dataclass(frozen=True, eq=False)
