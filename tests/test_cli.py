@@ -89,7 +89,7 @@ def test_the_csv_holds_the_predictions_of_evaluate(files):
     assert run(files, "--csv", files / "out.csv") == 0
     table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
     evaluation = expected(files)
-    np.testing.assert_array_equal(table["row"], evaluation.rows)
+    np.testing.assert_array_equal(table["row"], evaluation.rows + 1)
     np.testing.assert_array_equal(table["y"], evaluation.y)
     for key, said in evaluation.predictions.items():
         np.testing.assert_array_equal(table[key], said.p)
@@ -208,7 +208,7 @@ def test_predictions_made_elsewhere_and_other_formats_are_taken_too(files, capsy
     recipe = Recipe(content="predictions", target="verdict", positive="yes", calibrators=("none", "isotonic"))
     assert run(files, "--csv", files / "out.csv", recipe=recipe, data="scores.tsv.gz") == 0
     table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
-    np.testing.assert_array_equal(table["none"], p[table["row"]])
+    np.testing.assert_array_equal(table["none"], p[table["row"] - 1])
 
 
 def test_a_label_that_is_guessed_is_named(files, capsys):
