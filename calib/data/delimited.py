@@ -38,7 +38,7 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     if at:
         text, above = _from_line(whole, at), at - 1
     delimiter = stated.group(1) if stated else sniff(text)
-    text, skipped = _blanks_apart(text, delimiter), 0
+    text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
     if at is None and rows:
         skipped = lines[rows_above(rows)] - 1

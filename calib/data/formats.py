@@ -72,7 +72,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     above = rows_above(texts, width) if at is None else sum(number < at for number in numbers)
     if above >= len(rows):
         raise DataError(f"The header cannot be in row {at}: sheet {title!r} ends above.", "Choose a row of the sheet.")
-    if at is None and above:
+    if above:
         notes.append(found_note(numbers[above], above, "row"))
     headed = at != 0
     frame = _table(_from_cells(rows[above:], headed), notes, truth=("FALSE", "TRUE"))

@@ -100,7 +100,8 @@ def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]
     reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
     listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
     return (
-        f"from pathlib import Path\n\nfrom calib import Recipe, evaluate\nfrom calib.data import {reader.split('(')[0]}\n"
+        "from pathlib import Path\n\nfrom calib import Recipe, evaluate\n"
+        f"from calib.data import {reader.partition('(')[0]}\n"
         "from calib.sources import digest, load\n",
         f"uploads = {{}}  # Recipes know a file by the digest of its content\nfor file in ({listed}):\n"
         f"    content = Path(file).read_bytes()\n    uploads[digest(content)] = {reader}\n\n",
