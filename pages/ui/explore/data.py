@@ -262,13 +262,13 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
     )
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
-        lines = [_line(group) for group in alike if group[0].fix is None]
-        if lines:
-            show("\n".join(lines))
         for group in (group for group in alike if group[0].fix is not None):
             show(_line(group).removeprefix("- "))
             button = f"fix_{group[0].action}_{group[0].column}"
             st.button(plain(group[0].action), key=button, on_click=_apply, args=([problem.fix for problem in group],))
+        lines = [_line(group) for group in alike if group[0].fix is None]
+        if lines:
+            show("\n".join(lines))
     if any(problem.severity == "error" for problem in found):
         _first_rows(raw_table)
         st.stop()
@@ -341,7 +341,9 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         )
     frame.notes(data.notes)
     st.subheader("Columns", anchor=False)
-    st.dataframe(summarise(data.X), width="stretch", alt="Type, missing values and examples of every column")
+    st.dataframe(
+        summarise(data.X), hide_index=True, width="stretch", alt="Type, missing values and examples of every column"
+    )
     st.subheader("First rows", anchor=False)
     first = data.X.head(PREVIEW_ROWS)
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
