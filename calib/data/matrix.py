@@ -4,8 +4,8 @@ Numbers: the training median in place of a gap, and a 0/1 column beside it that 
 level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels make one column.
 Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
 
-scikit-learn's imputer and encoder do the work. Its ColumnTransformer around them gives the same columns in 2.2 times the
-time (100 000 rows of 50 columns; 2 times for one row), and warns at every level that the training rows do not have.
+scikit-learn's imputer and encoder do the work. Its ColumnTransformer around them gives the same columns in 2.2 times
+the time (100 000 rows of 50 columns; 2 times for one row), and warns at every level that the training rows lack.
 """
 
 from __future__ import annotations
