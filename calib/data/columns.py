@@ -98,7 +98,8 @@ def _role(column: pd.Series, found: Column) -> str:
         return "feature"
     if ends & ROLE_WORDS["weight"] or words == ["w"]:
         return "weight"
-    return "score" if found.distinct > 2 and (SCORE_NAME.search(found.name) or in_unit_interval(column)) else "feature"
+    called = found.distinct > 2 and SCORE_NAME.search(found.name)  # of 0 and 1 alone it holds decisions
+    return "score" if called or in_unit_interval(column) else "feature"
 
 
 def _repeats_keys(found: Column, words: Sequence[str]) -> bool:

@@ -88,10 +88,9 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
 
 
-def scores_among_features(frame: pd.DataFrame, target: str) -> list[str]:
+def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
-    typed = typed_frame(frame)
-    called = [c.name for c in _numbers(typed, str(target)) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)]
+    called = [c.name for c in _numbers(typed, target) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)]
     return [name for name in called if in_unit_interval(typed[name])]
 
 

@@ -73,7 +73,7 @@ def _features(
     yield from _duplicates(typed)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
-        made = [name for name in scores_among_features(frame, str(target)) if name not in left_out]
+        made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
             said = f"{counted(len(made), 'column')} from 0 to 1 called like predictions: a model would learn from them."
             remedy = "Judge them as predictions made elsewhere, or leave them out."

@@ -59,6 +59,6 @@ def test_the_label_is_asked_for_where_several_columns_could_be_it(tab):
     content = files.as_csv(table.assign(outcome=RNG.choice([1, 2, 3], N)))
     tab.open("explore_data").upload("colic.csv", content)
     assert "target" not in tab.recipe_query()
-    tab.press("lesion", tab.by_key("likely_target"))
+    tab.segment("likely_target", "lesion")
     assert tab.recipe_query()["target"] == "lesion"
     assert tab.headline()["Rows"].startswith(str(N))
