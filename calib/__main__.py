@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data import guess_target, read_table
+from calib.data import guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.base import read
@@ -27,7 +27,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe, plugin_problems
-from calib.sources import digest, load
+from calib.sources import digest, load, load_frame, problems, reading
 
 MOST_ROWS = 60  # a longer table is printed by its ends
 
@@ -75,14 +75,21 @@ def _write(path: Path, content: bytes) -> None:
 def _on_file(recipe: Recipe, path: Path) -> tuple[Recipe, Dataset]:
     """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one."""
     content = _read(path)
-    frame = read_table(content, path.name)
+    frame = read_table(content, path.name, **reading(recipe))
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
     if target is None:
-        raise InputError(f"target: set it in the Recipe to one of the columns {', '.join(map(str, frame.columns))}.")
+        likely = target_candidates(frame) or list(map(str, frame.columns))
+        raise InputError(f"target: set it in the Recipe to the label column; candidates are {', '.join(likely)}.")
     if target not in (recipe.target, "target"):
         print(f"note: the label is taken to be {target!r}; name another as target in the Recipe.", file=sys.stderr)
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=(), target=target)
-    return recipe, load(recipe, {digest(content): frame})
+    uploads = {digest(content): frame}
+    dataset = load(recipe, uploads)
+    for problem in problems(recipe, *load_frame(recipe, uploads)):
+        if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
+            column = f"{problem.column}: " if problem.column else ""
+            print(f"warning: {column}{problem.message} {problem.remedy}", file=sys.stderr)
+    return recipe, dataset
 
 
 def _check_folders(*paths: Path | None) -> None:

@@ -108,8 +108,8 @@ class Evaluation:
         return replace(self, recipe=self.recipe.replace(**recipe.part("view")))
 
     def frame(self) -> pd.DataFrame:
-        """One line a test row: its number in the file, label, score, and p (with interval) of every calibrator."""
-        table = pd.DataFrame({"row": self.dataset.X.index[self.rows], "y": self.y, "score": self.scores})
+        """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
+        table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.posterior is not None:
             table["posterior"] = self.posterior
         for key, said in self.predictions.items():

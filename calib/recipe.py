@@ -74,12 +74,15 @@ def _names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def _optional_row(value: Any, name: str) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, str) and value.isdecimal():
-        value = int(value)
-    return int(checks.number(value, name, 0, integer=True))
+def _optional_count(low: int) -> Callable[[Any, str], int | None]:
+    def check(value: Any, name: str) -> int | None:
+        if value is None:
+            return None
+        if isinstance(value, str) and value.isdecimal():
+            value = int(value)
+        return int(checks.number(value, name, low, integer=True))
+
+    return check
 
 
 def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
@@ -133,6 +136,26 @@ def _pairs(value: Any, name: str) -> Pairs:
     return tuple(sorted((str(key), item) for key, item in pairs.items()))
 
 
+TABLE: dict[str, Callable[[Any, str], Any]] = {
+    "sheet": _text,
+    "header": _number(0, 1_000_000, integer=True),
+    "merge_labels": _switch,
+    "drop_labels": _names,
+    "scores": _names,
+}
+"""How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and spaces are
+one; labels that count as missing; the score columns of predictions. What is not there is found out, or not done."""
+
+
+def _table(value: Any, name: str) -> Pairs:
+    checked = {}
+    for key, item in _pairs(value, name):
+        if key not in TABLE:
+            raise InputError(f"{name}: {key!r} is unknown here; allowed are {', '.join(TABLE)}.")
+        checked[key] = TABLE[key](item, f"{name}.{key}")
+    return tuple((key, item) for key, item in checked.items() if key == "header" or item not in (False, ()))
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What to do with which data.
@@ -151,6 +174,7 @@ class Recipe:
     data: str = _field("fit", DEFAULT_DATA, _text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.")
     data_params: Pairs = _field("fit", (), _pairs, "Settings of a synthetic set.")
     content: str = _field("fit", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge.")
+    table: Pairs = _field("fit", (), _table, "How the table is read: sheet, header, merge_labels, drop_labels, scores.")
     target: str | None = _field("fit", None, _optional_text, "The column that holds the label.")
     positive: str | None = _field("fit", None, _optional_text, "The class whose probability is predicted.")
     exclude: tuple[str, ...] = _field("fit", (), _names, "Columns the model must not see.")
@@ -193,7 +217,9 @@ class Recipe:
     beside: tuple[str, ...] = _field(
         "view", ("split", "cv", "train"), _keys(PLACEMENTS), "Placements whose intervals are set side by side."
     )
-    row: int | None = _field("view", None, _optional_row, "The row to explain, by its number in the file.")
+    row: int | None = _field(
+        "view", None, _optional_count(1), "The row to explain; row 1 is the first below the header."
+    )
     metric: str = _field("view", "brier", _one_of(lambda: METRICS), "The number drawn against the depth of the trees.")
     losses_of: str = _field(
         "view", "none", _one_of(lambda: CALIBRATORS), "Whose loss is taken apart where true probabilities are known."
@@ -202,7 +228,7 @@ class Recipe:
     leaves: str = _field("view", "frequency", _one_of(lambda: LEAVES), "How a leaf turns counts into a probability.")
     depths: tuple[str, ...] = _field("view", ("2", "5", DEEPEST), _depths, "Depths whose diagrams stand side by side.")
     depth: int = _field("view", 3, _number(1, 100, integer=True), "Depth of the tree that is drawn.")
-    node: int | None = _field("view", None, _optional_row, "The node of the tree from which on it is drawn.")
+    node: int | None = _field("view", None, _optional_count(0), "The node of the tree from which on it is drawn.")
     cost_false_alarm: float = _field("view", 1.0, _number(*COSTS), "The cost of acting where nothing is the matter.")
     cost_miss: float = _field("view", 5.0, _number(*COSTS), "The cost of not acting where it would have been right.")
     learn: Pairs = _field("view", (), _pairs, "Settings of the Learn pages, as experiment.setting.")
@@ -308,7 +334,7 @@ def part_fields(part: str) -> list[dataclasses.Field]:
 
 
 def _holds_pairs(spec: dataclasses.Field) -> bool:
-    return spec.metadata["check"] is _pairs
+    return spec.metadata["check"] in (_pairs, _table)
 
 
 _PAIRS = frozenset(spec.name for spec in dataclasses.fields(Recipe) if _holds_pairs(spec))

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
-from calib.data import SAMPLES, DataError, fetch_openml, prepare, prepare_predictions, sample_frame
-from calib.kernel.records import Dataset
+from calib.data import (
+    SAMPLES,
+    DataError,
+    TableFile,
+    fetch_openml,
+    prepare,
+    prepare_predictions,
+    sample_frame,
+    target_candidates,
+    tidy_labels,
+    validate,
+)
+from calib.kernel.records import Dataset, Problem
+from calib.kernel.wording import listed
 from calib.recipe import Recipe
 from calib.synthetic import SYNTHETIC
 
@@ -43,16 +57,32 @@ def source(recipe: Recipe) -> tuple[str, str]:
     return kind, key
 
 
-def load_frame(recipe: Recipe, uploads: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, str | None, str | None]:
-    """(table, target, positive class) of a Recipe's data, before anything is made of it.
+Uploads = Mapping[str, pd.DataFrame | TableFile]
+"""Digest → the file's table, read as ``read_table`` does unasked or as the Recipe says, or the file itself."""
 
-    uploads : digest → table of the files at hand. Raises DataError where the file is not among them.
+
+def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
+    """(table, target, positive class) of a Recipe's data, before anything is made of it but what ``table`` says.
+
+    uploads : digest → table of the files at hand. Raises DataError where the file is not among them, or was read in
+    another way than the Recipe says.
     """
+    frame, target, positive = _as_read(recipe, uploads)
+    options = dict(recipe.table)
+    merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
+    if target is not None and (merge or drop):
+        frame, notes = tidy_labels(frame, target, merge, drop)
+        frame.attrs["notes"] = (*frame.attrs.get("notes", ()), *notes)
+    return frame, target, positive
+
+
+def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
+    """The same with the labels as the file spells them."""
     kind, key = source(recipe)
     if kind == "upload":
         if key not in uploads:
             raise DataError(f"This Recipe works on the file with the digest {key}. Bring that file to go on.")
-        frame, target, positive = uploads[key], None, None
+        frame, target, positive = _uploaded(recipe, uploads[key]), None, None
     elif kind == "sample":
         frame, target, positive = sample_frame(key)
     elif kind == "openml":
@@ -65,7 +95,27 @@ def load_frame(recipe: Recipe, uploads: Mapping[str, pd.DataFrame]) -> tuple[pd.
     return frame, target, recipe.positive or positive
 
 
-def load(recipe: Recipe, uploads: Mapping[str, pd.DataFrame] | None = None) -> Dataset:
+def reading(recipe: Recipe) -> dict[str, Any]:
+    """What the Recipe says of how a file is read: the arguments of ``read_table`` beside content and name.
+
+    >>> reading(Recipe(table={"header": 4, "merge_labels": True}))
+    {'header': 4}
+    """
+    return {name: value for name, value in recipe.table if name in ("sheet", "header")}
+
+
+def _uploaded(recipe: Recipe, given: pd.DataFrame | TableFile) -> pd.DataFrame:
+    asked = reading(recipe)
+    if isinstance(given, TableFile):
+        return given.read(**asked)
+    for name, value in asked.items():
+        if given.attrs.get(name, value) != value:
+            said = f"table.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
+            raise DataError(said, f"Read the file again: read_table(…, {name}={value!r}).")
+    return given
+
+
+def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     """The Dataset a Recipe asks for.
 
     Example
@@ -79,7 +129,20 @@ def load(recipe: Recipe, uploads: Mapping[str, pd.DataFrame] | None = None) -> D
         return entry.make(dict(recipe.data_params), random_state=recipe.seed)
     frame, target, positive = load_frame(recipe, uploads or {})
     if target is None:
-        raise DataError("target is not chosen: name the column that holds the label.")
+        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
-        return prepare_predictions(frame, target, positive)
-    return prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep)
+        made = prepare_predictions(frame, target, positive, dict(recipe.table).get("scores"))
+    else:
+        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep)
+    return replace(made, notes=(*frame.attrs.get("notes", ()), *made.notes))
+
+
+def _candidates(frame: pd.DataFrame) -> str:
+    found = target_candidates(frame)
+    return f"Likely are {listed(found[:10])}." if found else ""
+
+
+def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
+    """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
+    scores = dict(recipe.table).get("scores", ())
+    return validate(frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores)

@@ -15,6 +15,7 @@ with st.expander("Fetch from OpenML"):
 if recipe.data.startswith("synthetic:"):
     data.synthetic_settings(recipe)
 else:
+    data.reading(recipe)
     raw = data.raw(recipe)
     data.choices(recipe, raw)
     data.problems(recipe, raw)

@@ -89,7 +89,7 @@ def test_the_csv_holds_the_predictions_of_evaluate(files):
     assert run(files, "--csv", files / "out.csv") == 0
     table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
     evaluation = expected(files)
-    np.testing.assert_array_equal(table["row"], evaluation.rows)
+    np.testing.assert_array_equal(table["row"], evaluation.rows + 1)
     np.testing.assert_array_equal(table["y"], evaluation.y)
     for key, said in evaluation.predictions.items():
         np.testing.assert_array_equal(table[key], said.p)
@@ -208,7 +208,7 @@ def test_predictions_made_elsewhere_and_other_formats_are_taken_too(files, capsy
     recipe = Recipe(content="predictions", target="verdict", positive="yes", calibrators=("none", "isotonic"))
     assert run(files, "--csv", files / "out.csv", recipe=recipe, data="scores.tsv.gz") == 0
     table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
-    np.testing.assert_array_equal(table["none"], p[table["row"]])
+    np.testing.assert_array_equal(table["none"], p[table["row"] - 1])
 
 
 def test_a_label_that_is_guessed_is_named(files, capsys):
@@ -222,3 +222,28 @@ def test_the_same_command_gives_the_same_files(files):
     for name in ("one", "two"):
         assert run(files, "--csv", files / f"{name}.csv") == 0
     assert (files / "one.csv").read_bytes() == (files / "two.csv").read_bytes()
+
+
+def test_a_label_in_doubt_is_asked_for_with_the_candidates(tmp_path, capsys):
+    (tmp_path / "recipe.json").write_text(RECIPE.to_json(), encoding="utf-8")
+    rows = "".join(f"{i},{i % 2},{(i // 2) % 2},{i % 3}\n" for i in range(60))
+    (tmp_path / "colic.csv").write_text("pulse,lesion,surgery,outcome\n" + rows)
+    assert run(tmp_path, data="colic.csv") == 2
+    assert "candidates are outcome, lesion, surgery" in capsys.readouterr().err
+
+
+def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    table = pd.DataFrame({"x": rng.normal(size=200), "after": y + rng.normal(0, 0.01, 200), "target": y})
+    (tmp_path / "t.csv").write_text("All of 2020\n" + table.to_csv(index=False))
+    recipe = RECIPE.replace(table={"header": 2})
+    assert run(tmp_path, recipe=recipe, data="t.csv") == 0
+    said = capsys.readouterr().err
+    assert "warning: after: Alone tells the classes apart (AUC 1.00)" in said
+    assert "note: The header is taken from line 2" in said
+    backwards = pd.DataFrame({"target": y, "model": np.clip(0.6 - 0.3 * y + rng.normal(0, 0.2, 200), 0, 1)})
+    backwards.to_csv(tmp_path / "p.csv", index=False)
+    assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0
+    said = capsys.readouterr().err
+    assert said.count("rank the classes backwards: AUC 0.") == 1

@@ -188,7 +188,7 @@ def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model
 def test_the_frame_holds_what_the_predictions_hold(data):
     evaluation = evaluate(SMALL, data)
     frame = evaluation.frame()
-    assert list(frame["row"]) == list(data.X.index[evaluation.rows])
+    assert list(frame["row"]) == list(data.X.index[evaluation.rows] + 1)
     np.testing.assert_array_equal(frame["venn_abers_upper"], evaluation.predictions["venn_abers"].upper)
 
 

@@ -4,11 +4,12 @@ import importlib
 import shutil
 import subprocess
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.data import SAMPLES, DataError, read_table
+from calib.data import SAMPLES, DataError, TableFile, read_table
 from calib.sources import digest, load, load_frame, source
 from calib.synthetic import SYNTHETIC
 
@@ -135,3 +136,46 @@ def test_the_same_bytes_make_the_same_dataset():
     content = TABLE.to_csv(index=False).encode()
     one, two = (load(upload(target="bought"), {KEY: read_table(content, name)}) for name in ("a.csv", "b.csv"))
     assert one.digest == two.digest
+
+
+LABELS = [("y", "Yes"), ("y", "yes"), ("n", "no"), ("n", "NO"), ("?", "unknown")]
+MESSY = ("made by us\n\nage,bought\n" + "".join(f"{i},{LABELS[i % 5][1]}\n" for i in range(40))).encode()
+
+
+def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
+    key = digest(MESSY)
+    recipe = Recipe(
+        data=f"upload:{key}",
+        target="bought",
+        table={"header": 3, "merge_labels": True, "drop_labels": ["unknown"]},
+    )
+    by_file = load(recipe, {key: TableFile("messy.csv", MESSY)})
+    by_table = load(recipe, {key: read_table(MESSY, "messy.csv")})
+    assert by_file.digest == by_table.digest
+    assert set(by_file.classes) in ({"Yes", "no"}, {"Yes", "NO"}, {"yes", "no"}, {"yes", "NO"})
+    assert by_file.n == 32
+    np.testing.assert_array_equal(by_file.y == by_file.y[0], [LABELS[i % 5][0] == "y" for i in range(40) if i % 5 < 4])
+    for words in ("taken from line 3", "counts as", "'unknown' counts as missing: 8 rows", "Positive class"):
+        assert any(words in note for note in by_file.notes), words
+    assert load(Recipe.from_query(recipe.to_query()), {key: TableFile("messy.csv", MESSY)}).digest == by_file.digest
+
+
+def test_a_table_read_in_another_way_is_refused_with_the_remedy():
+    key = digest(MESSY)
+    with pytest.raises(DataError, match=r"table.header is 4.*read_table\(…, header=4\)"):
+        load(Recipe(data=f"upload:{key}", target="0", table={"header": 4}), {key: read_table(MESSY, "messy.csv")})
+
+
+def test_remarks_on_how_a_file_was_read_stand_among_the_notes():
+    content = b"a;target\n1,5;x\n2,5;y\n3,5;x\n"
+    key = digest(content)
+    notes = load(Recipe(data=f"upload:{key}", target="target"), {key: read_table(content, "t.csv")}).notes
+    assert "Columns are separated by semicolons." in notes
+    assert "Column 'a': commas were read as decimal commas." in notes
+
+
+def test_chosen_scores_are_the_scores():
+    table = pd.DataFrame({"y": [0, 1] * 20, "p": [0.2, 0.7] * 20, "age": [20, 30] * 20})
+    recipe = upload(target="y", content="predictions")
+    assert list(load(recipe, {KEY: table}).X) == ["p"]
+    assert list(load(recipe.replace(table={"scores": ["age"]}), {KEY: table}).X) == ["age"]

@@ -24,7 +24,7 @@ class Explained:
     """One test row, its answer, and the fits behind it.
 
     recipe : that of the evaluation, with placement and merge rule
-    row : its number in the file · position : among the test rows · label : its class, 0 or 1, called ``name``
+    row : its number, from 1 · position : among the test rows · label : its class, 0 or 1, called ``name``
     fits : one Explanation a calibration set, several only for cross-calibration · p0, p1, p : the answer
     """
 
@@ -59,14 +59,14 @@ class Explained:
 
 
 def widest_row(evaluation: Evaluation) -> int:
-    """The number in the file of the test row with the widest Venn–Abers interval: the one to look at first."""
+    """The number of the test row with the widest Venn–Abers interval: the one to look at first."""
     said = evaluation.predictions[METHOD]
-    return int(evaluation.dataset.X.index[evaluation.rows[np.argmax(said.width)]])
+    return int(evaluation.dataset.row_numbers[evaluation.rows[np.argmax(said.width)]])
 
 
 def position_of(evaluation: Evaluation, row: int) -> int:
-    """The place among the test rows of a row of the file; refused where it is not one of them."""
-    found = np.flatnonzero(evaluation.dataset.X.index[evaluation.rows] == row)
+    """The place among the test rows of a row by its number; refused where it is not one of them."""
+    found = np.flatnonzero(evaluation.dataset.row_numbers[evaluation.rows] == row)
     if not found.size:
         raise InputError(
             f"Row {row} is not among the {len(evaluation.rows)} test rows of this split: it trained the model or "
@@ -79,7 +79,9 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     """The fits behind the Venn–Abers answer for one test row.
 
     evaluation : with venn_abers among its calibrators · fitted : what it was calibrated from
-    row : the row's number in the file. Raises InputError where it is no test row, or Venn–Abers cannot answer.
+    row : its number; row 1 is the first below the header
+
+    Raises InputError where it is no test row, or Venn–Abers cannot answer.
 
     >>> from calib import Recipe, load_sample
     >>> from calib.evaluate import calibrate, fit

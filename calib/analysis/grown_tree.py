@@ -23,7 +23,7 @@ class GrownTree:
     """The nodes of one tree, in its own order, under one interval method.
 
     tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among them
-    leaves : int array (n,), the leaf of every row of the data · rows : their numbers in the file · labels : their y
+    leaves : int array (n,), the leaf of every row of the data · rows : their numbers, from 1 · labels : their y
     roles : "trained", "calibrates" or "test" for each row · classes : (negative, positive)
     """
 
@@ -67,14 +67,14 @@ class GrownTree:
         return tuple(reversed(way))
 
     def position(self, row: int) -> int:
-        """The place in the data of a row of the file; refused where it is not among them."""
+        """The place in the data of a row by its number; refused where it is not among them."""
         found = np.flatnonzero(self.rows == row)
         if not found.size:
             raise InputError(f"Row {row} is not among the {len(self.rows):,} rows of the data, or was left out.")
         return int(found[0])
 
     def path_of(self, row: int) -> tuple[int, ...]:
-        """The nodes that a row of the file passes through, from the root to its leaf."""
+        """The nodes that a row, by its number, passes through, from the root to its leaf."""
         return self.path_to(int(self.leaves[self.position(row)]))
 
     def table(self, numbers: tuple[int, ...] | None = None) -> pd.DataFrame:
@@ -133,7 +133,7 @@ def grown_tree(recipe: Recipe, point: DepthFit) -> GrownTree:
         tests,
         positives,
         leaves,
-        data.X.index.to_numpy(),
+        data.row_numbers,
         data.y,
         roles,
         data.classes,

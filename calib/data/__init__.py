@@ -6,10 +6,10 @@ from calib.data.matrix import Matrix, describe_preparation, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
-from calib.data.read import read_table
+from calib.data.read import TableFile, read_table
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_frame
 from calib.data.summary import summarise
-from calib.data.target import class_counts, guess_target
+from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "DataError",
     "Matrix",
     "Sample",
+    "TableFile",
     "class_counts",
     "describe_preparation",
     "fetch_openml",
@@ -33,5 +34,7 @@ __all__ = [
     "sample_frame",
     "score_columns",
     "summarise",
+    "target_candidates",
+    "tidy_labels",
     "validate",
 ]

@@ -1,14 +1,14 @@
 """What a typed column is to a model: one kind each, decided in one place.
 
 ``validate``, ``prepare`` and ``summarise`` all ask ``inspect``, so that the list of problems, the model's columns and
-the table of columns never tell different stories.
+the table of columns never tell different stories. What a column is *for* – its role – is only a guess, to be proposed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,15 @@ IDENTIFIER_WORDS = frozenset(
     ("id", "ids", "uuid", "guid", "index", "key", "nr", "no", "number", "row", "rownames", "rowname", "unnamed")
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+KEY_WORDS = frozenset(("id", "ids", "uuid", "guid", "key"))  # at the end of a name they name something, never count it
+ROLE_WORDS = {
+    "weight": frozenset(("weight", "weights", "wt", "wgt")),
+    "time": frozenset(("date", "datetime", "timestamp", "time", "year", "month", "day", "week", "quarter")),
+    "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
+}
+SCORE_NAME = re.compile(
+    r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Column:
     kind : number, boolean, date, category · identifier, text (free text), mixed · constant, empty
     missing, infinite, distinct : counts (of rows, of rows, of values)
     strays : for ``mixed``, the values that are no numbers, each with its count
+    role : what it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature
     """
 
     name: str
@@ -36,6 +46,7 @@ class Column:
     distinct: int
     infinite: int = 0
     strays: Mapping[str, int] | None = None
+    role: str = "feature"
 
     @property
     def usable(self) -> bool:
@@ -47,9 +58,13 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
     """The kind of a typed column, with what there is to say of it.
 
     >>> inspect(pd.Series([1.0, 2.0, None], name="x"))
-    Column(name='x', kind='number', missing=1, distinct=2, infinite=0, strays=None)
+    Column(name='x', kind='number', missing=1, distinct=2, infinite=0, strays=None, role='feature')
     """
-    name = str(column.name) if name is None else name
+    found = _inspect(column, str(column.name) if name is None else name)
+    return replace(found, role=_role(column, found))
+
+
+def _inspect(column: pd.Series, name: str) -> Column:
     kind = column.dtype
     missing = int(column.isna().sum())
     distinct = int(column.nunique())
@@ -67,6 +82,37 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
     if kind.kind == "M":
         return Column(name, "date", missing, distinct)
     return _inspect_text(column, name, missing, distinct)
+
+
+def _role(column: pd.Series, found: Column) -> str:
+    """By name and values; a guess that nothing may follow unseen."""
+    words = [word.lower() for word in WORD.findall(found.name)]
+    ends = {words[0], words[-1]} if words else set()
+    if found.kind == "identifier" or _repeats_keys(found, words):
+        return "identifier"
+    if found.kind == "date" or (found.kind == "number" and ends & ROLE_WORDS["time"]):
+        return "time"
+    if ends & ROLE_WORDS["part"]:
+        return "part"
+    if found.kind != "number":
+        return "feature"
+    if ends & ROLE_WORDS["weight"] or words == ["w"]:
+        return "weight"
+    called = found.distinct > 2 and SCORE_NAME.search(found.name)  # of 0 and 1 alone it holds decisions
+    return "score" if called or in_unit_interval(column) else "feature"
+
+
+def _repeats_keys(found: Column, words: Sequence[str]) -> bool:
+    """Whether a column is called like a key and its many values come back: each stands for several rows."""
+    known = found.distinct > FEW_ROWS and found.kind in ("number", "category", "text", "mixed")
+    return known and bool(words) and words[-1] in KEY_WORDS
+
+
+def in_unit_interval(column: pd.Series) -> bool:
+    """Whether a column of numbers holds nothing but values from 0 to 1, and not only these two."""
+    values = as_float(column)
+    values = values[np.isfinite(values)]
+    return bool(values.size and values.min() >= 0 and values.max() <= 1 and (values != np.floor(values)).any())
 
 
 def is_number(column: pd.Series) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -14,50 +13,94 @@ import pyarrow as pa
 import pyarrow.csv
 
 from calib.data.errors import DataError, check_names
-from calib.data.typed import MISSING, Comma, decimal_comma, typed_text
+from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
+from calib.data.typed import Comma, decimal_comma, typed_text
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
-NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
+TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
-def read_delimited(text: str) -> pd.DataFrame:
+def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     """Delimited text → a typed table; remarks on how it was read in ``attrs["notes"]``.
+
+    at : the line of the header, counted from 1; 0 where the file has none; None finds it out
 
     >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
+    >>> read_delimited("Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["header"]
+    3
     """
     whole = text.rstrip("\n\x1a")
     stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # what Excel writes to tell itself the delimiter
     text = whole[stated.end() if stated else 0 :].lstrip("\n")
     above = whole.count("\n", 0, len(whole) - len(text))
+    if at:
+        text, above = _from_line(whole, at), at - 1
     delimiter = stated.group(1) if stated else sniff(text)
-    if delimiter == " ":
-        text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
-        text = re.sub(r"[ \t]+", " ", text)
+    text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
+    rows, lines = numbered(text, delimiter)
+    if at is None and rows:
+        skipped = lines[rows_above(rows)] - 1
+        text, above = text.split("\n", skipped)[-1], above + skipped
     rows = sample(text, delimiter)
     if max(map(len, rows), default=0) < 2:
         raise DataError(
             "Only one column was found.",
             "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
         )
-    if len(rows) == 1:
+    if len(rows) == 1 and at != 0:
         raise DataError("The file has a header but no rows.", "Choose a file with one row a case.")
-    names, headed = header(rows)
+    names, headed = header(rows, None if at is None else bool(at))
     check_names(names)
     notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     if not headed:
         notes.append(f"The file has no header line: its columns are called {names[0]} to {names[-1]}.")
-    return _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)
+    if skipped:
+        notes.append(found_note(above + 1, skipped, "line"))
+    frame = _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)
+    top = tuple(line[:200] for line in whole.split("\n", TOP_LINES)[:TOP_LINES])
+    frame.attrs |= {
+        "header": above + 1 if headed else 0,
+        "top": top,
+        "stated": {"header": above + 1} if skipped else {},
+    }
+    return frame
+
+
+def _from_line(text: str, line: int) -> str:
+    parts = text.split("\n", line - 1)
+    if len(parts) < line or not parts[-1].strip():
+        raise DataError(f"The header cannot be in line {line}: there is nothing.", "Choose a line of the file.")
+    return parts[-1]
+
+
+def _blanks_apart(text: str, delimiter: str) -> str:
+    """Where blanks separate, one blank between cells and none at the ends of lines."""
+    if delimiter != " ":
+        return text
+    return re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+
+
+def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are no rows."""
+    start = "\n".join(text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
+    reader = csv.reader(io.StringIO(start), delimiter=delimiter)
+    rows, lines, line = [], [], 1
+    try:
+        for row in reader:
+            if row:
+                rows.append([cell.strip() for cell in row])
+                lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line.") from None
+    return rows, lines
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
     """The first rows as lists of trimmed cells; blank lines are no rows."""
-    start = "\n".join(text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
-    try:
-        return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(start), delimiter=delimiter) if row]
-    except csv.Error as error:
-        raise DataError(f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line.") from None
+    return numbered(text, delimiter)[0]
 
 
 def sniff(text: str) -> str:
@@ -66,6 +109,7 @@ def sniff(text: str) -> str:
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
     """
+    text = re.sub(rf"\A(\s*({'|'.join(COMMENT)}).*\n)+", "", text) or text
     best, found = 0.5, None
     for delimiter in "\t;|,":
         widths = Counter(len(row) for row in sample(text, delimiter))
@@ -79,8 +123,10 @@ def sniff(text: str) -> str:
     return " " if len(words) == 1 and words != {1} and "\n" in text.strip() else ","
 
 
-def header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
+def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
     """(column names, whether the file states them). The first row is data where its cells look like those below it.
+
+    headed : whether the first row is the header, where that is known
 
     >>> header([["5.1", "a"], ["4.9", "b"], ["6.0", "a"]])
     (['column 1', 'column 2'], False)
@@ -88,8 +134,10 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
     (['x', 'y'], True)
     """
     first, rest = list(rows[0]), rows[1:]
-    width = Counter(len(row) for row in rest).most_common(1)[0][0]
-    if _is_data(first, [row for row in rest if len(row) == len(first)]):
+    width = Counter(len(row) for row in rest or rows).most_common(1)[0][0]
+    if headed is None:
+        headed = not is_data(first, [row for row in rest if len(row) == len(first)])
+    if not headed:
         return [f"column {i}" for i in range(1, len(first) + 1)], False
     if width == len(first) + 1 > 2:
         full = [row for row in rest if len(row) == width]
@@ -104,34 +152,6 @@ def _are_row_names(cells: Sequence[str]) -> bool:
     """Whether cells number or name the rows, which R writes without a header."""
     running = list(cells) == [str(i) for i in range(1, len(cells) + 1)]
     return running or (len(set(cells)) == len(cells) and not any(NUMBER.match(cell) for cell in cells))
-
-
-def _is_data(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row is one of the data: numbers over numbers, words that occur again below."""
-    alike, recurring, words = 0, 0, 0
-    for i, cell in enumerate(first):
-        below = [row[i] for row in rest if row[i] not in MISSING]
-        if cell in MISSING or not below:
-            continue
-        numeric = sum(bool(NUMBER.match(value)) for value in below) > 0.9 * len(below)
-        if NUMBER.match(cell):
-            alike += numeric
-        elif numeric:
-            return False  # a word over numbers is a name
-        else:
-            words += 1
-            recurring += cell in below
-    if words:
-        return recurring == words or (alike > 0 and recurring > 0)
-    return alike > 0 and not _counting(first)
-
-
-def _counting(cells: Sequence[str]) -> bool:
-    """Whether the cells count evenly upwards, as the headers of pixels, lags and wavelengths do: 0, 1, 2."""
-    if len(cells) < 3 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in cells):
-        return False
-    steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
-    return len(steps) == 1 and steps.pop() > 0
 
 
 def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above: int) -> pa.Table:

@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from calib.data.errors import LARGEST, MOST_CELLS, MOST_OBJECTS, DataError, check_cells, check_names
+from calib.data.head import SEARCHED, found_note, rows_above
 from calib.data.typed import typed_objects, typed_text
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
+TOP_ROWS = 20  # of a sheet, kept for the choice of the header
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -52,8 +54,41 @@ def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
 
 
 # ----------------------------------------------------------------------------------------------------------- Excel
-def read_excel(content: bytes, name: str) -> pd.DataFrame:
-    """The first sheet that holds a table; formulas count as the values they were saved with."""
+def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
+    """A sheet as a typed table; formulas count as the values they were saved with.
+
+    sheet : its name; None takes the first that is filled · at : the row of the header as Excel counts, 0 where there is
+    none; None finds it out
+    """
+    sheets = _sheets(content, name)
+    title = next(iter(sheets)) if sheet is None else sheet
+    if title not in sheets:
+        raise DataError(f"{name} has no filled sheet {title!r}.", f"Choose one of {', '.join(map(repr, sheets))}.")
+    numbers, rows = sheets[title]
+    notes = [f"Of {len(sheets)} filled sheets only {title!r} is read."] if len(sheets) > 1 else []
+    width = max(map(len, rows))
+    texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[: 4 * SEARCHED]]
+    texts = [row + [""] * (width - len(row)) for row in texts]
+    above = rows_above(texts, width) if at is None else sum(number < at for number in numbers)
+    if above >= len(rows):
+        raise DataError(f"The header cannot be in row {at}: sheet {title!r} ends above.", "Choose a row of the sheet.")
+    if above:
+        notes.append(found_note(numbers[above], above, "row"))
+    headed = at != 0
+    frame = _table(_from_cells(rows[above:], headed), notes, truth=("FALSE", "TRUE"))
+    frame.attrs |= {
+        "header": numbers[above] if headed else 0,
+        "sheet": title,
+        "sheets": tuple(sheets),
+        "top": tuple(" | ".join(row)[:200] for row in texts[:TOP_ROWS]),
+        "stated": ({"sheet": title} if len(sheets) > 1 else {})
+        | ({"header": numbers[above]} if above and headed else {}),
+    }
+    return frame
+
+
+def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[Any, ...]]]]:
+    """Sheet → (row numbers, rows) of all that are filled."""
     import openpyxl  # only here: it takes longer to load than all of calib, and few files are Excel's
 
     remedy = "Save it again as .xlsx, or as CSV."
@@ -65,7 +100,7 @@ def read_excel(content: bytes, name: str) -> pd.DataFrame:
         if sum(members.values()) > LARGEST:
             raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", "Save it as CSV or Parquet.")
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = {sheet.title: rows for sheet in book.worksheets if (rows := _rows(sheet))}
+        sheets = {sheet.title: found for sheet in book.worksheets if (found := _rows(sheet))[1]}
     except DataError:
         raise
     except Exception as error:  # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
@@ -74,32 +109,32 @@ def read_excel(content: bytes, name: str) -> pd.DataFrame:
         raise DataError(
             f"{name} has no filled sheet.", "Put the table on the first sheet, its header in the first row."
         )
-    title, rows = next(iter(sheets.items()))
-    notes = [f"Of {len(sheets)} filled sheets only the first, {title!r}, is read."] if len(sheets) > 1 else []
-    return _table(_from_cells(rows), notes, truth=("FALSE", "TRUE"))
+    return sheets
 
 
-def _rows(sheet: Any) -> list[tuple[Any, ...]]:
-    """The filled rows of a sheet, each cut after its last filled cell: a sheet may claim a million empty columns."""
+def _rows(sheet: Any) -> tuple[list[int], list[tuple[Any, ...]]]:
+    """The filled rows of a sheet with their numbers, cut after the last filled cell: a sheet may claim a million."""
     sheet.reset_dimensions()
-    rows, cells = [], 0
-    for row in sheet.iter_rows(values_only=True):
+    numbers, rows, cells = [], [], 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         width = max((i for i, cell in enumerate(row, start=1) if cell is not None), default=0)
         cells += len(row)
         check_cells(cells, 1, MOST_OBJECTS)
         if width:
+            numbers.append(number)
             rows.append(row[:width])
-    return rows
+    return numbers, rows
 
 
-def _from_cells(rows: Sequence[Sequence[Any]]) -> dict[str, pd.Series]:
-    """Filled rows, the first of them the header, as typed columns; a column without a name is called by its place."""
+def _from_cells(rows: Sequence[Sequence[Any]], headed: bool = True) -> dict[str, pd.Series]:
+    """Filled rows, the first the header, as typed columns; a column without a name is called by its place."""
     width = max(map(len, rows))
     check_cells(len(rows), width, MOST_OBJECTS)
-    head = [str(cell).strip() if cell is not None else "" for cell in rows[0]] + [""] * (width - len(rows[0]))
+    first = rows[0] if headed else ()
+    head = [str(cell).strip() if cell is not None else "" for cell in first] + [""] * (width - len(first))
     names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]
     check_names(names)
-    cells = zip(*((*row, *[None] * (width - len(row))) for row in rows[1:]), strict=True)
+    cells = zip(*((*row, *[None] * (width - len(row))) for row in rows[int(headed) :]), strict=True)
     columns = list(cells) or [()] * width
     return {key: typed_objects(column, key).values for key, column in zip(names, columns, strict=True)}
 

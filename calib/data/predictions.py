@@ -1,4 +1,8 @@
-"""Predictions made elsewhere: a label and one or more score columns, no model needed."""
+"""Predictions made elsewhere: a label and one or more score columns, no model needed.
+
+Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or convention
+knows it (1 of 0 and 1), or it is the rarer class. Where scores then rank the classes backwards, that is a finding.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +12,60 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
-from calib.data.columns import as_float, identifier_name, inspect, is_number
+from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number
 from calib.data.errors import DataError
-from calib.data.target import Classes, choose_classes, class_counts, guess_target, labels
+from calib.data.ranking import auc, auc_interval
+from calib.data.target import choose_classes, class_counts, conventional, guess_target, labels
 from calib.data.typed import typed_frame
-from calib.kernel.records import Dataset
-from calib.kernel.wording import counted, row_numbers
+from calib.kernel.records import Dataset, Problem
+from calib.kernel.wording import counted, listed, number, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
-SCORE_NAME = re.compile(
-    r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
+FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
+BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are no scores
+TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))  # names of labels that predictions stand beside
+MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
+PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
+FILLERS = frozenset(("of", "for", "class", "label"))
+SCORE_WORDS = PROBABILITY_WORDS | frozenset(
+    ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
 )
+COMPLEMENT = 1e-3  # two columns whose sum is one but for rounding say the same
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
-    """The columns that can be scores: numbers that differ, but for the label and what names rows."""
+    """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
+
+    Never the label, what names rows, and weights, times and folds by their names.
+    """
     return _score_columns(typed_frame(frame), str(target))
 
 
 def _score_columns(typed: pd.DataFrame, target: str) -> list[str]:
-    return [
-        name
-        for name in typed.columns
-        if name != target and inspect(typed[name], name).kind == "number" and not identifier_name(name)
-    ]
+    numbers = _numbers(typed, target)
+    scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
+    return scores or [c.name for c in numbers]
+
+
+def _numbers(typed: pd.DataFrame, target: str) -> list[Column]:
+    """Columns of numbers that can be scores."""
+    found = [inspect(typed[name], name) for name in typed.columns if name != target]
+    return [column for column in found if column.kind == "number" and column.role not in BESIDE]
+
+
+def _is_margin(column: pd.Series) -> bool:
+    """Fractions on both sides of zero."""
+    values = as_float(column)
+    values = values[np.isfinite(values)]
+    return bool(values.size and values.min() < 0 < values.max() and (values != np.floor(values)).any())
 
 
 def looks_like_predictions(frame: pd.DataFrame) -> bool:
-    """Whether a table is a label with scores rather than cases to learn from: few columns, all but the label scores.
+    """Whether a table is a label with scores rather than rows to learn from, with hardly a doubt.
+
+    Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and dates may
+    stand beside scores that are called so, or beside a label that is called the truth.
 
     >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
     True
@@ -46,18 +74,49 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if target is None or frame.shape[1] > MOST_SCORES:
         return False
     typed = typed_frame(frame)
-    scores = _score_columns(typed, target)
-    others = [name for name in typed.columns if name != target and inspect(typed[name], name).kind != "identifier"]
-    if not scores or scores != others:
+    scores = [column.name for column in _numbers(typed, target)]
+    if not scores:
         return False
-    probabilities = [name for name in scores if _in_unit_interval(typed[name])]
-    return all(SCORE_NAME.search(name) for name in scores) or (len(scores) <= 3 and len(probabilities) >= 1)
+    named = [name for name in scores if SCORE_NAME.search(name)]
+    unit = [name for name in scores if in_unit_interval(typed[name])]
+    if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
+        return False
+    others = [inspect(typed[name], name) for name in typed.columns if name not in (target, *scores)]
+    if any(column.role not in BESIDE for column in others):
+        told = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
+        return told and bool(unit)
+    return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
 
 
-def _in_unit_interval(column: pd.Series) -> bool:
-    values = as_float(column)
-    values = values[np.isfinite(values)]
-    return bool(values.size and values.min() >= 0 and values.max() <= 1 and (values != np.floor(values)).any())
+def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
+    """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
+    called = [c.name for c in _numbers(typed, target) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)]
+    return [name for name in called if in_unit_interval(typed[name])]
+
+
+def named_class(column: str, names: Sequence[str]) -> str | None:
+    """The label whose probability a column says by its name that it holds, or None.
+
+    >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "p_model")]
+    ['yes', 'no', 'yes', None]
+    >>> named_class("prob_1", ["0", "1"]), named_class("score_1", ["0", "1"])
+    ('1', None)
+    """
+    words, found = _words(column), []
+    for name in sorted(names, key=len):
+        label = _words(name)
+        # A number after "score" may well be the model's.
+        marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
+        for i, word in enumerate(words):
+            beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
+            if label and word in marks and label in beside:
+                found.append(name)
+    return found[-1] if found else None
+
+
+def _words(text: str) -> list[str]:
+    words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold())
+    return [word for word in words if word not in FILLERS]
 
 
 def prepare_predictions(
@@ -69,46 +128,111 @@ def prepare_predictions(
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
-    positive : None chooses the class that the scores grow with (a score is a number that grows with the belief in
-        class 1); where they say nothing, the rarer class.
-    scores : the score columns; None takes every column of numbers
+    positive : None chooses the class that the score columns are named after (``p_yes``), else the one that is positive
+        by convention (1 of 0 and 1, yes of no and yes …), else the rarer one
+    scores : the score columns; None takes ``score_columns``, of two that add up to one only the positive class's
 
-    Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``.
+    Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``, which also
+    say where scores rank the classes backwards.
 
-    >>> prepare_predictions(pd.DataFrame({"y": ["n", "p", "p"], "s": [0.1, 0.9, 0.8]}), "y").classes
-    ('n', 'p')
+    >>> table = pd.DataFrame({"y": [1, 0, 1, 1], "s": [0.1, 0.9, 0.2, 0.8]})
+    >>> prepare_predictions(table, "y").classes, prepare_predictions(table.rename(columns={"s": "p_0"}), "y").classes
+    (('0', '1'), ('1', '0'))
     """
-    typed = typed_frame(frame)
-    target = str(target)
-    text = labels(frame, target)
-    counts = class_counts(frame, target)
-    classes = choose_classes(counts, positive)
-    chosen = _score_columns(typed, target) if scores is None else [str(score) for score in scores]
+    typed, target = typed_frame(frame), str(target)
+    text, counts = labels(frame, target), class_counts(frame, target)
+    chosen = _score_columns(typed, target) if not scores else [str(score) for score in scores]
     if not chosen:
         raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
-    values = np.column_stack([_scores(typed, column, target) for column in chosen])
-    labelled, finite = text.notna().to_numpy(), np.isfinite(values)
-    rows = labelled & finite.all(axis=1)
+    values = {column: _scores(typed, column, target) for column in chosen}
+    named = {column: named_class(column, list(counts)) for column in chosen}
+    classes = choose_classes(counts, *((positive,) if positive is not None else _positive(counts, named)))
+    for column in [] if scores else _other_class(values, named, classes.positive):
+        del values[column]
+    labelled = text.notna().to_numpy()
+    finite = {column: np.isfinite(given) for column, given in values.items()}
+    rows = np.logical_and.reduce([labelled, *finite.values()])
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
-    if positive is None and len(counts) == 2:
-        classes = _by_direction(classes, counts, values[rows], text[rows])
-    notes = [classes.note]
-    if not labelled.all():
-        notes.append(
-            f"Left out for want of a label: {counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})."
-        )
-    for column, good in zip(chosen, finite.T, strict=True):
-        if not good.all():
-            said = f"{counted(int((~good).sum()), 'row')} ({row_numbers(~good)})"
-            notes.append(f"Left out because {column!r} is missing or infinite: {said}.")
-    unused = [column for column in typed.columns if column != target and column not in chosen]
+    notes = [classes.note, *_left_out(labelled, finite)]
+    unused = [column for column in typed.columns if column != target and column not in values]
     if unused:
-        notes.append(f"Not used: {', '.join(unused)}.")
-    y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
-    X = pd.DataFrame(values[rows], columns=chosen, index=np.flatnonzero(rows))
-    title = name or str(frame.attrs.get("name", "predictions"))
-    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=tuple(notes), predictions=True)
+        notes.append(f"Not used as scores: {', '.join(unused)}.")
+    data = Dataset(
+        name=name or str(frame.attrs.get("name", "predictions")),
+        X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=np.flatnonzero(rows)),
+        y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
+        classes=classes.names,
+        predictions=True,
+    )
+    notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
+    return dataclasses.replace(data, notes=tuple(notes))
+
+
+def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[str]:
+    reasons = {"for want of a label": ~labelled}
+    reasons |= {f"because {column!r} is missing or infinite": ~good for column, good in finite.items()}
+    return [
+        f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
+        for why, out in reasons.items()
+        if out.any()
+    ]
+
+
+def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
+    """(the positive class, why), or (None, …) where the rarer one has to do."""
+    said = {label for label in named.values() if label is not None}
+    if len(said) == 1:
+        return said.pop(), f"after which {listed([repr(column) for column in named if named[column]])} is named"
+    return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
+
+
+def _other_class(values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str) -> list[str]:
+    """Columns named after the other class that add up to one with a column of the positive class."""
+    own = [column for column in values if named[column] == positive]
+    return [
+        column
+        for column in values
+        if named[column] not in (None, positive)
+        and any(np.nanmax(np.abs(values[column] + values[mine] - 1), initial=0.0) <= COMPLEMENT for mine in own)
+    ]
+
+
+def ranking_problems(data: Dataset) -> list[Problem]:
+    """Score columns that rank the two classes backwards, or no better than chance: one Problem each.
+
+    >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
+    >>> ranking_problems(prepare_predictions(table, "y"))[0].message
+    "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to grow with the belief in class '0'."
+    """
+    ones = int(data.y.sum())
+    if not 0 < ones < data.n:
+        return []
+    found = []
+    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y), strict=True):
+        interval = auc_interval(float(area), ones, data.n - ones)
+        if interval[0] <= 0.5:
+            found.append(_ranks(data, str(column), float(area), interval))
+    return found
+
+
+def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
+    """What to say of scores whose AUC does not exceed one half for sure."""
+    negative, positive = data.classes
+    said = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
+    # "not a" stands for several labels, none of which could be chosen.
+    switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
+    action = f"Take {negative!r} as the positive class" if switch else ""
+    if interval[1] < 0.5:
+        message = (
+            f"These scores rank the classes backwards: {said}. They seem to grow with the belief in class {negative!r}."
+        )
+        remedy = f"Choose the class that they speak of as the positive one; now it is {positive!r}."
+    else:
+        backwards = ", if anything backwards" if area < 0.5 else ""
+        message = f"These scores rank the classes no better than chance{backwards}: {said}."
+        remedy = f"Check that they speak of class {positive!r}, and that scores and labels belong to the same rows."
+    return Problem("warning", column, message, remedy, switch, action)
 
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
@@ -117,17 +241,3 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if not is_number(frame[column]):
         raise DataError(f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column.")
     return as_float(frame[column])
-
-
-def _by_direction(classes: Classes, counts: Mapping[str, int], scores: np.ndarray, text: pd.Series) -> Classes:
-    """The class that most score columns grow with, by the area under the curve; the rarer one where they are silent."""
-    y = (text == classes.positive).to_numpy()
-    n1, n0 = int(y.sum()), int((~y).sum())
-    if n1 == 0 or n0 == 0:
-        return classes
-    auc = (rankdata(scores, axis=0)[y].sum(axis=0) - n1 * (n1 + 1) / 2) / (n1 * n0)
-    if np.median(auc) >= 0.5:
-        return classes
-    other = choose_classes(counts, classes.names[0])
-    note = f"Positive class: {other.positive!r}, because the scores grow with it ({counts[other.positive]} rows)."
-    return dataclasses.replace(other, note=note)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from calib.data.columns import Column, as_float, inspect, is_number
 from calib.data.errors import DataError
+from calib.data.matrix import imputations
 from calib.data.target import choose_classes, class_counts, labels
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset
@@ -30,14 +31,14 @@ def prepare(
     keep: Collection[str] = (),
     name: str | None = None,
 ) -> Dataset:
-    """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table.
+    """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
 
     positive : the positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
         sorted order). With more than two classes it is set against the rest.
     exclude : columns not to use · keep : columns to use although they are constant, identifiers or free text
 
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text; infinite
-    values count as missing. ``notes`` says so. Raises DataError where no Dataset can be made.
+    values count as missing. ``notes`` says so, and how gaps are filled. Raises DataError where no Dataset can be made.
 
     >>> data = prepare(pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": ["b", "g", "g"]}), "y")
     >>> data.classes, data.y.tolist()
@@ -64,7 +65,7 @@ def prepare(
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))
-    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=(*notes, *remarks))
+    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=(*notes, *remarks, *imputations(X)))
 
 
 def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[str]]:

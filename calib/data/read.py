@@ -12,7 +12,9 @@ import io
 import os
 import re
 import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,7 +68,9 @@ CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
 CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
 
 
-def read_table(data: bytes | str | os.PathLike, name: str | None = None) -> pd.DataFrame:
+def read_table(
+    data: bytes | str | os.PathLike, name: str | None = None, sheet: str | None = None, header: int | None = None
+) -> pd.DataFrame:
     """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
 
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
@@ -88,7 +92,7 @@ def read_table(data: bytes | str | os.PathLike, name: str | None = None) -> pd.D
         raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS)
-    frame = _read(content, extension, found, name)
+    frame = _read(content, extension, found, name, sheet, header)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with one row a case.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
@@ -144,7 +148,26 @@ def _recognise(content: bytes) -> str | None:
     return "a tar archive" if content[257:262] == b"ustar" else None
 
 
-def _read(content: bytes, extension: str, found: str | None, name: str) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """A file at hand, from which tables are read as Recipes ask; the last one is kept."""
+
+    name: str
+    content: bytes
+    _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
+
+    def read(self, sheet: str | None = None, header: int | None = None) -> pd.DataFrame:
+        """As ``read_table``."""
+        if (sheet, header) not in self._last:
+            frame = read_table(self.content, self.name, sheet, header)
+            self._last.clear()
+            self._last[sheet, header] = frame
+        return self._last[sheet, header]
+
+
+def _read(
+    content: bytes, extension: str, found: str | None, name: str, sheet: str | None, header: int | None
+) -> pd.DataFrame:
     expected = EXTENSIONS.get(extension)
     text, encoding = "", None
     if found is None:
@@ -158,8 +181,8 @@ def _read(content: bytes, extension: str, found: str | None, name: str) -> pd.Da
     if found == PARQUET:
         return read_parquet(content, name)
     if found == EXCEL:
-        return read_excel(content, name)
-    frame = {TEXT: read_delimited, ARFF: read_arff, JSON: read_json}[found](text)
+        return read_excel(content, name, sheet, header)
+    frame = read_delimited(text, header) if found == TEXT else {ARFF: read_arff, JSON: read_json}[found](text)
     if encoding is not None:
         frame.attrs["notes"] = (f"The text is not Unicode and was read as {encoding}.", *frame.attrs["notes"])
     return frame

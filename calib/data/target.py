@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,25 @@ import pandas as pd
 
 from calib.data.errors import DataError
 from calib.data.typed import MISSING, is_gap, label
+from calib.kernel.wording import counted
 
 MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
-NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth", "outcome", "actual", "response")
+NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")  # of labels and hardly anything else
+LIKELY = ("outcome", "actual", "response", "result", "diagnosis")  # of labels, and of other columns beside them
+CONVENTION = (  # what "no" and "yes" are called; the second is the positive class
+    *(("0", "1"), ("-1", "1"), ("-", "+"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
+    *(("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("off", "on")),
+    *(("nein", "ja"), ("falsch", "wahr"), ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("faux", "vrai")),
+    *(("no", "sí"), ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim")),
+    *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
+)
+# Words that say that the label is not known, which among words are values like any other until a person says so.
+NO_LABEL = frozenset(
+    (
+        *("unknown", "unk", "missing", "not known", "not available", "not applicable", "undefined", "undetermined"),
+        *("none", "nil", "n.a.", "na", "n/a", "nan", "-", "--", ".", "unbekannt", "k.a.", "inconnu", "desconocido"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -68,8 +84,65 @@ def _order(names: list[str]) -> Any:
     return lambda name: (values[name], name)
 
 
-def choose_classes(counts: Mapping[str, int], positive: Any = None) -> Classes:
+def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
+    """Label → the label it is another spelling of, differing in case and spaces only; of each the most frequent stays.
+
+    >>> spelt_alike({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
+    {'YES': 'Yes', 'yes': 'Yes'}
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in counts:
+        spellings.setdefault(_folded(name), []).append(name)
+    kept = {key: max(names, key=lambda name: counts[name]) for key, names in spellings.items()}
+    return {name: kept[_folded(name)] for name in counts if name != kept[_folded(name)]}
+
+
+def not_known(counts: Mapping[str, int]) -> list[str]:
+    """Labels that only say that the label is not known, where two classes are left without them.
+
+    >>> not_known({"no": 5, "unknown": 1, "yes": 3}), not_known({"none": 5, "some": 3})
+    (['unknown'], [])
+    """
+    found = [name for name in counts if _folded(name) in NO_LABEL]
+    return found if len(counts) - len(found) >= 2 else []
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def tidy_labels(
+    frame: pd.DataFrame, target: str, merge: bool = False, drop: Collection[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """The table with its label column tidied as a person chose, and what was done, one sentence each.
+
+    merge : labels that differ in case and spaces only become one · drop : labels that count as missing
+
+    >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["yes", "Yes", "no", "yes", "?!"]}), "y", True, ["?!"])
+    >>> frame["y"].tolist(), notes
+    (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' counts as 'yes'.", "Label '?!' counts as missing: 1 row."])
+    """
+    text = labels(frame, target)
+    other = spelt_alike(class_counts(frame, target)) if merge else {}
+    notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
+    text = text.replace(other)
+    counts, drop = text.value_counts(), list(dict.fromkeys(other.get(name, name) for name in drop))
+    for name in drop:
+        if name not in counts:
+            listed = ", ".join(map(repr, list(counts.index)[:MOST_CLASSES]))
+            raise DataError(f"There is no label {name!r} to leave out.", f"Labels are {listed}.")
+        notes.append(f"Label {name!r} counts as missing: {counted(int(counts[name]), 'row')}.")
+    tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(
+        **{target: text.mask(text.isin(drop)).to_numpy()}
+    )
+    tidy.attrs = {**frame.attrs, "spelling": {**frame.attrs.get("spelling", {}), target: {}}}
+    return tidy, notes
+
+
+def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "as chosen") -> Classes:
     """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
+
+    why : what the note says of a positive class that is given
 
     Raises DataError for fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
 
@@ -90,12 +163,36 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None) -> Classes:
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name))) if positive is None else match(positive, names)
     )
-    how = "as chosen" if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
+    how = why if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
         return Classes((negative, chosen), chosen, f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows).")
     note = f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
     return Classes((f"not {chosen}", chosen), chosen, note)
+
+
+def conventional(names: Collection[str]) -> str | None:
+    """Which of two labels says yes wherever labels are read, or None where no convention says so.
+
+    >>> conventional(["1.0", "0.0"]), conventional(["No", "YES"]), conventional(["not spam", "spam"])
+    ('1.0', 'YES', 'spam')
+    """
+    if len(names) != 2:
+        return None
+    plain = {_number_text(name): name for name in names}
+    for negative, positive in CONVENTION:
+        if plain.keys() == {negative, positive}:
+            return plain[positive]
+    for positive in plain:
+        if any(re.fullmatch(rf"(not|non|no)[ _-]?{re.escape(positive)}", other) for other in plain):
+            return plain[positive]
+    return None
+
+
+def _number_text(name: str) -> str:
+    """A label without regard to case, numbers as Python writes whole ones."""
+    value = _number(name)
+    return name.casefold() if value is None or not value.is_integer() else str(int(value))
 
 
 def match(positive: Any, names: list[str]) -> str:
@@ -123,19 +220,44 @@ def _number(text: str) -> float | None:
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:
-    """The column that is most likely the label: called so, else the last of two values, else of few; or None.
+    """The label column where there is hardly a doubt, else None: the choice is then among ``target_candidates``.
+
+    A column called so; else the only one of two values that is called like an outcome; else the only one of two values
+    or, without any, of few.
 
     >>> guess_target(pd.DataFrame({"x": [1.5, 2.5], "class": ["a", "b"]}))
     'class'
+    >>> guess_target(pd.DataFrame({"smoker": [0, 1], "surgery": ["no", "yes"]}))
     """
-    names = [str(name) for name in frame.columns]
-    few = {i: name for i, name in enumerate(names) if 2 <= _distinct(frame.iloc[:, i]) <= MOST_CLASSES}
-    for wanted in NAMES:
-        for name in few.values():
-            if re.sub(r"[^a-z_]", "", name.lower()) == wanted:
-                return name
-    two = [i for i in few if _distinct(frame.iloc[:, i]) == 2]
-    return few[max(two or few)] if few else None
+    few = _few_valued(frame)
+    named = [name for wanted in NAMES for name in few if _bare(name) == wanted]
+    likely = [name for name in few if _bare(name) in LIKELY]
+    two = [name for name in few if few[name] == 2]
+    for clear in (named[:1], [name for name in likely if name in two], list(dict.fromkeys([*likely, *(two or few)]))):
+        if len(clear) == 1:
+            return clear[0]
+    return None
+
+
+def target_candidates(frame: pd.DataFrame) -> list[str]:
+    """Columns that can be the label, the likeliest first: called so, of two values, or else of few.
+
+    >>> target_candidates(pd.DataFrame({"smoker": [0, 1, 0], "surgery": ["no", "yes", "no"], "outcome": [1, 2, 3]}))
+    ['outcome', 'smoker', 'surgery']
+    """
+    few = _few_valued(frame)
+    named = [name for wanted in (*NAMES, *LIKELY) for name in few if _bare(name) == wanted]
+    return list(dict.fromkeys([*named, *([name for name in few if few[name] == 2] or few)]))
+
+
+def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
+    """Column → its different values, of the columns that have from 2 to MOST_CLASSES."""
+    found = {str(name): _distinct(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}
+    return {name: values for name, values in found.items() if 2 <= values <= MOST_CLASSES}
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z_]", "", name.lower())
 
 
 def _distinct(column: pd.Series) -> int:

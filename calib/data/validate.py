@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+import numpy as np
 import pandas as pd
 
 from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
-from calib.data.target import choose_classes, class_counts, guess_target, labels
+from calib.data.leakage import leaks
+from calib.data.predictions import prepare_predictions, ranking_problems, scores_among_features
+from calib.data.target import (
+    choose_classes,
+    class_counts,
+    guess_target,
+    labels,
+    not_known,
+    spelt_alike,
+    target_candidates,
+)
 from calib.data.typed import typed_frame
 from calib.kernel.records import Problem
-from calib.kernel.wording import counted, quoted
+from calib.kernel.wording import counted, listed, number, quoted
 
 COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
 
@@ -22,11 +33,14 @@ def validate(
     positive: object = None,
     exclude: Collection[str] = (),
     rows_needed: int = 3,
+    content: str = "features",
+    scores: Collection[str] = (),
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
     exclude : columns that will not be used, about which nothing is said
     rows_needed : rows each class needs for the split asked for (training, calibration and test: one each)
+    content : "features", or "predictions" made elsewhere · scores : their columns, found out where there are none
 
     >>> [p.severity for p in validate(pd.DataFrame({"x": [1, 2], "y": ["a", "a"]}), "y")]
     ['error']
@@ -36,23 +50,76 @@ def validate(
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     found = [*_target(frame, target, positive, rows_needed)]
-    left_out = {str(target), *map(str, exclude)}
-    for name in sorted(set(map(str, exclude)) - set(typed.columns)):
-        found.append(Problem("error", None, f"There is no column {name!r} to leave out.", "Take it off the list."))
-    features = [inspect(typed[name], name) for name in typed.columns if name not in left_out]
-    for column in features:
-        found.extend(_feature(column))
-    if not any(column.usable for column in features):
-        found.append(Problem("error", None, "No column is left to learn from.", "Bring a table with more columns."))
-    found.extend(_duplicates(typed))
+    if content == "predictions":
+        usable = not any(problem.severity == "error" for problem in found)
+        found.extend(_predictions(frame, str(target), positive, scores) if usable else ())
+    else:
+        found.extend(_features(frame, typed, target, positive, exclude))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
+
+
+def _features(
+    frame: pd.DataFrame, typed: pd.DataFrame, target: str | None, positive: object, exclude: Collection[str]
+) -> Iterator[Problem]:
+    left_out = {str(target), *map(str, exclude)}
+    for name in sorted(set(map(str, exclude)) - set(typed.columns)):
+        yield Problem("error", None, f"There is no column {name!r} to leave out.", "Take it off the list.")
+    features = [inspect(typed[name], name) for name in typed.columns if name not in left_out]
+    for column in features:
+        yield from _feature(column)
+    if not any(column.usable for column in features):
+        yield Problem("error", None, "No column is left to learn from.", "Bring a table with more columns.")
+    yield from _duplicates(typed)
+    if target is not None and str(target) in typed.columns:
+        yield from _leaks(frame, typed, str(target), positive, features)
+        made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
+        if made:
+            said = f"{counted(len(made), 'column')} from 0 to 1 called like predictions: a model would learn from them."
+            remedy = "Judge them as predictions made elsewhere, or leave them out."
+            yield Problem(
+                "warning", listed(made), said, remedy, {"content": "predictions"}, "Judge them as predictions"
+            )
+
+
+def _leaks(
+    frame: pd.DataFrame, typed: pd.DataFrame, target: str, positive: object, features: list[Column]
+) -> Iterator[Problem]:
+    """Columns that give the label away."""
+    text = labels(frame, target)
+    try:
+        classes = choose_classes(class_counts(frame, target), positive)
+    except DataError:
+        return
+    rows = np.flatnonzero(text.notna())
+    y = (text.iloc[rows] == classes.positive).to_numpy().astype(np.intp)
+    for leak in leaks(typed.iloc[rows], y, features):
+        alone = "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
+        said = f"{alone[0].upper()}{alone[1:]} (AUC {number(leak.auc)}): the label may be known from what follows it."
+        remedy = "Leave it out, unless it is known before the outcome is."
+        yield Problem("warning", listed(leak.columns), said, remedy, {"exclude": leak.columns}, "Leave out")
+
+
+def _predictions(frame: pd.DataFrame, target: str, positive: object, scores: Collection[str]) -> Iterator[Problem]:
+    """What is taken as scores, and how these rank the classes."""
+    try:
+        data = prepare_predictions(frame, target, positive, list(scores) or None)
+    except DataError as error:
+        yield Problem("error", None, error.message, error.remedy)
+        return
+    others = [str(name) for name in frame.columns if str(name) not in (target, *data.X.columns)]
+    said = f"Taken as predictions made elsewhere, which are judged and calibrated as they are; {data.classes[1]!r} is "
+    said += "the positive class." + (f" Not taken as scores: {listed(others)}." if others else "")
+    remedy = "Take the columns as features if a model is to learn from them."
+    yield Problem("info", listed(list(data.X.columns)), said, remedy, {"content": "features"}, "Take as features")
+    yield from ranking_problems(data)
 
 
 def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_needed: int) -> Iterator[Problem]:
     if target is None or str(target) not in map(str, frame.columns):
         guess = guess_target(frame)
-        hint = f"Choose the column that holds the label{f', perhaps {guess!r}' if guess else ''}."
+        likely = [guess] if guess else target_candidates(frame)
+        hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
         said = "No label column is chosen." if target is None else f"There is no column {str(target)!r}."
         yield Problem("error", None, said, hint)
         return
@@ -67,6 +134,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     except DataError as error:
         yield Problem("error", target, error.message, error.remedy)
         return
+    yield from _spelling(target, counts)
     if len(counts) > 2:
         said = f"The label has {len(counts)} classes ({quoted(list(counts))}), and two are needed."
         remedy = "Choose the positive class; it is set against the rest." + (
@@ -81,6 +149,36 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         elif rows < COMFORTABLE:
             said = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
             yield Problem("warning", target, said, "Read the bands and intervals, or use cross-validated evaluation.")
+
+
+def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
+    """Labels that are one label spelt twice, and labels that are none; what to do about it is for a person to say."""
+    other = spelt_alike(counts)
+    if other:
+        kept = len(counts) - len(other)
+        said = f"{len(counts)} labels are {kept} but for case and spaces: " + ", ".join(
+            f"{name!r} is {meant!r}" for name, meant in list(other.items())[:5]
+        )
+        yield Problem(
+            "warning",
+            target,
+            f"{said}{' …' if len(other) > 5 else ''}.",
+            "Merge them, or correct the file.",
+            {"table": {"merge_labels": True}},
+            "Merge spellings",
+        )
+    unknown = not_known({name: rows for name, rows in counts.items() if name not in other})
+    none = [name for name in counts if other.get(name, name) in unknown]
+    if none:
+        rows = sum(counts[name] for name in none)
+        yield Problem(
+            "warning",
+            target,
+            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is not known; now it counts as a class.",
+            "Leave these rows out, unless it is a class of its own.",
+            {"table": {"drop_labels": tuple(none)}},
+            "Leave these rows out",
+        )
 
 
 def _feature(column: Column) -> Iterator[Problem]:
@@ -104,6 +202,13 @@ def _feature(column: Column) -> Iterator[Problem]:
             strays = column.strays or {}
             said = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
             yield Problem("warning", name, said, "They count as missing. Correct in the file those that mean a number.")
+    if column.role == "identifier" and column.usable:
+        said = (
+            f"Looks like an identifier whose values come back: {column.distinct:,} different ones. A model can learn "
+            "single ones by heart, and rows of one fall on both sides of the split, which flatters it."
+        )
+        remedy = "Leave it out. Rows of one still fall on both sides: one row for each would be safe."
+        yield Problem("warning", name, said, remedy, {"exclude": (name,)}, "Leave out")
     if column.infinite:
         said = f"{counted(column.infinite, 'infinite value')}."
         yield Problem("warning", name, said, "They count as missing. Replace them in the file by what they mean.")

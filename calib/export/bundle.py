@@ -34,7 +34,8 @@ side_by_side.csv  the metrics of all Recipes
 In each folder
 recipe.json       the Recipe alone, for the command line: python -m calib evaluate recipe.json DATA
 metrics.csv       every metric of every calibrator
-predictions.csv   a line a test row: its number in the file, label, score and probabilities; no features
+predictions.csv   a line a test row: its number (row 1 is the first below the header), label, score and
+                  probabilities; no features
 charts/           each chart as interactive HTML (with {plotly} beside it){images} and its numbers as CSV
 calibrators/      the fitted calibrators as JSON lookup tables
 

@@ -9,6 +9,7 @@ from calib.analysis.decision import Decision
 from calib.analysis.explain import Explained
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
+from calib.sources import reading
 
 FILE = "YOUR FILE"
 
@@ -95,12 +96,15 @@ def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]
     if not digests:
         return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
     names = [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
+    # A file of which Recipes ask for a sheet or a header line is handed over as it is, to be read as each of them says.
+    reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
     listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
     return (
-        "from pathlib import Path\n\nfrom calib import Recipe, evaluate\nfrom calib.data import read_table\n"
+        "from pathlib import Path\n\nfrom calib import Recipe, evaluate\n"
+        f"from calib.data import {reader.partition('(')[0]}\n"
         "from calib.sources import digest, load\n",
         f"uploads = {{}}  # Recipes know a file by the digest of its content\nfor file in ({listed}):\n"
-        "    content = Path(file).read_bytes()\n    uploads[digest(content)] = read_table(content, file)\n\n",
+        f"    content = Path(file).read_bytes()\n    uploads[digest(content)] = {reader}\n\n",
     )
 
 

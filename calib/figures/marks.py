@@ -24,7 +24,7 @@ class Marks:
     """One mark a group of rows, arrays (k,).
 
     x, y : mean position · count : rows · share : that of class 1 · value : mean of what the colour says
-    row : the number in the file of one of its rows · cells : whether the groups are cells of a grid, not equal points
+    row : the number of one of its rows · cells : whether the groups are cells of a grid, not equal points
     """
 
     x: np.ndarray

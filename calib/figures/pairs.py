@@ -48,12 +48,12 @@ class Pairs:
 
 
 def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
-    """One line a test row: its number in the file, label 0/1, score, p0, p1, p and the interval's width."""
+    """One line a test row: its number, label 0/1, score, p0, p1, p and the interval's width."""
     said = evaluation.predictions[calibrator]
     p0, p1 = said.pairs.T
     return pd.DataFrame(
         {
-            "row": evaluation.dataset.X.index[evaluation.rows],
+            "row": evaluation.dataset.row_numbers[evaluation.rows],
             "label": evaluation.y,
             "score": evaluation.scores,
             "p0": p0,
@@ -79,7 +79,7 @@ def prepare(
 ) -> Pairs:
     """The pairs of one interval method.
 
-    color : "label", "width" or "score" · row : number in the file of the row to ring
+    color : "label", "width" or "score" · row : number of the row to ring
     """
     table = pair_table(evaluation, calibrator)
     p0, p1, y = (table[name].to_numpy() for name in ("p0", "p1", "label"))

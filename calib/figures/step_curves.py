@@ -63,7 +63,7 @@ class Steps:
 
 
 def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
-    """The step curves of Venn–Abers; ``row`` is the number in the file of the row whose score is marked.
+    """The step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
 
     Raises InputError where there are none: no calibration set, or a new fit for every object.
     """

@@ -50,7 +50,7 @@ class DrawnTree:
 
 
 def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) -> DrawnTree:
-    """The tree from node ``root`` on, with the way of a row of the file. Raises InputError where there is no such."""
+    """The tree from node ``root`` on, with the way of a row by its number. Raises InputError if there is none."""
     top = root or 0
     if top >= len(tree.nodes):
         raise InputError(f"node must be one of this tree's numbers, 0 to {len(tree.nodes) - 1}, but is {top}.")

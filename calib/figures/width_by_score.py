@@ -48,7 +48,7 @@ def score_range(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | None = None) -> WidthByScore:
-    """Widths of one interval method; ``row`` is the number in the file of the row to ring."""
+    """Widths of one interval method; ``row`` is the number of the row to ring."""
     table = pair_table(evaluation, calibrator)
     score, width, y = (table[name].to_numpy() for name in ("score", "width", "label"))
     marks = gather(score, width, y, y, table.row.to_numpy())

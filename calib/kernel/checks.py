@@ -310,7 +310,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
             f"{name} must be finite, but {int((~np.isfinite(array)).sum())} values are missing or infinite "
-            f"(the first in row {row}, column {column}). Remove or replace them."
+            f"(the first at index [{row}, {column}]). Remove or replace them."
         )
     return array
 

@@ -43,6 +43,16 @@ class Dataset:
         return len(self.y)
 
     @cached_property
+    def row_numbers(self) -> np.ndarray:
+        """Int array (n,): what each row is called wherever a person meets it. Row 1 is the first below the header.
+
+        ``X.index`` holds positions in the table, from 0; of an index that holds none, the rows given are the table.
+        """
+        index = self.X.index
+        positions = index.to_numpy() if pd.api.types.is_integer_dtype(index.dtype) else np.arange(self.n)
+        return positions + 1
+
+    @cached_property
     def digest(self) -> str:
         """Sixteen hexadecimal digits over every value, name, type and label: the same data, the same digest."""
         h = hashlib.blake2b(digest_size=8)
@@ -91,12 +101,16 @@ class Problem:
     """Something about a table that a person should know before trusting what is made of it.
 
     severity : "error" (nothing can be computed), "warning" (it can, with care) or "info"
+    fix : the remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no setting
+    action : what a button that does so says
     """
 
     severity: str
     column: str | None
     message: str
     remedy: str
+    fix: Mapping[str, Any] | None = None
+    action: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import streamlit as st
 from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import SAMPLES
+from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.models import MODELS
@@ -19,6 +20,8 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import state, work
 from pages.ui.state import control
 from pages.ui.text import plain
+
+KEPT_FINDINGS = 6
 
 LABELS = {
     "uniform": "Equal width",
@@ -82,6 +85,7 @@ def choose_data(key: str) -> dict[str, Any]:
     return {
         "data": key,
         "data_params": (),
+        "table": upload.frame.attrs.get("stated", {}) if upload else (),
         "content": "predictions" if predictions else "features",
         "target": upload.target if upload else None,
         "positive": None,
@@ -155,6 +159,21 @@ def _scores(recipe: Recipe) -> None:
         help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
     )
     _judged_on(recipe, "The other rows fit the calibrators.")
+
+
+def score_findings(recipe: Recipe) -> None:
+    """Where the scores in use rank the classes backwards, or not at all: said on every page that judges them."""
+    try:
+        data = work.load(recipe)
+    except InputError:
+        return  # the page itself says why
+    found = work.kept("findings", KEPT_FINDINGS).get_or_make(data.digest, lambda: ranking_problems(data))
+    columns = list(data.X.columns)
+    for problem in found:
+        if problem.column == (recipe.score if recipe.score in columns else columns[0]):
+            st.warning(f"**{plain(problem.column)}**: {plain(problem.message)} {plain(problem.remedy)}")
+            if problem.fix:
+                st.button(plain(problem.action), key="turn", on_click=state.update, kwargs=dict(problem.fix))
 
 
 def parameter_control(parameter: Parameter, field: str, value: Any) -> None:

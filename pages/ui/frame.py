@@ -164,6 +164,8 @@ def open_page(script: str) -> Recipe:
         _heading(page)
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
+    if "model" in page.controls and state.recipe().content == "predictions":
+        controls.score_findings(state.alone(state.recipe()))
     return state.alone(state.recipe())
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons
+from calib.data import TableFile
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
 
@@ -20,12 +21,13 @@ def recipe() -> Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A file brought in this session, parsed once: its table, and what it seems to be."""
+    """A file brought in this session, parsed once: its table, and what it seems to be; the file to read otherwise."""
 
     name: str
     frame: pd.DataFrame
     target: str | None
     predictions: bool
+    file: TableFile
 
 
 def uploads() -> dict[str, Upload]:
@@ -38,9 +40,9 @@ def files() -> dict[str, str]:
     return {digest: upload.name for digest, upload in uploads().items()}
 
 
-def frames() -> dict[str, pd.DataFrame]:
-    """Digest → table, as ``calib.sources`` takes them."""
-    return {digest: upload.frame for digest, upload in uploads().items()}
+def frames() -> dict[str, TableFile]:
+    """Digest → file, as ``calib.sources`` takes them."""
+    return {digest: upload.file for digest, upload in uploads().items()}
 
 
 def say(message: str | None) -> None:

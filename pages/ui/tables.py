@@ -28,6 +28,11 @@ MAIN = (
 )
 
 
+def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose index counts from 0, with its rows called by their numbers."""
+    return table.set_axis((table.index + 1).rename("row"), axis=0)
+
+
 def headline(evaluation: Evaluation, choice: str | None, found: Differences | None) -> None:
     """The person's own model in four numbers, then what the recommended method makes of it, with intervals.
 

@@ -103,6 +103,7 @@ def kept_tables() -> Kept:
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
+    key += (recipe.table,)
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return kept("datasets", KEPT_FITS).get_or_make(key, lambda: sources.load(recipe, state.frames()))
 

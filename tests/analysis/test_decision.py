@@ -134,9 +134,9 @@ def test_open_cases_are_listed_widest_first_with_their_features(evaluation):
     assert (table["lower end"] <= 0.25).all()
     assert (table["upper end"] > 0.25).all()
     assert (np.diff(table["upper end"] - table["lower end"]) <= 1e-12).all()
-    features = evaluation.dataset.X.loc[table["row"]]
+    features = evaluation.dataset.X.loc[table["row"] - 1]
     pd.testing.assert_frame_equal(table[features.columns], features, check_names=False)
-    position = {row: i for i, row in enumerate(evaluation.dataset.X.index[evaluation.rows])}
+    position = {row + 1: i for i, row in enumerate(evaluation.dataset.X.index[evaluation.rows])}
     np.testing.assert_array_equal(table["venn_abers"], [said.p[position[row]] for row in table["row"]])
     assert len(decision.undecided_frame("venn_abers", 2)) == 2
 

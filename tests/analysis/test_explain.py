@@ -36,7 +36,7 @@ def test_the_fits_give_the_prediction_of_every_tenth_row(changes):
     said, made = evaluation(**changes), fitted(**changes)
     predictions = said.predictions["venn_abers"]
     for position in range(0, len(said.y), 10):
-        row = int(said.dataset.X.index[said.rows[position]])
+        row = int(said.dataset.X.index[said.rows[position]]) + 1
         one = explain(said, made, row)
         assert (one.row, one.position, one.label, one.name) == (
             row,
@@ -69,7 +69,7 @@ def test_the_merge_rule_is_the_recipes(rule):
 def test_a_pool_holds_the_objects_between_its_ends_and_the_object_itself():
     said, made = evaluation(), fitted()
     (part,) = made.parts
-    for row in said.dataset.X.index[said.rows[::15]]:
+    for row in said.dataset.X.index[said.rows[::15]] + 1:
         one = explain(said, made, row).fits[0]
         for fit in (one.zero, one.one):
             inside = (part.placed.scores >= fit.pool[0]) & (part.placed.scores <= fit.pool[1])
@@ -83,7 +83,7 @@ def test_out_of_bag_leaves_the_reference_object_out():
     said, made = evaluation(**changes), fitted(**changes)
     (part,) = made.parts
     for position in range(0, len(said.y), 9):
-        fit = explain(said, made, int(said.dataset.X.index[said.rows[position]])).fits[0].zero
+        fit = explain(said, made, int(said.dataset.X.index[said.rows[position]]) + 1).fits[0].zero
         removed = int(part.tests.reference[position])
         left = np.delete(part.placed.scores, removed)
         assert fit.counts.sum() == len(left) + 1
@@ -106,7 +106,7 @@ def test_the_widest_row_is_the_widest():
 
 def test_rows_that_are_no_test_rows_are_refused_with_the_remedy():
     said, made = evaluation(), fitted()
-    trained = int(said.dataset.X.index[made.parts[0].train[0]])
+    trained = int(said.dataset.X.index[made.parts[0].train[0]]) + 1
     for row in (trained, 2, 10**9):
         with pytest.raises(InputError, match=f"Row {row} is not among the .* test rows.*Choose"):
             explain(said, made, row)

@@ -56,7 +56,7 @@ def walk(point, row):
 
 def test_every_rows_way_is_the_one_walked_by_hand(point, tree):
     for position, row in enumerate(DATA.X.index[:120]):
-        assert tree.path_of(int(row)) == walk(point, position)
+        assert tree.path_of(int(row) + 1) == walk(point, position)
 
 
 def test_training_and_test_rows_are_counted_in_every_node_they_pass(point, tree):
@@ -137,7 +137,7 @@ def test_the_table_is_the_leaves_by_rising_p_with_what_came_of_them(tree):
 
 
 def test_a_row_that_is_not_there_is_refused_by_its_number(tree):
-    missing = next(i for i in range(2000) if i not in set(DATA.X.index))
+    missing = next(i for i in range(1, 2000) if i - 1 not in set(DATA.X.index))
     with pytest.raises(InputError, match=f"Row {missing} is not among the 400 rows"):
         tree.path_of(missing)
 

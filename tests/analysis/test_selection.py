@@ -83,7 +83,7 @@ def test_the_list_holds_number_class_predictions_and_features_of_the_rows():
     rows, frame = selected_rows(e), selected_frame(e)
     X = e.dataset.X.iloc[e.rows[rows]]
     assert list(frame.columns) == ["row", "class", *METHODS, "a", "b"]
-    np.testing.assert_array_equal(frame["row"], X.index)
+    np.testing.assert_array_equal(frame["row"], X.index + 1)
     np.testing.assert_array_equal(frame["class"] == "yes", e.y[rows] == 1)
     np.testing.assert_array_equal(frame["venn_abers"], e.predictions["venn_abers"].p[rows])
     pd.testing.assert_frame_equal(frame[["a", "b"]], X)

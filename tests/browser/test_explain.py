@@ -75,7 +75,7 @@ def test_a_line_of_the_table_explains_its_row(tab, evaluation):
 
 
 def test_a_link_to_a_row_opens_on_its_explanation_in_the_dark_too(new_tab, evaluation):
-    row = int(evaluation.dataset.X.index[evaluation.rows[5]])
+    row = int(evaluation.dataset.X.index[evaluation.rows[5]]) + 1
     tab = new_tab(color_scheme="dark", width=390)
     tab.open("explore_venn_abers", **QUERY, row=str(row), color="width")
     assert_explained(tab, evaluation, row)

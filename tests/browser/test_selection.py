@@ -78,7 +78,7 @@ def test_a_box_picks_the_bins_inside_it_and_a_link_shows_them_to_others(tab, new
     picked = np.zeros(len(evaluation.y), bool)
     for key, (_, inside) in zip(("none", "platt"), parts, strict=True):
         picked |= np.isin(np.minimum(np.floor(evaluation.predictions[key].p * 10 + 1e-9), 9), inside)
-    assert sorted(table["row"]) == sorted(evaluation.dataset.X.index[evaluation.rows[picked]])
+    assert sorted(table["row"]) == sorted(evaluation.dataset.X.index[evaluation.rows[picked]] + 1)
 
     other = new_tab()
     other.page.goto(tab.link())

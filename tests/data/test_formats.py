@@ -117,7 +117,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
         page.append([1, "a"])
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
-    assert "only the first, 'one'" in frame.attrs["notes"][0]
+    assert "only 'one'" in frame.attrs["notes"][0]
     with pytest.raises(DataError, match="no filled sheet"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="Two columns are called 'x'"):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from calib.data import DataError, Matrix, describe_preparation, preprocessor
+from calib.data.matrix import imputations
 
 DAY = pd.Timestamp("2020-03-02 12:00")  # a Monday
 TRAIN = pd.DataFrame(
@@ -209,3 +210,32 @@ def test_the_description_names_each_column_once_and_what_takes_the_place_of_gaps
     assert "training median, 4," in done["size"]
     assert done["flag"] == done["k"] == "used as it is"
     assert "month and weekday" in done["when"]
+
+
+def test_every_gap_is_said_and_filled_as_it_is_said():
+    """Sentence by sentence against the matrix itself, also what the training rows have no gap in."""
+    rng = np.random.default_rng(1)
+    n = 60
+    X = pd.DataFrame(
+        {
+            "whole": rng.random(n),
+            "number": pd.Series(rng.random(n)).mask(rng.random(n) < 0.3),
+            "flag": pd.array(np.where(rng.random(n) < 0.3, None, rng.random(n) < 0.5), dtype="boolean"),
+            "day": pd.Series(pd.date_range("2024-01-01", periods=n)).mask(rng.random(n) < 0.3),
+            "town": pd.Series(rng.choice(["Ulm", "Bonn"], n)).mask(rng.random(n) < 0.3).astype("category"),
+        }
+    )
+    said = imputations(X)
+    for name in X:
+        gaps = X[name].isna().sum()
+        assert sum(f"{name} ({gaps} gaps)" in sentence for sentence in said) == (gaps > 0)
+    matrix = Matrix().fit(X)
+    out = pd.DataFrame(matrix.transform(X), columns=matrix.get_feature_names_out())
+    for name in ("number", "flag"):
+        known = X[name].dropna().astype(float)
+        assert (out[name][X[name].isna()] == known.median()).all()
+    assert (out["day (month)"][X["day"].isna()] == X["day"].dt.month.median()).all()
+    for name in ("number", "flag", "day"):
+        np.testing.assert_array_equal(out[f"{name} is missing"], X[name].isna())
+    np.testing.assert_array_equal(out["town = (missing)"], X["town"].isna())
+    assert imputations(X[["whole"]]) == []

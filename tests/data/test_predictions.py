@@ -13,6 +13,7 @@ from calib.data import (
     read_table,
     score_columns,
 )
+from calib.data.predictions import ranking_problems, scores_among_features
 
 N = 200
 RNG = np.random.default_rng(2)
@@ -35,21 +36,112 @@ def test_scores_become_the_columns_of_x():
 def test_scores_can_be_chosen_and_the_rest_is_named():
     data = prepare_predictions(FRAME.assign(fold=RNG.integers(0, 3, N)), "label", scores=["margin"])
     assert data.X.columns.tolist() == ["margin"]
-    assert data.notes[-1] == "Not used: p_forest, fold."
+    assert data.notes[-1] == "Not used as scores: p_forest, fold."
 
 
-def test_the_positive_class_is_the_one_the_scores_grow_with():
-    common = FRAME.assign(label=np.where(Y, "well", "sick"))  # now the frequent class is the one scored
-    common["p_forest"] = 1 - common["p_forest"]
-    common["margin"] = -common["margin"]
-    data = prepare_predictions(common, "label")
-    assert data.classes == ("well", "sick")
-    assert data.y.mean() > 0.5
-    assert roc_auc_score(data.y, data.X["p_forest"]) > 0.5
-    assert "because the scores grow with it" in data.notes[0]
-    chosen = prepare_predictions(common, "label", "well")
-    assert chosen.classes == ("sick", "well")
-    assert "as chosen" in chosen.notes[0]
+LABELS = [
+    ((0, 1), "1"),
+    ((-1, 1), "1"),
+    ((0.0, 1.0), "1"),
+    ((False, True), "True"),
+    (("no", "yes"), "yes"),
+    (("NO", "Yes"), "Yes"),
+    (("n", "y"), "y"),
+    (("F", "T"), "T"),
+    (("negative", "positive"), "positive"),
+    (("-", "+"), "+"),
+    (("nein", "ja"), "ja"),
+    (("не", "да"), None),
+    (("нет", "да"), "да"),
+    (("not churned", "churned"), "churned"),
+    (("stayed", "left"), None),
+]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+@pytest.mark.parametrize(("pair", "positive"), LABELS)
+def test_scores_never_turn_the_labels_round(pair, positive, share):
+    """Whatever the scores say: the conventional class, else the rarer one, and the Brier score of the table as is."""
+    y = np.arange(N) % 10 < 10 * share
+    scores = np.random.default_rng(5).permutation(N) / N
+    for given in (scores, 1 - scores, 0.9 - 0.8 * y, 0.1 + 0.8 * y):
+        data = prepare_predictions(pd.DataFrame({"y": np.array(pair)[y.astype(int)], "model": given}), "y")
+        rarer = str(pair[int(share < 0.5)])
+        assert data.classes[1] == (rarer if positive is None else positive)
+        ones = y == (data.classes[1] == str(np.array(pair)[1]).removesuffix(".0"))
+        assert ((data.X["model"] - data.y) ** 2).mean() == pytest.approx(((given - ones) ** 2).mean())
+
+
+@pytest.mark.parametrize(
+    ("names", "labels", "positive"),
+    [
+        (["p_yes"], ("no", "yes"), "yes"),
+        (["p_no"], ("no", "yes"), "no"),
+        (["prob_0"], (0, 1), "0"),
+        (["prob_1"], (0, 1), "1"),
+        (["probability of malignant"], ("benign", "malignant"), "malignant"),
+        (["score_benign"], ("benign", "malignant"), "benign"),
+        (["predBenign"], ("benign", "malignant"), "benign"),
+        (["P(not left)"], ("left", "not left"), "not left"),
+        (["score_0"], (0, 1), "1"),  # the first score, not that of class 0
+        (["score_0", "score_1"], (0, 1), "1"),
+        (["p_no", "p_yes"], ("no", "yes"), "yes"),
+        (["p_a", "p_b"], ("a", "b"), "a"),  # both are named: the rarer one
+        (["p_no", "forest"], ("no", "yes"), "no"),
+    ],
+)
+def test_a_score_column_may_be_named_after_its_class(names, labels, positive):
+    rng = np.random.default_rng(0)
+    label = np.array(labels)[(np.arange(60) % 3 == 0).astype(int) ^ (labels == ("a", "b"))]
+    data = prepare_predictions(pd.DataFrame({"y": label, **{name: rng.random(60) for name in names}}), "y")
+    assert data.classes[1] == positive
+
+
+def test_of_two_columns_that_add_up_to_one_the_positive_class_s_is_the_score():
+    p = RNG.random(N).round(4)
+    data = prepare_predictions(pd.DataFrame({"y": Y.astype(int), "prob_0": 1 - p, "prob_1": p}), "y")
+    assert data.X.columns.tolist() == ["prob_1"]
+    assert data.classes == ("0", "1")
+    assert "Not used as scores: prob_0." in data.notes
+    both = prepare_predictions(pd.DataFrame({"y": Y.astype(int), "prob_0": p**2, "prob_1": p}), "y")
+    assert both.X.columns.tolist() == ["prob_0", "prob_1"]
+
+
+def backwards(n=400, strength=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return pd.DataFrame({"y": y, "model": np.clip(0.5 - strength * (y - 0.5) + rng.normal(0, 0.15, n), 0, 1)})
+
+
+def test_scores_that_rank_the_classes_backwards_are_a_finding_with_a_switch():
+    frame = backwards()
+    data = prepare_predictions(frame, "y")
+    (found,) = ranking_problems(data)
+    assert found.severity == "warning"
+    area = roc_auc_score(frame["y"], frame["model"])
+    assert f"rank the classes backwards: AUC {area:.3f} [" in found.message
+    assert any("model: These scores rank the classes backwards" in note for note in data.notes)
+    assert found.fix == {"positive": "0"}
+    turned = prepare_predictions(frame, "y", **found.fix)
+    assert ranking_problems(turned) == []
+    assert roc_auc_score(turned.y, turned.X["model"]) == pytest.approx(1 - area)
+
+
+def test_an_area_that_may_be_one_half_is_no_better_than_chance():
+    frame = backwards(strength=0.02, seed=4)
+    (found,) = ranking_problems(prepare_predictions(frame, "y"))
+    assert 0.44 < roc_auc_score(frame["y"], frame["model"]) < 0.5
+    assert "no better than chance, if anything backwards: AUC 0.4" in found.message
+    (found,) = ranking_problems(prepare_predictions(frame, "y", "0"))
+    assert "no better than chance: AUC 0.5" in found.message
+    assert found.fix is None
+
+
+def test_of_several_classes_none_can_be_switched_to():
+    frame = backwards().assign(y=lambda t: np.where(t.y == 0, RNG.choice(["a", "b"], len(t)), "c"))
+    (found,) = ranking_problems(prepare_predictions(frame, "y", "c"))
+    assert "backwards" in found.message
+    assert found.fix is None
 
 
 def test_scores_that_say_nothing_leave_the_rarer_class():
@@ -102,9 +194,12 @@ def test_identifiers_and_words_are_no_scores():
         ({"y": Y.astype(int), "p": GOOD}, True),
         ({"y": Y.astype(int), "nb": GOOD, "forest": GOOD**2}, True),
         ({"y": Y.astype(int), "score1": 4 * GOOD, "score2": 9 * GOOD}, True),
-        ({"y": Y.astype(int), "y_prob": GOOD, "svm_margin": 9 * GOOD, "y_pred": GOOD > 0.5}, False),
+        ({"y": Y.astype(int), "y_prob": GOOD, "svm_margin": 9 * GOOD, "y_pred": GOOD > 0.5}, True),
         ({"y": Y.astype(int), "age": 40 + 9 * GOOD}, False),
-        ({"y": Y.astype(int), "p": GOOD, "colour": RNG.choice(["r", "g", "b"], N)}, False),
+        ({"y": Y.astype(int), "p": GOOD, "colour": RNG.choice(["r", "g", "b"], N)}, True),
+        ({"y": Y.astype(int), "share": GOOD, "colour": RNG.choice(["r", "g", "b"], N)}, False),
+        ({"y": Y.astype(int), "nb": GOOD, "forest": GOOD**2, "sample_weight": RNG.random(N)}, True),
+        ({"y": Y.astype(int), "p": GOOD, "age": RNG.integers(18, 90, N)}, False),
         ({"y": Y.astype(int), **{f"x{i}": RNG.random(N) for i in range(8)}}, False),
         ({"y": Y.astype(int)}, False),
         ({"x": GOOD}, False),
@@ -112,6 +207,41 @@ def test_identifiers_and_words_are_no_scores():
 )
 def test_a_table_of_predictions_is_told_from_one_of_cases(columns, answer):
     assert looks_like_predictions(pd.DataFrame(columns)) is answer
+
+
+BESIDE = pd.DataFrame(
+    {
+        "y_true": Y.astype(int),
+        "model_a": GOOD,
+        "model_b": GOOD**2,
+        "sample_weight": RNG.random(N),
+        "date": pd.date_range("2024-01-01", periods=N),
+        "hospital": RNG.choice(["north", "south"], N),
+    }
+)
+
+
+def test_weights_dates_and_groups_may_stand_beside_predictions_and_are_no_scores():
+    assert looks_like_predictions(BESIDE)
+    assert score_columns(BESIDE, "y_true") == ["model_a", "model_b"]
+    data = prepare_predictions(BESIDE, "y_true")
+    assert data.X.columns.tolist() == ["model_a", "model_b"]
+    assert "Not used as scores: sample_weight, date, hospital." in data.notes
+
+
+def test_predictions_among_features_are_noticed_not_taken():
+    frame = BESIDE.assign(age=RNG.integers(18, 90, N), income=RNG.normal(3e4, 1e3, N))
+    assert not looks_like_predictions(frame)
+    assert scores_among_features(frame, "y_true") == ["model_a", "model_b"]
+    assert scores_among_features(frame.rename(columns={"model_a": "share", "model_b": "rate"}), "y_true") == []
+
+
+def test_columns_of_no_other_sign_are_scores_as_a_last_resort():
+    assert score_columns(pd.DataFrame({"y": [0, 1, 1], "grade": [1, 4, 5]}), "y") == ["grade"]
+    assert score_columns(pd.DataFrame({"y": [0, 1, 1], "svm": [-0.5, 1.5, 2.0], "nb": [0.1, 0.4, 0.9]}), "y") == [
+        "svm",
+        "nb",
+    ]
 
 
 def test_the_label_of_predictions_is_guessed():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.data import DataError, class_counts, guess_target
+from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.target import choose_classes, labels, match
 
 
@@ -104,7 +104,42 @@ def test_a_column_that_is_not_there_is_refused():
         ({"x": [[1], [2]]}, "x"),
         ({"x": np.arange(60.0)}, None),
         ({"x": [1, 1]}, None),
+        ({"lesion": [0, 1, 1], "surgery": [1, 0, 1], "outcome": [1, 2, 3]}, None),  # asked for
+        ({"lesion": [0, 1, 1], "surgery": [1, 0, 1]}, None),
+        ({"lesion": [0, 1, 1], "outcome": [1, 2, 3]}, None),
+        ({"lesion": [0, 1, 1], "outcome": [1, 2, 1], "age": [5, 6, 7]}, "outcome"),
+        ({"lesion": [0, 1, 1], "outcome": [1, 2, 1], "diagnosis": [1, 2, 1]}, None),
+        ({"town": list("abc"), "grade": [1, 2, 3]}, None),
+        ({"class": [0, 1], "label": [0, 1], "x": [0, 1]}, "label"),
     ],
 )
 def test_the_label_column_is_guessed(columns, target):
     assert guess_target(pd.DataFrame(columns)) == target
+
+
+def test_a_label_that_is_in_doubt_is_among_the_candidates():
+    frame = pd.DataFrame(
+        {"x": np.arange(60.0), "smokes": [0, 1] * 30, "outcome": [1, 2, 3] * 20, "sick": ["n", "y"] * 30}
+    )
+    assert target_candidates(frame) == ["outcome", "smokes", "sick"]
+    assert target_candidates(frame[["x"]]) == []
+    assert target_candidates(pd.DataFrame({"town": list("abc"), "grade": [1, 2, 3]})) == ["town", "grade"]
+
+
+def test_tidy_labels_change_the_label_alone():
+    frame = pd.DataFrame({"y": ["A", "a", "a", "b", None], "x": [1, 2, 3, 4, 5]})
+    before = frame.copy(deep=True)
+    tidy, notes = tidy_labels(frame, "y", merge=True, drop=["b"])
+    assert class_counts(tidy, "y") == {"a": 3}
+    assert notes == ["Label 'A' counts as 'a'.", "Label 'b' counts as missing: 1 row."]
+    pd.testing.assert_series_equal(tidy["x"], before["x"])
+    pd.testing.assert_frame_equal(frame, before)
+    with pytest.raises(DataError, match=r"no label 'c'.*'b'"):
+        tidy_labels(frame, "y", drop=["c"])
+
+
+def test_numbers_keep_the_spelling_of_the_file():
+    frame = pd.DataFrame({"y": [1.0, 2.0, 9.0]})
+    frame.attrs["spelling"] = {"y": {1.0: "1.0", 2.0: "2.0", 9.0: "9.0"}}
+    tidy, _ = tidy_labels(frame, "y", drop=["9.0"])
+    assert class_counts(tidy, "y") == {"1.0": 1, "2.0": 1}

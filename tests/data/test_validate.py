@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import read_table, validate
+from calib.data import read_table, tidy_labels, validate
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -121,3 +121,59 @@ def test_a_file_with_all_its_troubles_at_once():
         p.column: p.message for p in validate(read_table(text.encode(), "t.csv"), "target") if p.column != "target"
     }
     assert problems.keys() == {"id", "when", "note", "flat", "empty", "v"}
+
+
+def test_labels_of_one_meaning_are_proposed_for_merging():
+    spelt = GOOD["target"].astype(object).to_numpy(copy=True)
+    spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
+    frame = GOOD.assign(target=spelt)
+    merge, drop = (p for p in validate(frame, "target") if p.fix and "table" in p.fix)
+    assert "6 labels are 3 but for case and spaces" in merge.message
+    assert "'YES' is 'yes'" in merge.message
+    assert "'Unknown' is 'unknown'" in merge.message
+    assert merge.fix == {"table": {"merge_labels": True}}
+    assert "(5 rows) may mean that the label is not known" in drop.message
+    assert set(drop.fix["table"]["drop_labels"]) == {"unknown", "Unknown"}
+    for merged in (True, False):  # in either order of the clicks
+        tidy, _ = tidy_labels(frame, "target", merged, drop.fix["table"]["drop_labels"])
+        assert tidy["target"].isna().sum() == 5
+        assert tidy["target"].nunique() == (2 if merged else 4)
+    assert validate(tidy_labels(frame, "target", True, ["unknown"])[0].dropna(), "target") == []
+
+
+@pytest.mark.parametrize("labels", [["none", "some"], ["-", "+"], ["unknown", "known"], ["No", "yes"]])
+def test_two_labels_are_two_classes_whatever_they_are_called(labels):
+    assert validate(GOOD.assign(target=np.where(GOOD["target"] == "yes", *labels)), "target") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "repeats"),
+    [
+        ("customer_id", RNG.integers(10_000, 10_080, N), True),
+        ("customerID", [f"C{i:05d}" for i in RNG.integers(0, 80, N)], True),
+        ("id", np.arange(N) // 2 + 1000, True),
+        ("hospital_id", RNG.integers(0, 12, N), False),  # a dozen codes are a category
+        ("number_of_calls", RNG.integers(0, 60, N), False),
+        ("acid", RNG.integers(0, 80, N), False),
+    ],
+)
+def test_a_key_whose_values_come_back_is_named_with_a_remedy(name, values, repeats):
+    problems = [p for p in validate(GOOD.assign(**{name: values}), "target") if p.column == name]
+    assert [p.fix for p in problems] == ([{"exclude": (name,)}] if repeats else [])
+    if repeats:
+        assert "both sides of the split" in problems[0].message
+
+
+def test_the_label_is_asked_for_with_the_candidates():
+    frame = GOOD.rename(columns={"target": "lesion"}).assign(outcome=RNG.integers(1, 4, N), smokes=RNG.random(N) < 0.5)
+    (problem,) = [p for p in validate(frame, None) if p.severity == "error"]
+    assert "'outcome', 'colour', 'lesion', 'smokes'" in problem.remedy
+
+
+def test_predictions_are_not_judged_as_features():
+    frame = pd.DataFrame({"y": GOOD["target"], "p": RNG.random(N), "q": (GOOD["target"] == "no") * 0.5 + 0.25})
+    problems = validate(frame, "y", content="predictions")
+    assert [p.severity for p in problems] == ["warning", "warning", "info"]
+    assert {p.column for p in problems} == {"p", "q", "p and q"}
+    assert validate(frame, "y", content="predictions", scores=["nothing"])[0].severity == "error"
+    assert any("tells the classes apart" in p.message for p in validate(frame, "y"))

@@ -21,7 +21,7 @@ def test_every_row_is_in_one_mark_with_its_own_pair(method, color):
     assert counted == {tuple(pair): n for pair, n in zip(pairs, counts, strict=True)}
     table = record.to_frame()
     np.testing.assert_array_equal(table[["p0", "p1"]], predictions.pairs)
-    np.testing.assert_array_equal(table["row"], said.dataset.X.index[said.rows])
+    np.testing.assert_array_equal(table["row"], said.dataset.X.index[said.rows] + 1)
     assert f"{np.median(predictions.width):.3g}"[:5] in record.title
     drawn = sum(trace.customdata[:, 1].sum() for trace in draw(record).data if trace.customdata is not None)
     assert drawn == len(said.y)
@@ -60,13 +60,13 @@ def test_the_list_begins_with_the_widest_or_with_the_row_and_its_likes():
     said = evaluation()
     widths = listed_rows(said, "venn_abers")["width"].to_numpy()
     assert (np.diff(widths) <= 0).all()
-    row = int(said.dataset.X.index[said.rows[7]])
+    row = int(said.dataset.X.index[said.rows[7]]) + 1
     table = listed_rows(said, "venn_abers", row)
     assert table["row"].iloc[0] == row
     own = table.iloc[0]
     distance = np.hypot(table["p0"] - own["p0"], table["p1"] - own["p1"]).to_numpy()
     assert (np.diff(distance) >= 0).all()
-    assert sorted(table["row"]) == sorted(said.dataset.X.index[said.rows])
+    assert sorted(table["row"]) == sorted(said.dataset.X.index[said.rows] + 1)
 
 
 def test_pairs_that_cross_are_said():

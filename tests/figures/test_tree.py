@@ -91,7 +91,7 @@ def test_edges_go_from_each_parent_to_its_children(tree):
     assert len(lit.x) == 0
 
 
-@pytest.mark.parametrize("row", [0, 7, 123, 499])
+@pytest.mark.parametrize("row", [1, 7, 123, 500])
 def test_the_way_of_a_row_is_open_to_its_leaf_and_lit(deep, row):
     record = prepare(deep, row=row)
     way = deep.path_of(row)
@@ -102,7 +102,7 @@ def test_the_way_of_a_row_is_open_to_its_leaf_and_lit(deep, row):
     assert edges(lit) == [(drawn[above][:2], drawn[below][:2]) for above, below in pairwise(way)]
     assert lit.line.width > 2
     leaf = deep.nodes[way[-1]]
-    label = DATA.classes[int(DATA.y[row])]
+    label = DATA.classes[int(DATA.y[row - 1])]
     assert record.title.startswith(
         f"Row {row} ({label}) ends in a leaf of {leaf.n} training rows: p = {number(leaf.p)}"
     )

@@ -108,7 +108,7 @@ def test_side_by_side_gives_one_diagram_for_each_calibrator():
     assert len(at.get("plotly_chart")) == 1
 
 
-@pytest.mark.parametrize(("content", "default"), [("features", "the rarer one"), ("predictions", "the scores grow")])
+@pytest.mark.parametrize(("content", "default"), [("features", "the rarer one"), ("predictions", "named after")])
 def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"
     at = page("explore_data", data=data, content=content)

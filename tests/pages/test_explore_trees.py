@@ -106,7 +106,7 @@ def test_the_rules_are_those_of_the_calibrated_tree(points, query):
 
 
 def test_a_row_is_led_through_the_tree(points):
-    row = int(load(recipe_of()).X.index[11])
+    row = int(load(recipe_of()).X.index[11]) + 1
     at = opened(row=str(row), depth="4")
     tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "4"))
     way = table(at, "condition")

@@ -108,7 +108,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     evaluation = expected(QUICK)
     widest = widest_row(evaluation)
     assert any(f"Row {widest} (" in title for title in titles(at))
-    row = int(evaluation.dataset.X.index[evaluation.rows[3]])
+    row = int(evaluation.dataset.X.index[evaluation.rows[3]]) + 1
     at.number_input(key="row").set_value(row).run()
     assert at.query_params["row"] == str(row)
     said = evaluation.predictions["venn_abers"]
@@ -122,7 +122,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert words[1].endswith(f"= {number(said.p1[3])}.")
     assert words[2].endswith(f"p = {number(said.p[3])}.")
     trained = next(r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows])
-    at.number_input(key="row").set_value(int(trained)).run()
+    at.number_input(key="row").set_value(int(trained) + 1).run()
     assert faults(at) == []
     assert any(f"Row {trained} is not among" in text for text in messages(at))
     assert any(f"Row {widest} (" in title for title in titles(at))
@@ -154,7 +154,7 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     for key, value in (("color", "width"), ("color", "score"), ("interval", "venn")):
         at.segmented_control(key=key).set_value(value).run()
         assert faults(at) == []
-    at.number_input(key="row").set_value(int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]])).run()
+    at.number_input(key="row").set_value(int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]]) + 1).run()
     at.slider(key="bins").set_value(7).run()
     assert len(calls) == before
     at.segmented_control(key="merge").set_value("square").run()

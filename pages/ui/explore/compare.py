@@ -292,7 +292,12 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
 
 def _show_applied(applied: Applied) -> None:
     table = applied.table
-    st.dataframe(table.head(PREVIEW_ROWS), width="stretch", key="calibrated", alt="The table with its probabilities")
+    st.dataframe(
+        tables.rows_from_1(table.head(PREVIEW_ROWS)),
+        width="stretch",
+        key="calibrated",
+        alt="The table with its probabilities",
+    )
     mean = number(float(table.iloc[:, -1].mean()))
     left_out = f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
     st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")

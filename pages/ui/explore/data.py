@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from calib import sources
-from calib.data import class_counts, guess_target, looks_like_predictions, read_table, summarise, validate
+from calib.data import TableFile, class_counts, guess_target, looks_like_predictions, summarise, target_candidates
+from calib.data.target import spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, frame, state, work
+from pages.ui import controls, frame, state, tables, work
 from pages.ui.text import plain
 
-KEPT_FILES = 4
+KEPT_FILES, KEPT_PROBLEMS = 4, 6
 FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
 
 
@@ -41,14 +45,15 @@ def _received() -> None:
         return
     data = file.getvalue()
     try:
-        frame = read_table(data, file.name)
+        brought = TableFile(file.name, data)
+        table = brought.read()
     except InputError as error:
         state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
         return
     state.say(None)
     key = digest(data)
     uploads = state.uploads()
-    uploads[key] = state.Upload(file.name, frame, guess_target(frame), looks_like_predictions(frame))
+    uploads[key] = state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
     while len(uploads) > KEPT_FILES:
         uploads.pop(next(iter(uploads)))
     if state.recipe().data != f"upload:{key}":
@@ -75,11 +80,53 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
     """(table, target, positive) as the file has them, or the page ends here with what is missing."""
     try:
         return work.kept_tables().get_or_make(
-            (recipe.data, recipe.target, recipe.positive), lambda: sources.load_frame(recipe, state.frames())
+            (recipe.data, recipe.table, recipe.target, recipe.positive),
+            lambda: sources.load_frame(recipe, state.frames()),
         )
     except InputError as error:
         st.error(plain(error))
         st.stop()
+
+
+ANEW = {"target": None, "positive": None, "exclude": (), "keep": (), "score": None, "group": None, "selection": ()}
+
+
+def reading(recipe: Recipe) -> None:
+    """Which sheet and which line of a file begin the table, proposed and open to choice; nothing for other formats."""
+    upload = state.uploads().get(recipe.data.removeprefix("upload:"))
+    if upload is None or "header" not in upload.frame.attrs:
+        return
+    asked = sources.reading(recipe)
+    try:
+        found = upload.file.read(**asked).attrs
+    except InputError:
+        found = upload.frame.attrs  # what is wrong is said below
+    anew = ANEW | {"others": ()}
+    with st.expander("How the file is read", expanded=bool(asked), key="reading"):
+        sheets = found.get("sheets", ())
+        if len(sheets) > 1:
+            sheet = asked.get("sheet", found["sheet"])
+            state.control(
+                st.selectbox,
+                "table.sheet",
+                sheet if sheet in sheets else None,
+                "Sheet",
+                sheets,
+                and_then=anew,
+                help="The sheet that holds the table.",
+            )
+        state.control(
+            st.number_input,
+            "table.header",
+            asked.get("header", found["header"]),
+            "Header in row" if sheets else "Header in line",
+            min_value=0,
+            step=1,
+            and_then=anew,
+            width=200,
+            help="What stands above it is not read; 0 where the file has no header.",
+        )
+        st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
 
 
 def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
@@ -99,7 +146,10 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             and_then={"positive": None},
         )
     with middle:
-        default = "the one that the scores grow with" if recipe.content == "predictions" else "the rarer one"
+        default = "the rarer one"
+        if recipe.content == "predictions":
+            default = "the one that the score columns are named after, else the one that says yes (1, yes, true), else "
+            default += "the rarer one"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
@@ -134,6 +184,53 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             help="Columns the model must not see, for example ones that give the label away.",
         )
         _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
+    elif target in columns:
+        _score_columns(recipe, raw_table.drop(columns=target))
+    if target in columns:
+        _labels(recipe, target)
+
+
+def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
+    """Which columns are the scores; found out where nothing is chosen."""
+    found = summarise(others) if others.shape[1] else pd.DataFrame({"column": [], "type": []})
+    numbers = list(found["column"][found["type"] == "number"])
+    try:
+        taken = list(work.load(recipe).X.columns)
+    except InputError:
+        taken = []  # what is wrong is said below
+    state.control(
+        st.multiselect,
+        "table.scores",
+        [name for name in taken if name in numbers],
+        "Score columns",
+        numbers,
+        placeholder="Chosen by default",
+        help="Columns of predictions. The other columns are no scores, and groups can be judged by them.",
+    )
+
+
+def _labels(recipe: Recipe, target: str) -> None:
+    """Spellings to merge and labels to leave out; no control where there are none."""
+    chosen = dict(recipe.table)
+    counts = class_counts(raw(recipe.replace(table=sources.reading(recipe)))[0], target)
+    if spelt_alike(counts):
+        state.control(
+            st.toggle,
+            "table.merge_labels",
+            chosen.get("merge_labels", False),
+            "Merge labels that differ in case and spaces only",
+            help="Of several spellings the most frequent stays.",
+        )
+    if len(counts) > 2:
+        state.control(
+            st.multiselect,
+            "table.drop_labels",
+            [name for name in chosen.get("drop_labels", ()) if name in counts],
+            "Leave out rows with the label",
+            list(counts)[:MOST_LABELS],
+            placeholder="None",
+            help="Labels that count as missing, for example one that says that the label is not known.",
+        )
 
 
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
@@ -156,27 +253,64 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
     """Every problem in plain words with its remedy, the gravest first."""
     raw_table, target, positive = table
     if target is None:
-        st.info("Choose the label column: the class that each row belongs to.")
+        _ask_for_label(raw_table)
+        _first_rows(raw_table)
         st.stop()
-    found = validate(raw_table, target, positive, exclude=recipe.exclude)
+    key = (recipe.data, recipe.table, recipe.content, target, positive, recipe.exclude)
+    found = work.kept("problems", KEPT_PROBLEMS).get_or_make(
+        key, lambda: sources.problems(recipe, raw_table, target, positive)
+    )
     for severity, show in SHOW.items():
-        lines = _lines([problem for problem in found if problem.severity == severity])
+        alike = _alike([problem for problem in found if problem.severity == severity])
+        for group in (group for group in alike if group[0].fix is not None):
+            show(_line(group).removeprefix("- "))
+            button = f"fix_{group[0].action}_{group[0].column}"
+            st.button(plain(group[0].action), key=button, on_click=_apply, args=([problem.fix for problem in group],))
+        lines = [_line(group) for group in alike if group[0].fix is None]
         if lines:
             show("\n".join(lines))
     if any(problem.severity == "error" for problem in found):
-        st.dataframe(raw_table.head(PREVIEW_ROWS), width="stretch", alt="The first rows of the table")
+        _first_rows(raw_table)
         st.stop()
 
 
-def _lines(found: list[Problem]) -> list[str]:
-    """One line a kind of problem, naming all the columns that have it."""
-    columns: dict[tuple[str, str], list[str]] = {}
+def _ask_for_label(table: pd.DataFrame) -> None:
+    st.info("Choose the label column: the class that each row belongs to. Several columns could be it.")
+    state.control(
+        st.pills, "target", None, "Likely label columns", target_candidates(table)[:MOST_LABELS], key="likely_target"
+    )
+
+
+def _first_rows(table: pd.DataFrame) -> None:
+    shown = tables.rows_from_1(table.head(PREVIEW_ROWS))
+    st.dataframe(shown, width="stretch", alt="The first rows of the table")
+
+
+def _apply(fixes: list[Mapping[str, Any]]) -> None:
+    """Change the Recipe as these remedies say: names join a list, settings a group."""
+    changes: dict[str, Any] = {}
+    for fix in fixes:
+        for name, value in fix.items():
+            held = changes.get(name, getattr(state.recipe(), name))
+            if isinstance(value, Mapping):
+                changes[name] = dict(held) | dict(value)
+            else:
+                changes[name] = tuple(dict.fromkeys((*held, *value))) if isinstance(value, tuple) else value
+    state.update(**changes)
+
+
+def _alike(found: list[Problem]) -> list[list[Problem]]:
+    """Problems of one message and one remedy together, whatever their columns."""
+    groups: dict[tuple[str, str], list[Problem]] = {}
     for problem in found:
-        columns.setdefault((problem.message, problem.remedy), []).extend([problem.column] if problem.column else [])
-    return [
-        f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(message)} {plain(remedy)}"
-        for (message, remedy), names in columns.items()
-    ]
+        groups.setdefault((problem.message, problem.remedy), []).append(problem)
+    return list(groups.values())
+
+
+def _line(group: list[Problem]) -> str:
+    """One line for problems that are alike, naming all the columns that have it."""
+    names = [problem.column for problem in group if problem.column]
+    return f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(group[0].message)} {plain(group[0].remedy)}"
 
 
 def _some(names: list[str], most: int = 12) -> str:
@@ -207,11 +341,14 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         )
     frame.notes(data.notes)
     st.subheader("Columns", anchor=False)
-    st.dataframe(summarise(data.X), width="stretch", alt="Type, missing values and examples of every column")
+    st.dataframe(
+        summarise(data.X), hide_index=True, width="stretch", alt="Type, missing values and examples of every column"
+    )
     st.subheader("First rows", anchor=False)
     first = data.X.head(PREVIEW_ROWS)
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
-    st.dataframe(pd.concat([labels.rename("class"), first], axis=1), width="stretch", alt="First rows")
+    shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
+    st.dataframe(shown, width="stretch", alt="First rows")
 
 
 def synthetic_settings(recipe: Recipe) -> None:

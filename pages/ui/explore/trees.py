@@ -257,11 +257,11 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
             "row",
             recipe.row,
             "Row whose way is lit",
-            min_value=0,
+            min_value=1,
             step=1,
             value=None,
             placeholder="none",
-            help="Any row of the data, by its number in the file.",
+            help="Any row of the data by its number: row 1 is the first below the header.",
             width=200,
         )
     key = (growing.key, point.key, recipe.interval)

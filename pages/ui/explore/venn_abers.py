@@ -115,12 +115,12 @@ def rows(result: Evaluation, row: int) -> None:
         st.number_input,
         "row",
         result.recipe.row,
-        "Row to explain, by its number in the file",
-        min_value=0,
+        "Row to explain, by its number",
+        min_value=1,
         step=1,
         value=None,  # the field can be emptied again
         placeholder="the widest interval",
-        help="Or click a mark of the scatter, or a line of the table.",
+        help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
     )
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
@@ -166,7 +166,11 @@ def explanation(result: Evaluation, row: int) -> None:
 def _features(result: Evaluation, row: int) -> None:
     if not result.dataset.predictions:
         with st.expander(f"What the model saw of row {row}"):
-            st.dataframe(result.dataset.X.loc[[row]].T.astype(str), width="stretch", alt=f"Columns of row {row}")
+            st.dataframe(
+                result.dataset.X[result.dataset.row_numbers == row].T.astype(str),
+                width="stretch",
+                alt=f"Columns of row {row}",
+            )
 
 
 def side_by_side(recipe: Recipe, result: Evaluation) -> None:

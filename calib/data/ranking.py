@@ -1,0 +1,40 @@
+"""How well columns rank the two classes: the area under the ROC curve, with the interval that small numbers ask for.
+
+The interval holds every area θ that the observed one does not contradict, |AUC − θ| ≤ z·se(θ), with the standard error
+of Hanley and McNeil (1982). It never shrinks to nothing, not even at 0 and 1 (Newcombe 2006), and it holds one half
+exactly where the Mann–Whitney test finds nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import norm, rankdata
+
+STEPS = 10_001
+
+
+def auc(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Area under the ROC curve (k,) of finite columns (n, k) for labels (n,) of 0 and 1; ties count one half.
+
+    >>> auc(np.array([[0.1, 3.0], [0.9, 3.0], [0.8, 3.0]]), np.array([0, 1, 1]))
+    array([1. , 0.5])
+    """
+    ones = int(np.sum(y))
+    pairs = ones * (len(y) - ones)
+    if not pairs:
+        return np.full(columns.shape[1], np.nan)
+    return (rankdata(columns, axis=0)[y == 1].sum(axis=0) - ones * (ones + 1) / 2) / pairs
+
+
+def auc_interval(area: float, ones: int, zeros: int, level: float = 0.95) -> tuple[float, float]:
+    """The areas that ``area``, found on so many rows of each class, does not contradict at this level.
+
+    >>> [round(end, 2) for end in auc_interval(0.5, 100, 100)], auc_interval(1.0, 3, 3)[1]
+    ([0.42, 0.58], 1.0)
+    """
+    theta = np.linspace(0, 1, STEPS)
+    higher, lower = theta / (2 - theta), 2 * theta**2 / (1 + theta)
+    variance = theta * (1 - theta) + (ones - 1) * (higher - theta**2) + (zeros - 1) * (lower - theta**2)
+    width = norm.isf((1 - level) / 2) * np.sqrt(np.maximum(variance, 0) / (ones * zeros))
+    inside = theta[np.abs(theta - area) <= np.maximum(width, 0.5 / STEPS)]
+    return float(inside.min()), float(inside.max())

@@ -1,0 +1,201 @@
+"""The Data page proposes and asks: what it takes a table for, what it found wrong, and what a click does about it."""
+
+import io
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from calib import Recipe, evaluate
+from calib.data import TableFile
+from calib.sources import digest, load
+from tests.pages.app import bring, faults, go, headline, messages, page
+
+RNG = np.random.default_rng(0)
+N = 240
+X = RNG.normal(size=N).round(3)
+Y = np.where(X + RNG.normal(size=N) > 0, "yes", "no")
+P = (1 / (1 + np.exp(-X))).round(4)
+
+
+def csv(columns) -> bytes:
+    return pd.DataFrame(columns).to_csv(index=False).encode()
+
+
+def brought(columns, name="t.csv"):
+    at = page("explore_data", model="naive_bayes")
+    return bring(at, name, columns if isinstance(columns, bytes) else csv(columns))
+
+
+def press(at, label):
+    (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
+    return button.click().run()
+
+
+def notes(at):
+    """What stands under "What was dropped, imputed or left out"."""
+    return [text.value for text in at.text]
+
+
+def again(at, content, name="t.csv"):
+    """The Dataset of the page's own link and the same file, without the page."""
+    recipe = Recipe.from_query(dict(at.query_params))
+    return load(recipe, {digest(content): TableFile(name, content)})
+
+
+def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by_a_click_only():
+    content = csv({"y": (Y == "no").astype(int), "model": P})
+    at = brought(content)
+    recipe = at.session_state["recipe"]
+    assert (recipe.content, recipe.positive) == ("predictions", None)
+    assert any("rank the classes backwards: AUC 0." in text for text in messages(at))
+    assert any("backwards" in note for note in notes(at))
+    go(at, "explore_reliability")
+    assert any("rank the classes backwards" in text for text in messages(at))
+    assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
+    press(at, "Take '0' as the positive class")
+    assert faults(at) == []
+    assert at.session_state["recipe"].positive == "0"
+    assert not any("backwards" in text for text in messages(at))
+    assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "yes")) ** 2).mean())
+
+
+def headline_of(data):
+    """The Brier score of the scores as they are, on all rows."""
+    return float(((data.X.iloc[:, 0] - data.y) ** 2).mean())
+
+
+BESIDE = {
+    "y_true": (Y == "yes").astype(int),
+    "model_a": P,
+    "model_b": P**2,
+    "sample_weight": RNG.random(N).round(3),
+    "date": pd.date_range("2024-01-01", periods=N).astype(str),
+    "hospital": RNG.choice(["north", "south"], N),
+}
+
+
+def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
+    at = brought(BESIDE)
+    assert at.session_state["recipe"].content == "predictions"
+    assert at.multiselect(key="table.scores").value == ["model_a", "model_b"]
+    assert any("Not taken as scores: sample_weight, date and hospital" in text for text in messages(at))
+    go(at, "explore_reliability")
+    at.segmented_control(key="details").set_value("groups").run()
+    assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="group").options)
+    go(at, "explore_data")
+    press(at, "Take as features")
+    assert at.session_state["recipe"].content == "features"
+    assert any("called like predictions" in text for text in messages(at))
+    press(at, "Judge them as predictions")
+    at.multiselect(key="table.scores").set_value(["model_b", "sample_weight"]).run()
+    assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
+
+
+def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
+    spelt = np.where(RNG.random(N) < 0.2, np.where(Y == "yes", "YES", " No"), Y).astype(object)
+    spelt[:4] = "unknown"
+    content = csv({"x": X, "target": spelt})
+    at = brought(content)
+    assert any("5 labels are 3 but for case and spaces: " in text for text in messages(at)), messages(at)
+    press(at, "Merge spellings")
+    assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
+    press(at, "Leave these rows out")
+    assert faults(at) == []
+    assert set(at.selectbox(key="positive").options) == {"no", "yes"}
+    assert {"Label 'YES' counts as 'yes'.", "Label 'unknown' counts as missing: 4 rows."} <= set(notes(at))
+    data = again(at, content)
+    assert set(data.classes) == {"no", "yes"}
+    assert data.n == N - 4
+    np.testing.assert_array_equal(data.y, Y[4:] == data.classes[1])
+    at.toggle(key="table.merge_labels").set_value(False).run()
+    assert len(at.selectbox(key="positive").options) == 4
+
+
+def test_repeated_keys_and_columns_that_give_the_label_away_are_left_out_by_a_click():
+    content = csv({"customer_id": RNG.integers(0, 80, N), "x": X, "after": Y == "yes", "target": Y})
+    at = brought(content)
+    assert any("customer_id: Looks like an identifier whose values come back" in text for text in stripped(at))
+    assert any("after: Alone tells the classes apart (AUC 1.00)" in text for text in stripped(at))
+    for _ in range(2):
+        next(button for button in at.button if button.label == "Leave out").click().run()
+    assert set(at.session_state["recipe"].exclude) == {"customer_id", "after"}
+    assert list(again(at, content).X.columns) == ["x"]
+    assert not any("Looks like" in text or "tells the classes" in text for text in stripped(at))
+
+
+def stripped(at):
+    return [text.replace("**", "") for text in messages(at)]
+
+
+def test_of_several_possible_labels_the_page_asks():
+    colic = {"surgery": RNG.choice(["no", "yes"], N), "outcome": RNG.choice([1, 2, 3], N), "lesion": Y, "pulse": X}
+    at = brought(colic)
+    assert at.session_state["recipe"].target is None
+    assert not at.metric
+    assert any("Several columns could be it" in text for text in messages(at))
+    (pills,) = at.get("button_group")[-1:]
+    assert pills.options == ["outcome", "surgery", "lesion"]
+    pills.set_value("lesion").run()
+    assert faults(at) == []
+    assert at.session_state["recipe"].target == "lesion"
+    assert headline(at)["Rows"] == str(N)
+
+
+def test_the_header_below_a_title_is_proposed_shown_and_chosen():
+    content = b"Customers of 2020\n\n" + csv({"x": X, "target": Y})
+    at = brought(content)
+    assert at.number_input(key="table.header").value == 3
+    assert dict(at.session_state["recipe"].table) == {"header": 3}
+    assert any("taken from line 3" in note for note in notes(at))
+    assert " 3  x,target" in at.code[-1].value or any("3  x,target" in code.value for code in at.code)
+    assert again(at, content).n == N
+    at.number_input(key="table.header").set_value(4).run()
+    assert not at.exception
+    assert at.session_state["recipe"].target is None
+    at.number_input(key="table.header").set_value(3).run()
+    at.selectbox(key="target").set_value("target").run()
+    assert headline(at)["Rows"] == str(N)
+
+
+def test_a_sheet_is_chosen():
+    book = openpyxl.Workbook()
+    for title, sign in (("first", 1), ("second", -1)):
+        sheet = book.create_sheet(title)
+        sheet.append(["All our customers"])
+        sheet.append(["x", "target"])
+        for x, y in zip(X, Y, strict=True):
+            sheet.append([sign * float(x), str(y)])
+    content = io.BytesIO()
+    book.save(content)
+    at = brought(content.getvalue(), "t.xlsx")
+    assert dict(at.session_state["recipe"].table) == {"header": 2, "sheet": "first"}
+    at.selectbox(key="table.sheet").set_value("second").run()
+    at.selectbox(key="target").set_value("target").run()
+    assert faults(at) == []
+    np.testing.assert_allclose(again(at, content.getvalue(), "t.xlsx").X["x"], -X)
+
+
+def test_every_imputed_column_is_named_with_its_gaps():
+    gaps = RNG.random((N, 3)) < [0.1, 0.2, 0.3]
+    columns = {
+        "x": pd.Series(X).mask(gaps[:, 0]),
+        "when": pd.date_range("2024-01-01", periods=N).to_series().astype(str).reset_index(drop=True).mask(gaps[:, 1]),
+        "town": pd.Series(RNG.choice(["Ulm", "Bonn"], N)).mask(gaps[:, 2]),
+        "target": Y,
+    }
+    at = brought(columns)
+    said = " ".join(notes(at))
+    for name, count in zip(("x", "when", "town"), gaps.sum(axis=0), strict=True):
+        assert f"{name} ({count} gaps)" in said
+    assert "training median" in said
+    assert "level of their own" in said
+
+
+def test_rows_are_numbered_from_1_below_the_header():
+    at = brought({"x": X, "target": Y})
+    assert list(at.dataframe[-1].value.index[:3]) == [1, 2, 3]
+    evaluation = evaluate(Recipe(model="naive_bayes", seed=3), again(at, csv({"x": X, "target": Y})))
+    table = evaluation.frame()
+    np.testing.assert_array_equal(table["y"], (evaluation.dataset.classes[1] == Y)[table["row"] - 1])
