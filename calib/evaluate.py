@@ -18,12 +18,13 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
 
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, count_outside
 from calib.data import preprocessor
 from calib.kernel.checks import InputError
 from calib.kernel.memo import once
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
+from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
@@ -240,9 +241,34 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         calibration_y=np.concatenate([part.placed.y for part in fitted.parts]),
         posterior=None if posterior is None else posterior[rows],
         probability=fitted.probability,
-        notes=fitted.notes,
+        notes=(*fitted.notes, *_fit_notes(calibrators), *_outside_notes(fitted, calibrators)),
         seconds=fitted.seconds,
     )
+
+
+def _fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
+    """What the fitted calibrators say of themselves, where those of all folds say the same."""
+    for key, (first, *others) in calibrators.items():
+        for note in getattr(first, "notes_", ()):
+            if all(note in other.notes_ for other in others):
+                yield f"{CALIBRATORS[key].label}: {note}"
+
+
+def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
+    """How many test scores lie outside those that calibrated in their fold, and what each calibrator makes of them."""
+    ways: dict[str, list[str]] = {}
+    for method in (CALIBRATORS[key] for key in calibrators):
+        if method.beyond:
+            ways.setdefault(method.beyond, []).append(method.label)
+    parts = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
+    if not ways or not parts or fitted.recipe.placement == "full":
+        return  # full: the calibrators of an object have seen its score
+    ends = [(float(old.min()), float(old.max())) for old, _ in parts]
+    outside = sum(count_outside(new, *end) for (_, new), end in zip(parts, ends, strict=True))
+    if outside:
+        then = "; ".join(f"{listed(names)}: {way}" for way, names in ways.items())
+        total, one = sum(len(new) for _, new in parts), ends[0] if len(ends) == 1 else None
+        yield f"{outside_range(outside, total, 'test score', one)} {then}."
 
 
 def _pooled(y: np.ndarray, outcomes: list[Outcome]) -> Predictions:

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -18,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from calib.calibrated import CalibratedClassifier
-from calib.calibrators import Isotonic, VennAbers
+from calib.calibrators import Isotonic, Platt, VennAbers
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
@@ -40,6 +41,18 @@ PAIRED = [key for key in PLACEMENTS if key != "none"]
 )
 def test_behaves_as_a_scikit_learn_classifier(estimator, check):
     check(estimator)
+
+
+def test_platt_is_scikit_learns_sigmoid_and_on_the_score_where_asked():
+    def said(calibrator):
+        model = CalibratedClassifier(LogisticRegression(), calibrator, "cv", cv=4, random_state=1)
+        return model.fit(X, Y).predict_proba(NEW)[:, 1]
+
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    theirs = CalibratedClassifierCV(LogisticRegression(), method="sigmoid", cv=folds, ensemble=False).fit(X, Y)
+    for calibrator in ("platt", Platt(), Platt(on="log-odds")):
+        np.testing.assert_allclose(said(calibrator), theirs.predict_proba(NEW)[:, 1], atol=1e-6)
+    assert np.abs(said(Platt(on="score")) - said("platt")).max() > 0.001
 
 
 def test_parameters_are_stored_and_cloned():

@@ -7,8 +7,11 @@ import weakref
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import train_test_split
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
@@ -238,3 +241,95 @@ def test_an_evaluation_is_frozen_and_what_was_worked_out_goes_with_it(data):
     del evaluation, before
     gc.collect()
     assert gone() is None
+
+
+# What Platt is fitted on
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return GaussianPair([0, 0, 0], [1, 1, 1], [1, 0.5, 0], [1, 1, 1]).sample(1200, random_state=0)
+
+
+def scikit_learns_sigmoid(fitted, data):
+    """Of the same model on the same calibration rows, for the test rows."""
+    part = fitted.parts[0]
+    held_out = part.train[part.placed.index]
+    sigmoid = CalibratedClassifierCV(FrozenEstimator(part.placed.model), method="sigmoid")
+    sigmoid.fit(data.X.iloc[held_out], data.y[held_out])
+    return sigmoid.predict_proba(data.X.iloc[part.test])[:, 1]
+
+
+@pytest.mark.parametrize("model", ["gradient_boosting", "logistic_regression", "svm"])
+def test_platt_is_scikit_learns_sigmoid_where_the_model_has_a_decision_function(noisy, model):
+    recipe = Recipe(model=model, calibrators=("platt",))
+    fitted = chain.fit(recipe, noisy)
+    theirs = scikit_learns_sigmoid(fitted, noisy)
+    np.testing.assert_allclose(chain.calibrate(recipe, fitted).predictions["platt"].p, theirs, atol=1e-6)
+    on_scores = chain.calibrate(recipe.replace(options={"platt.on": "score"}), fitted).predictions["platt"].p
+    assert np.abs(on_scores - theirs).max() < 1e-6 if model == "svm" else np.abs(on_scores - theirs).max() > 0.01
+
+
+def test_platt_across_folds_is_scikit_learns_without_an_ensemble(noisy):
+    recipe = Recipe(model="gradient_boosting", calibrators=("platt",), placement="cv", cv=3, seed=4)
+    evaluation = evaluate(recipe, noisy)
+    part = chain.fit(recipe, noisy).parts[0]
+    folds = StratifiedKFold(3, shuffle=True, random_state=4)
+    theirs = CalibratedClassifierCV(chain.make_estimator(recipe, noisy), method="sigmoid", cv=folds, ensemble=False)
+    theirs.fit(noisy.X.iloc[part.train], noisy.y[part.train])
+    expected = theirs.predict_proba(noisy.X.iloc[part.test])[:, 1]
+    np.testing.assert_allclose(evaluation.predictions["platt"].p, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("on", ["auto", "log-odds", "score"])
+def test_uploaded_probabilities_are_taken_at_their_log_odds_and_margins_as_they_come(on):
+    rng = np.random.default_rng(0)
+    margin = np.clip(rng.normal(size=400), -1.5, 1.5)  # as far out in both parts: further out is held (clip)
+    y = (rng.random(400) < expit(2 * margin - 1)).astype(int)
+    options = {} if on == "auto" else {"platt.on": on}
+    said = {}
+    for name, scores in {"margin": margin, "probability": expit(margin)}.items():
+        table = Dataset(name, pd.DataFrame({"s": scores}), y, predictions=True)
+        recipe = Recipe(content="predictions", calibrators=("platt",), options=options)
+        said[name] = evaluate(recipe, table).predictions["platt"].p
+    same = np.abs(said["margin"] - said["probability"]).max() < 1e-6
+    assert same == (on != "score")
+
+
+def test_the_notes_say_what_platt_was_fitted_on(data):
+    for changes, words in (
+        ({}, "Platt: fitted on the log-odds of the scores."),
+        ({"options": {"platt.on": "score"}}, "Platt: fitted on the scores as they come."),
+        ({"model": "svm", "params": ()}, "Platt: fitted on the scores as they come."),
+        ({"evaluation": "folds", "folds": 3}, "Platt: fitted on the log-odds of the scores."),
+    ):
+        assert words in evaluate(SMALL.replace(**changes), data).notes
+    votes = [note for note in evaluate(SMALL, data).notes if "Platt: scores" in note]
+    assert votes == ["Platt: scores are kept 0.025 away from 0 and 1, where log-odds are infinite."]
+
+
+# Scores outside those that calibrated
+
+
+@pytest.mark.parametrize("evaluation", ["holdout", "folds"])
+def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evaluation):
+    keys = ("none", "platt", "beta", "isotonic", "venn_abers")
+    recipe = Recipe(model="logistic_regression", calibrators=keys, evaluation=evaluation, folds=4)
+    fitted = chain.fit(recipe, noisy)
+    outside = total = 0
+    for part in fitted.parts:
+        seen = sorted(part.placed.scores)
+        outside += sum(not seen[0] <= score <= seen[-1] for score in part.tests.scores)
+        total += len(part.test)
+    (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
+    assert note.startswith(f"{outside} of {total:,} test scores lie outside those that calibrated")
+    assert note.endswith("Platt and Beta: formula continued; Isotonic and Venn–Abers: outermost answer kept.")
+    uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)
+    assert not any("outside" in note for note in uncalibrated.notes)
+
+
+def test_nothing_is_outside_where_nothing_calibrates_or_every_object_does(data):
+    few = Dataset("few", data.X[:40], data.y[:40])
+    for placement in ("none", "full"):
+        recipe = Recipe(model="naive_bayes", placement=placement, calibrators=("none", "venn_abers"))
+        assert not any("outside" in note for note in evaluate(recipe, few).notes)

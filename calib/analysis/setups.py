@@ -43,11 +43,14 @@ def bagged(recipe: Recipe) -> bool:
 def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
     """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model that is not bagged.
 
+    Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for log-odds.
+
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
     ['split']
     """
     placements = PLACED if bagged(recipe) else ("split",)
-    return {key: recipe.replace(placement=key, calibrators=tuple(METHODS)) for key in placements}
+    options = {"platt.on": "score"} | dict(recipe.options)
+    return {key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements}
 
 
 def departures(recipe: Recipe) -> list[str]:
@@ -76,6 +79,8 @@ def departures(recipe: Recipe) -> list[str]:
     options = dict(recipe.options)
     if options.get("isotonic.between") != "step":
         said.append("isotonic regression between two scores not a step")
+    if options.get("platt.on") == "log-odds":
+        said.append("Platt on log-odds instead of probabilities")
     if any(name.startswith("venn.") for name in options):
         said.append("other categories of the Venn predictor than the predicted label")
     return said

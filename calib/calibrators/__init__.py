@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import TypeVar
 
-from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
 from calib.calibrators.contract import check_calibrator
 from calib.calibrators.isotonic import Isotonic
@@ -101,6 +101,7 @@ __all__ = [
     "VennAbers",
     "by_simplicity",
     "complexity_of",
+    "count_outside",
     "interval_methods",
     "label_of",
     "merge_pair",

@@ -25,7 +25,18 @@ from calib.kernel.checks import (
 from calib.kernel.fields import Fields, plain
 from calib.kernel.records import Parameter
 
+CONTINUED, KEPT = "formula continued", "outermost answer kept"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
+
+
+def count_outside(scores: Array, lowest: float, highest: float) -> int:
+    """How many scores (m,), or rows of scores (m, k), lie outside [lowest, highest].
+
+    >>> count_outside(np.array([0.1, 0.2, 0.9]), 0.2, 0.8)
+    2
+    """
+    outside = (scores < lowest) | (scores > highest)
+    return int(outside.reshape(len(scores), -1).any(axis=1).sum())
 
 
 class ScoreCalibrator(BaseEstimator):
@@ -44,6 +55,8 @@ class ScoreCalibrator(BaseEstimator):
     weighted : bool
         Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,). For one that does not, which counts
         rows, each row is repeated as often as its weight says, and ``weights`` is None.
+    beyond : str or None
+        What becomes of scores outside those of the fit, in two or three words; None where there is no outside.
     parameters : tuple of Parameter
         The options of ``__init__`` with ranges and defaults, for checks and for controls.
     complexity : float
@@ -74,6 +87,7 @@ class ScoreCalibrator(BaseEstimator):
     input: str = "score"
     gives_interval: ClassVar[bool] = False
     weighted: ClassVar[bool] = False
+    beyond: ClassVar[str | None] = ""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     complexity: ClassVar[float] = np.inf
     kind: ClassVar[str] = ""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.likelihood import LogisticFit, fit_logistic
@@ -19,9 +19,9 @@ from calib.kernel.likelihood import LogisticFit, fit_logistic
 CLIP = float(np.finfo(np.float64).eps)
 
 
-def log_odds_columns(p: Array) -> Array:
-    """ln p and −ln(1 − p) as columns (n, 2), with p kept 2.2e-16 away from 0 and 1."""
-    p = np.clip(p, CLIP, 1 - CLIP)
+def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
+    """ln p and −ln(1 − p) as columns (n, 2), with p kept ``clip`` away from 0 and 1; their sum is the log-odds."""
+    p = np.clip(p, clip, 1 - clip)
     return np.column_stack([np.log(p), -np.log1p(-p)])
 
 
@@ -55,6 +55,7 @@ class Beta(ScoreCalibrator):
     key = "beta"
     label = "Beta"
     source = "Kull et al. 2017; Shaker and Hüllermeier 2025, eq. 12"
+    beyond = CONTINUED
     input = "probability"
     weighted = True
     complexity = 4

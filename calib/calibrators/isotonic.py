@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
@@ -38,6 +38,7 @@ class Isotonic(ScoreCalibrator):
     key = "isotonic"
     label = "Isotonic"
     source = "Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4"
+    beyond = KEPT
     weighted = True
     complexity = 5
     kind = "isotonic"

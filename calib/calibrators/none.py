@@ -19,6 +19,7 @@ class Uncalibrated(ScoreCalibrator):
     key = "none"
     label = "Uncalibrated"
     source = "the model's own probabilities"
+    beyond = None  # nothing is learned
     input = "probability"
     weighted = True
     complexity = 0

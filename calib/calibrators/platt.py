@@ -2,23 +2,36 @@
 
 Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration objects of each class the targets are
 ``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
+
+Platt's scores were margins. A probability is squeezed between 0 and 1, where a sigmoid is a poor line; its log-odds are
+on a margin's scale again, and for gradient boosting and logistic regression they are the decision function itself.
+A share of votes may be 0 or 1, with infinite log-odds: half the smallest step away it is just beyond all others.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
+from calib.calibrators.beta import CLIP, log_odds_columns
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.likelihood import fit_logistic
+from calib.kernel.records import Parameter
 
 
 class Platt(ScoreCalibrator):
     """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
+
+    on : "score" takes s as it comes, as the papers do; "log-odds" takes probabilities and s = ln(p / (1 − p)). "auto"
+        is "score" by itself; placements, hence ``evaluate`` and CalibratedClassifier, choose "log-odds" for a model's
+        probabilities and "score" for its margins, which are on that scale already
+    clip : how near to 0 and 1 a probability may come on log-odds; None is half as near as the nearest calibration score
+        that is not there, in ``clip_`` (of n votes, half a vote); placements choose 2.2e-16 where the log-odds are the
+        model's decision function
 
     ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1. Constant
     scores leave A at 0 and give the mean target; one class alone is refused.
@@ -28,6 +41,8 @@ class Platt(ScoreCalibrator):
     (True, True)
     >>> platt.predict([0, 1]).round(6)
     array([0.5     , 0.666667])
+    >>> Platt(on="log-odds").fit([0.2, 0.8], [0, 1]).predict([0.2, 0.5, 0.8]).round(6)    # log-odds −ln 4, 0, ln 4
+    array([0.333333, 0.5     , 0.666667])
     """
 
     key = "platt"
@@ -36,23 +51,86 @@ class Platt(ScoreCalibrator):
     weighted = True
     complexity = 3
     kind = "sigmoid"
+    beyond = CONTINUED
+    parameters = (
+        Parameter(
+            "on",
+            "Platt on",
+            "choice",
+            "auto",
+            choices=("auto", "log-odds", "score"),
+            help="Score: as it comes, as in the papers. Log-odds: the scale that the sigmoid is made for; over 39 data "
+            "sets better on average than probabilities. Auto: log-odds of probabilities, margins as they come.",
+        ),
+        Parameter(
+            "clip",
+            "Kept from 0 and 1 by",
+            "number",
+            None,
+            CLIP,
+            0.5,
+            optional=True,
+            help="On log-odds, which are infinite at 0 and 1. Unset: half as far as the nearest calibration score.",
+            extra={"unset": "half a step"},
+        ),
+    )
+
+    def __init__(self, on: Literal["auto", "log-odds", "score"] = "auto", clip: float | None = None):
+        self.on = on
+        self.clip = clip
+
+    @property
+    def takes(self) -> str:
+        return "probability" if self.on == "log-odds" else self.input
+
+    def _read(self, scores: Any) -> Array:
+        return READERS[self.takes](scores)
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
         weights = np.ones(len(y)) if weights is None else weights
+        if self.on == "log-odds":
+            self.clip_ = _half_step(scores) if self.clip is None else self.clip
         positive = weights @ y
         negative = weights.sum() - positive
         targets = np.where(y == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))
-        fit = fit_logistic(scores[:, None], targets, weights)
+        fit = fit_logistic(self._line(scores)[:, None], targets, weights)
         self.A_, self.B_ = -float(fit.slopes[0]), -fit.intercept
+
+    def _notes(self) -> tuple[str, ...]:
+        if self.on == "auto":
+            return ()
+        if self.on == "score":
+            return ("fitted on the scores as they come.",)
+        kept = f"scores are kept {self.clip_:.2g} away from 0 and 1, where log-odds are infinite."
+        return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
+
+    def _line(self, scores: Array) -> Array:
+        """What the sigmoid is drawn over."""
+        return log_odds_columns(scores, self.clip_).sum(axis=1) if self.on == "log-odds" else scores
 
     def _map(self, scores: Array) -> Array:
         with np.errstate(over="ignore"):
-            return expit(-(self.A_ * scores + self.B_))
+            return expit(-(self.A_ * self._line(scores) + self.B_))
 
     def to_map(self) -> dict[str, Any]:
-        return self._learned("A", "B")
+        return self._learned("A", "B", *(["clip"] if self.on == "log-odds" else []))
 
     @classmethod
     def from_map(cls, fields: Fields) -> Platt:
-        return cls()._with_learned(A=fields.number("A"), B=fields.number("B", infinite=True))
+        line = {"A": fields.number("A"), "B": fields.number("B", infinite=True)}
+        if "clip" not in fields.value:
+            return cls()._with_learned(**line)
+        return cls("log-odds")._with_learned(**line, clip=fields.number("clip", CLIP, 0.5))
+
+
+def _half_step(p: Array) -> float:
+    """Half the smallest distance from 0 or 1 that a probability has, but for those that are there.
+
+    >>> _half_step(np.array([0.0, 0.02, 0.5, 1.0]))
+    0.01
+    >>> _half_step(np.array([0.0, 1.0]))    # no other: any number gives the same sigmoid
+    0.25
+    """
+    apart = np.minimum(p, 1 - p)
+    return max(CLIP, float(apart[apart > 0].min(initial=0.5)) / 2)

@@ -32,6 +32,7 @@ class Rank(ScoreCalibrator):
     key = "rank"
     label = "Rank"
     source = "Shaker and Hüllermeier 2025, A.5, eq. 13"
+    beyond = None  # it asks for votes, not for one score
     input = "tree_scores"
     complexity = 8
     kind = "ranks"

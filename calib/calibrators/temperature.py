@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.beta import CLIP, clip_notes, count_clipped, log_odds_columns
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
@@ -35,6 +35,7 @@ class Temperature(ScoreCalibrator):
     key = "temperature"
     label = "Temperature"
     source = "Guo et al. 2017"
+    beyond = CONTINUED
     input = "probability"
     weighted = True
     complexity = 1

@@ -37,6 +37,7 @@ class Venn(IntervalCalibrator):
     key = "venn"
     label = "Venn"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
+    beyond = "that of the category"
     complexity = 6
     kind = "pairs"
     parameters = (

@@ -9,7 +9,7 @@ The format, ``calib.calibrator`` version 1, is one object:
     merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
     map               by its "kind", one of those below
     classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
-    calibration       {"objects", "positives", "lowest", "highest"}: what it was fitted on
+    calibration       {"objects", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
     made              {"calib", "data", "digest", "scores": "probability" | "margin", "recipe"}
     notes             sentences to read before using it
 
@@ -18,7 +18,8 @@ The format, ``calib.calibrator`` version 1, is one object:
     folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as cross
                                         Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the folds' p
     identity                            p = s
-    sigmoid   A, B                      p = 1 / (1 + exp(A s + B))
+    sigmoid   A, B; or A, B, clip       p = 1 / (1 + exp(A s + B)); for an input "probability", A, B are those of
+                                        logit(s) in place of s, s first kept in [clip, 1 − clip]
     beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
     scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
     isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the lower one,
@@ -182,6 +183,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     folds = table.value["kind"] == FOLDS
     of = given.choice("of", ["fold_scores"] if folds else _inputs(method))
     calibrator = _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
+    if not isinstance(calibrator, FoldCalibrators):
+        given.choice("of", [calibrator.takes])
     given.choice("columns", [len(calibrator.folds) if isinstance(calibrator, FoldCalibrators) else calibrator.columns])
     classes = top.texts("classes")
     if len(classes) != 2:
@@ -194,9 +197,18 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
         calibrator,
         (classes[0], classes[1]),
         top.object("calibration").value,
+        _range(top.object("calibration")),
         top.object("made").value,
         top.texts("notes"),
     )
+
+
+def _range(calibration: Fields) -> tuple[float, float] | None:
+    """The lowest and highest score of the fit, where the file holds them."""
+    if calibration.value.get("lowest") is None and calibration.value.get("highest") is None:
+        return None
+    lowest = calibration.number("lowest")
+    return lowest, calibration.number("highest", lowest)
 
 
 def _methods(table: Fields) -> list[str]:
@@ -207,8 +219,8 @@ def _methods(table: Fields) -> list[str]:
 
 
 def _inputs(method: type[ScoreCalibrator]) -> list[str]:
-    """What a map of this method may ask for: with intervals, of some options probabilities only."""
-    return ["score", "probability"] if method.gives_interval else [method.input]
+    """What a map of this method may ask for: of some options probabilities only."""
+    return ["score", "probability"] if method.input == "score" else [method.input]
 
 
 def _read_map(method: type[ScoreCalibrator], table: Fields, **options: Any) -> ScoreCalibrator:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.calibrators import CALIBRATORS, count_outside
 from calib.data.columns import as_float, is_number
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import outside_range
 from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 
@@ -20,10 +22,14 @@ PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}  # inputs of seve
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """A table with calibrated probabilities; ``unanswered`` rows had no score, or an infinite one."""
+    """A table with calibrated probabilities.
+
+    unanswered : rows without a score, or with an infinite one · notes : what to know of the answers, a sentence each
+    """
 
     table: pd.DataFrame
     unanswered: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +38,7 @@ class SavedCalibrator:
 
     input : "score", "probability", "tree_scores" or "fold_scores" · columns : how many of them a case has
     classes : (class 0, class 1) · calibration, made : what it was fitted on and how · notes : sentences to read first
+    seen : (lowest, highest) score that it was fitted on, or None where the file does not say
     """
 
     method: str
@@ -41,6 +48,7 @@ class SavedCalibrator:
     calibrator: Any
     classes: tuple[str, str]
     calibration: Mapping[str, Any]
+    seen: tuple[float, float] | None
     made: Mapping[str, Any]
     notes: tuple[str, ...]
 
@@ -80,14 +88,24 @@ class SavedCalibrator:
         whole = np.isfinite(scores).all(axis=1)
         if not whole.any():
             raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
-        said = self.predict(scores[whole] if self.input in PARTS else scores[whole, 0])
+        scores = scores[whole]
+        said = self.predict(scores if self.input in PARTS else scores[:, 0])
         answers = {"p0": said.p0, "p1": said.p1, "p": said.p} if self.gives_interval else {"p": said.p}
         table = frame.copy()
         for name, answer in answers.items():
             column = np.full(len(frame), np.nan)
             column[whole] = answer
             table[_unused(name, frame)] = column
-        return Applied(table, int((~whole).sum()))
+        return Applied(table, int((~whole).sum()), self._outside(scores))
+
+    def _outside(self, scores: Array) -> tuple[str, ...]:
+        """How many rows of scores (m, columns) lie outside those of the fit, and what becomes of them."""
+        beyond = CALIBRATORS[self.method].beyond
+        if beyond is None or self.seen is None:
+            return ()
+        outside = count_outside(scores, *self.seen)
+        then = f" There: {beyond}." if beyond else ""
+        return (outside_range(outside, len(scores), "score", self.seen) + then,) if outside else ()
 
 
 def number_columns(frame: pd.DataFrame) -> list[str]:

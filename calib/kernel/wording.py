@@ -49,6 +49,17 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+def outside_range(outside: int, total: int, what: str, ends: tuple[float, float] | None) -> str:
+    """How many scores lie outside those that a calibrator was fitted on.
+
+    >>> outside_range(1, 90, "score", (-0.2, 0.99984))    # six digits: three would make a 1 of it
+    '1 of 90 scores lies outside those that calibrated (−0.2 to 0.99984).'
+    """
+    lie = "lies" if outside == 1 else "lie"
+    seen = f" ({ends[0]:.6g} to {ends[1]:.6g})".replace("-", "−") if ends else ""
+    return f"{outside:,} of {counted(total, what)} {lie} outside those that calibrated{seen}."
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in running text.
 

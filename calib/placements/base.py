@@ -19,6 +19,8 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from calib.calibrators import Platt
+from calib.calibrators.beta import CLIP
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
 from calib.kernel.checks import InputError
@@ -59,7 +61,7 @@ class Outcome:
         return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
 
 
-LIGHT = ("estimator", "classes", "probability", "notes", "random_state", "scores", "y", "index")
+LIGHT = ("estimator", "classes", "probability", "decides", "notes", "random_state", "scores", "y", "index")
 
 
 class Placement(ABC):
@@ -67,7 +69,8 @@ class Placement(ABC):
 
     After ``fit``: ``model`` (the fitted estimator that scores new objects), ``scores``, ``y``, ``index`` (calibration
     scores, labels 0/1 and row positions in X), ``classes`` (the two labels; class 1 is the later in sorted order),
-    ``probability`` (whether scores are probabilities) and ``notes`` (sentences on what was left out).
+    ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a decision function) and
+    ``notes`` (sentences on what was left out).
     """
 
     key: ClassVar[str]
@@ -105,7 +108,7 @@ class Placement(ABC):
         self.random_state = (
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
         )
-        self.probability, self.notes = False, ()
+        self.probability, self.decides, self.notes = False, False, ()
         self._fit(X, coded, watch or Watch())
         self.y = coded[self.index]
         return self
@@ -163,19 +166,24 @@ class Placement(ABC):
     def _train(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
         """(fitted clone, the matrix its last step saw), trained on the labels as they were given."""
         model, matrix = fit_model(self.estimator, X, self.classes[y], watch)
-        self.probability = gives_probability(model)
+        self.probability, self.decides = gives_probability(model), hasattr(model, "decision_function")
         return model, matrix
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
         """An unfitted clone for the kind of score at hand; refuses margins where probabilities are needed."""
-        if calibrator.input == "probability" and not self.probability:
-            raise InputError(
-                f"{calibrator.label} needs probabilities, but {type(last_step(self.estimator)).__name__} gives margins "
-                "(any real number). Choose Platt, isotonic, Venn or Venn–Abers, or another model."
-            )
         copy = clone(calibrator)
         if not self.probability and copy.get_params().get("threshold") == 0.5:
             copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin
+        if isinstance(copy, Platt) and copy.on != "score":
+            copy.set_params(on="log-odds" if self.probability else "score")  # a margin is on that scale already
+            inside = self.scores.min() > 0 and self.scores.max() < 1
+            if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
+                copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
+        if copy.input == "probability" and not self.probability:
+            raise InputError(
+                f"{copy.label} needs probabilities, but {type(last_step(self.estimator)).__name__} gives margins "
+                "(any real number). Choose Platt, isotonic, Venn or Venn–Abers, or another model."
+            )
         return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:

@@ -207,7 +207,7 @@ def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
             format=form,
             help=parameter.help,
             value=None if parameter.optional else "min",  # None: the field can be emptied again
-            placeholder="no limit" if parameter.optional else None,
+            placeholder=parameter.extra.get("unset", "no limit") if parameter.optional else None,
             **bounds,
         )
 

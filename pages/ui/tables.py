@@ -99,11 +99,17 @@ def metrics(evaluation: Evaluation) -> None:
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
-        "be read against what chance alone gives a perfect model, beside it."
+        f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def _platt(evaluation: Evaluation) -> str:
+    """What Platt was fitted on, which decides much of what it is worth."""
+    fitted = evaluation.calibrators.get("platt")
+    return f" Platt is {fitted[0].notes_[0]}" if fitted else ""
 
 
 def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text/csv") -> None:

@@ -31,7 +31,8 @@ def test_the_ten_names_are_the_papers_in_its_order(table):
 @pytest.mark.parametrize(("key", "placement"), NAMES)
 def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     """A Recipe with this calibrator alone, and the paper's formulas written out."""
-    alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,)), DATA)
+    on_probabilities = {"platt.on": "score"}  # the paper's eq. 2.4 takes the forest's probability as it is
+    alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,), options=on_probabilities), DATA)
     said, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
     p, label = said.p, (said.p > 0.5).astype(int)
     estimate = np.where(label == 1, p, 1 - p)
@@ -58,6 +59,11 @@ def test_without_bagging_there_are_the_five_held_out_setups_and_no_verdict():
     table = setup_table({key: evaluate(recipe, DATA) for key, recipe in recipes.items()})
     assert list(table.index) == PAPER[::2]
     assert findings(table) == []
+
+
+def test_platt_is_on_log_odds_only_where_the_recipe_says_so():
+    said = [setup_recipes(RECIPE.replace(options=on))["split"] for on in ((), {"platt.on": "log-odds"})]
+    assert [dict(recipe.options)["platt.on"] for recipe in said] == ["score", "log-odds"]
 
 
 def test_a_setup_that_cannot_answer_is_left_out():
@@ -90,6 +96,8 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
         ({"merge": "square"}, ("least square loss instead",)),
         ({"options": {}}, ("isotonic regression between two scores",)),
         ({"options": {"isotonic.between": "step", "venn.taxonomy": "uniform"}}, ("other categories",)),
+        ({"options": {"isotonic.between": "step", "platt.on": "log-odds"}}, ("Platt on log-odds instead of",)),
+        ({"options": {"isotonic.between": "step", "platt.on": "score"}}, ()),
     ],
     ids=str,
 )

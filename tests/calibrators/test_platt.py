@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.calibration import _SigmoidCalibration
 
 from calib.calibrators import Platt
+from calib.kernel.checks import InputError
 from tests.vectors import vector
 
 
@@ -61,3 +62,62 @@ def test_separable_data_stay_off_0_and_1():
     assert np.isfinite([platt.A_, platt.B_]).all()
     np.testing.assert_allclose(p.mean(), (2 * 1 / 4 + 2 * 3 / 4) / 4)
     assert ((p > 0.1) & (p < 0.9)).all()
+
+
+def votes(seed, trees=40, n=300):
+    """Shares of votes, some of them 0 and 1, and labels that go with them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.binomial(trees, rng.beta(0.4, 0.4, n)) / trees
+    assert {0, 1 / trees, 1} <= set(scores.tolist())
+    return scores, (rng.random(n) < scores).astype(int)
+
+
+def test_on_log_odds_it_is_scikit_learns_sigmoid_of_the_log_odds():
+    margins, y, rng = overlapping(3)
+    new = rng.normal(size=100)
+    theirs = _SigmoidCalibration().fit(margins, y)
+    ours = Platt(on="log-odds", clip=2.3e-16).fit(expit(margins), y)
+    np.testing.assert_allclose(ours.predict(expit(new)), theirs.predict(new), atol=1e-6)
+
+
+def test_votes_of_0_and_1_are_half_a_vote_away_from_them():
+    scores, y = votes(0)
+    inside = np.where(scores == 0, 1 / 80, np.where(scores == 1, 79 / 80, scores))
+    theirs = _SigmoidCalibration().fit(logit(inside), y)
+    np.testing.assert_allclose(
+        Platt(on="log-odds").fit(scores, y).predict(scores), theirs.predict(logit(inside)), atol=1e-6
+    )
+
+
+def test_a_first_unanimous_vote_is_just_beyond_all_that_were_seen():
+    """No vote of 0 calibrated: at ln 2.2e-16 one would be beyond all measure."""
+    scores, y = votes(0)
+    inside = (scores > 0) & (scores < 1)
+    platt = Platt(on="log-odds").fit(scores[inside], y[inside])
+    theirs = _SigmoidCalibration().fit(logit(scores[inside]), y[inside])
+    np.testing.assert_allclose(platt.predict([0, 1]), theirs.predict(logit([1 / 80, 79 / 80])), atol=1e-6)
+
+
+@pytest.mark.parametrize("on", ["score", "log-odds"])
+def test_scores_keep_their_order_and_ties_stay_ties(on):
+    scores, y = votes(1)
+    p = Platt(on=on).fit(scores, y).predict(scores)
+    order = np.argsort(scores, kind="stable")
+    assert ((np.diff(p[order]) > 0) == (np.diff(scores[order]) > 0)).all()
+
+
+def test_on_log_odds_whole_weights_are_repetitions_and_zero_weights_absence():
+    scores, y = votes(2)
+    scores[(scores == 1 / 40) | (scores == 39 / 40)] = 2 / 40
+    scores[0] = 1 / 40  # the only one that near: absent, it no longer sets how near 0 may come
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    weights[0] = 0
+    weighted = Platt(on="log-odds").fit(scores, y, weights)
+    repeated = Platt(on="log-odds").fit(np.repeat(scores, weights), np.repeat(y, weights))
+    assert weighted.clip_ == repeated.clip_ == pytest.approx(1 / 40)
+    np.testing.assert_allclose(weighted.predict(scores), repeated.predict(scores), atol=1e-9)
+
+
+def test_log_odds_of_what_is_no_probability_are_refused():
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+        Platt(on="log-odds").fit([-1.0, 0.5], [0, 1])

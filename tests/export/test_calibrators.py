@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logit
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Rank, Venn, VennAbers
+from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Platt, Rank, Venn, VennAbers
 from calib.data import read_table
 from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
 from calib.export.calibrators import FORMAT
@@ -27,6 +28,7 @@ VARIANTS = [
     *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("label", "uniform", "quantile")),
     VennAbers(merge="midpoint"),
     PPA(variant="sigmoid"),
+    Platt(on="log-odds"),
 ]
 
 
@@ -118,6 +120,81 @@ def test_cross_calibration_needs_a_score_from_each_fold_and_merges_them_as_the_p
     np.testing.assert_array_equal(saved.predict(scores).p, expected.p)
     np.testing.assert_array_equal(saved.predict(scores).lower, expected.lower)
     assert read_calibrator(calibrator_json(evaluation, "platt")).columns == 1
+
+
+@pytest.mark.parametrize("placement", ["split", "oob", "cv"])
+@pytest.mark.parametrize("on", ["log-odds", "score"])
+def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_of_scores(placement, on):
+    """The formula of the format, written out again, on the predictions as they are downloaded."""
+    recipe = Recipe(
+        data="sample:breast_cancer",
+        params={"n_estimators": 30},
+        placement=placement,
+        calibrators=("none", "platt"),
+        options={"platt.on": on},
+    )
+    evaluation = evaluate(recipe, load(recipe))
+    content = calibrator_json(evaluation, "platt")
+    value, table = json.loads(content), read_table(safe_csv(evaluation.frame()), "predictions.csv")
+    s = table["score"].to_numpy()
+    if on == "log-odds":
+        assert value["input"] == {"of": "probability", "columns": 1}
+        clip = value["map"]["clip"]
+        assert (s < clip).any()
+        s = logit(np.clip(s, clip, 1 - clip))
+    else:
+        assert value["input"]["of"] == "score"
+        assert "clip" not in value["map"]
+    p = 1 / (1 + np.exp(value["map"]["A"] * s + value["map"]["B"]))
+    np.testing.assert_allclose(p, evaluation.predictions["platt"].p, atol=1e-12)
+    applied = read_calibrator(content).apply(table, ["score"])
+    np.testing.assert_array_equal(applied.table["p"], evaluation.predictions["platt"].p)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("beta", "formula continued"),
+        ("isotonic", "outermost answer kept"),
+        ("venn_abers", "outermost answer kept"),
+        ("venn", "that of the category"),
+        ("none", None),
+    ],
+)
+def test_scores_outside_those_of_the_fit_are_counted_and_what_becomes_of_them_is_said(key, words):
+    recipe = Recipe(data="sample:predictions", content="predictions", calibrators=(key,))
+    evaluation = evaluate(recipe, load(recipe))
+    seen = evaluation.calibration_scores
+    value = json.loads(calibrator_json(evaluation, key))
+    ends = [value["calibration"].pop(name) for name in ("lowest", "highest")]
+    assert ends == [seen.min(), seen.max()]
+    value["calibration"] |= {"lowest": 0.2, "highest": 0.8}  # so that there is room outside
+    scores = np.array([0.1, 0.2, 0.5, 0.8, 0.9])
+    said = read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores}), ["s"]).notes
+    if words is None:
+        assert said == ()
+        return
+    assert len(said) == 1
+    assert said[0].startswith("2 of 5 scores lie outside those that calibrated (0.2 to 0.8).")
+    assert said[0].endswith(f"There: {words}.")
+    kept = read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores[1:4]}), ["s"])
+    assert kept.notes == ()
+    value["calibration"] = {}
+    assert read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores}), ["s"]).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"lowest": 0.9, "highest": 0.1}, "highest"),
+        ({"lowest": "a", "highest": 1}, "lowest"),
+        ({"lowest": 0}, "highest"),
+    ],
+)
+def test_a_range_that_is_none_is_refused(changes, words):
+    value = json.loads(write_calibrator(Isotonic().fit([0.1, 0.8], [0, 1]), calibration=changes))
+    with pytest.raises(InputError, match=f"calibration.{words} must be"):
+        read_calibrator(json.dumps(value))
 
 
 @pytest.mark.parametrize(
@@ -285,6 +362,8 @@ def test_what_is_no_such_file_gives_one_sentence(content, words):
         (Isotonic().fit([1, 2], [0, 1]), {"between": "cubic"}, "map.between"),
         (PPA().fit([0.6, 0.7], [1, 0]), {"r": 2.0}, "map.r"),
         (PPA().fit([0.6, 0.7], [1, 0]), {"r": 10**400}, "map.r"),
+        (Platt(on="log-odds").fit([0.1, 0.8], [0, 1]), {"clip": None}, "map.clip"),
+        (Platt(on="log-odds").fit([0.1, 0.8], [0, 1]), {"clip": 0.7}, "map.clip"),
         (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": []}, "map.trees"),
         (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": [{"votes": [0.1], "counts": [1e9]}]}, "counts"),
         (Rank().fit([[0.1], [0.2]], [0, 1]), {"trees": [{"votes": [0.1], "counts": [0.5]}]}, "counts"),

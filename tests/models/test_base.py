@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
@@ -62,6 +63,14 @@ class TestEveryEntry:
             assert scores.max() <= 1
         if entry.key != "given":
             assert scores[Y == 1].mean() > scores[Y == 0].mean()
+
+    def test_a_decision_function_beside_probabilities_is_their_log_odds(self, entry):
+        """So that a sigmoid through the log-odds is the one that scikit-learn draws through the decision function."""
+        model = entry.build(SMALL.get(entry.key, {}), 0).fit(data(entry), Y)
+        if gives_probability(model) and hasattr(model, "decision_function"):
+            log_odds = logit(class_one_score(model, data(entry)))
+            np.testing.assert_allclose(model.decision_function(data(entry)), log_odds, atol=1e-9)
+            assert entry.key in ("gradient_boosting", "logistic_regression")
 
     def test_has_out_of_bag_scores_exactly_when_it_says_so(self, entry):
         model = last_step(entry.build({}, 0))

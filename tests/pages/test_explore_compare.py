@@ -134,7 +134,8 @@ SCORES = [0.05, 0.4, 0.4, 0.6, 0.95]
 @pytest.fixture
 def saved():
     fitted = VennAbers().fit([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
-    return write_calibrator(fitted, classes=("no", "*yes*"), calibration={"objects": 6}, made={"data": "mine"})
+    calibration = {"objects": 6, "lowest": 0.1, "highest": 0.9}
+    return write_calibrator(fitted, classes=("no", "*yes*"), calibration=calibration, made={"data": "mine"})
 
 
 def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
@@ -150,6 +151,8 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
     np.testing.assert_array_equal(shown["p0"], expected.p0)
     np.testing.assert_array_equal(shown["p"], expected.p)
     assert list(shown.columns) == ["id", "score", "other", "p0", "p1", "p"]
+    outside = "2 of 5 scores lie outside those that calibrated (0.1 to 0.9). There: outermost answer kept."
+    assert outside in messages(at)
     go(at, "explore_reliability")
     at = go(at, "explore_compare")
     assert "p0" in table(at, "p").columns  # kept, though the file pickers are empty again

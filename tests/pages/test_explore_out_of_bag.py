@@ -40,6 +40,14 @@ def test_the_table_is_that_of_ten_evaluations(query):
     assert found["Nearest to its accuracy"] == table["accuracy_gap"].abs().idxmin()
 
 
+@pytest.mark.parametrize("on", ["score", "log-odds"])
+def test_it_says_what_platt_is_fitted_on(on):
+    query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}
+    said = " ".join(caption.value for caption in page(STEM, **(SMALL | query)).caption)
+    assert ("Platt is fitted on probabilities, as there." in said) == (on == "score")
+    assert ("Platt on log-odds instead of probabilities" in said) == (on == "log-odds")
+
+
 def test_raw_held_out_numbers_are_scikit_learns():
     at = page(STEM, **SMALL)
     data = load(Recipe.from_query(SMALL))

@@ -6,7 +6,7 @@ from calib import Recipe, evaluate
 from calib.calibrators import label_of
 from calib.kernel.wording import number
 from calib.sources import load
-from tests.pages.app import bring, faults, go, headline, messages, page, titles
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -41,6 +41,20 @@ def test_an_address_sets_every_widget():
         "consistency",
         "side",
     ]
+
+
+def test_what_platt_is_fitted_on_is_said_and_can_be_changed():
+    at = page(**QUICK)
+    assert at.selectbox(key="options.platt.on").value == "auto"
+    assert any("Platt is fitted on the log-odds of the scores." in caption.value for caption in at.caption)
+    assert "options" not in at.query_params
+    settled(at.selectbox(key="options.platt.on").set_value("score").run())
+    assert any("Platt is fitted on the scores as they come." in caption.value for caption in at.caption)
+    recipe = at.session_state["recipe"]
+    assert recipe == Recipe.from_query(QUICK).replace(options={"platt.on": "score"})
+    assert Recipe.from_query(at.query_params) == recipe
+    at.multiselect(key="calibrators").set_value(["none", "beta"]).run()
+    assert "options.platt.on" not in [box.key for box in at.selectbox]
 
 
 def test_a_changed_widget_changes_the_recipe_and_its_numbers():

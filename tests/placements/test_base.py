@@ -231,6 +231,17 @@ def test_margins_calibrate_where_a_method_takes_any_score(key):
             assert ((p >= 0) & (p <= 1)).all()
 
 
+@pytest.mark.parametrize("key", [key for key in PLACEMENTS if answers(key, "platt")])
+def test_platt_is_handed_log_odds_of_probabilities_and_margins_as_they_come(key):
+    placed = PLACEMENTS[key]().fit(FOREST, X, Y, random_state=0)
+    assert placed.calibrate(Platt()).on == placed.calibrate(Platt("log-odds")).on == "log-odds"
+    assert placed.calibrate(Platt("score")).on == "score"
+    if key.startswith("oob"):
+        return
+    margins = PLACEMENTS[key]().fit(Margins(), X, Y, random_state=0)
+    assert {margins.calibrate(Platt(on)).on for on in ("auto", "log-odds", "score")} == {"score"}
+
+
 def test_venns_predicted_label_changes_at_zero_for_margins():
     placed = PLACEMENTS["split"]().fit(Margins(), X, Y, random_state=0)
     assert placed.calibrate(CALIBRATORS["venn"]()).threshold == 0

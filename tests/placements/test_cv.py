@@ -27,8 +27,9 @@ def test_pooled_out_of_fold_scores_by_hand():
         scores[test] = LogisticRegression().fit(X[train], Y[train]).predict_proba(X[test])[:, 1]
     assert np.array_equal(placed.scores, scores)
     refitted = LogisticRegression().fit(X, Y).predict_proba(NEW)[:, 1]
-    by_hand = Platt().fit(scores, Y).predict(refitted)
-    assert np.array_equal(placed.predict(placed.calibrate(Platt()), placed.score(NEW)).p, by_hand)
+    for on in ("score", "log-odds"):
+        by_hand = Platt(on).fit(scores, Y).predict(refitted)
+        assert np.array_equal(placed.predict(placed.calibrate(Platt(on)), placed.score(NEW)).p, by_hand)
 
 
 @pytest.mark.parametrize("method", [VennAbers, Venn])

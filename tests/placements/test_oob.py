@@ -73,8 +73,9 @@ def test_equations_10_and_11(method, vote):
 def test_other_calibrators_see_all_out_of_bag_scores_and_the_score_of_the_references_trees():
     placed = PLACEMENTS["oob"]().fit(FEW_TREES, X, Y, random_state=5)
     tests = placed.score(NEW)
-    by_hand = Platt().fit(placed.scores, Y[placed.index]).predict(tests.scores)
-    assert np.array_equal(placed.predict(placed.calibrate(Platt()), tests).p, by_hand)
+    for on in ("score", "log-odds"):
+        by_hand = Platt(on).fit(placed.scores, Y[placed.index]).predict(tests.scores)
+        assert np.array_equal(placed.predict(placed.calibrate(Platt(on)), tests).p, by_hand)
 
 
 def test_whole_ensemble_scores_with_every_tree_and_leaves_nothing_out():

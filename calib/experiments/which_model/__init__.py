@@ -31,7 +31,8 @@ EXPERIMENT = Experiment(
             "choice",
             "none",
             choices=tuple(CALIBRATIONS),
-            help="On out-of-fold scores of five folds, as for the support-vector machine; margins get Platt's.",
+            help="On out-of-fold scores of five folds, as for the support-vector machine; margins get Platt's. "
+            "Platt takes the log-odds of probabilities.",
             extra={"names": CALIBRATIONS},
         ),
         DEPTH,

@@ -301,4 +301,6 @@ def _show_applied(applied: Applied) -> None:
     mean = number(float(table.iloc[:, -1].mean()))
     left_out = f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
     st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")
+    for note in applied.notes:
+        st.warning(plain(note))
     button("Calibrated table (CSV)", lambda: safe_csv(table), "calibrated.csv", "text/csv", "calibrated_csv")

@@ -55,7 +55,8 @@ def as_published(recipe: Recipe) -> None:
                 help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
             )
     said = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
-    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {said}")
+    platt = "" if dict(recipe.options).get("platt.on") == "log-odds" else " Platt is fitted on probabilities, as there."
+    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {said}{platt}")
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
