@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export.charts import Chart
-from calib.export.pages import document, figure_html, made_by
+from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel import checks
 from calib.kernel.progress import Watch
@@ -55,23 +54,19 @@ def run_experiment(
 def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
     """Question, pictures, settings, what to notice and the source, as one page that stands alone."""
     experiment = run.experiment
-    pictures = [
-        f"<h2>{escape(chart.record.title)}</h2>"
-        + figure_html(chart.draw(theme), chart.record.alt, chart.record.caption)
-        for chart in run.charts
-    ]
-    settings = [f"<li>{escape(p.label)}: {escape(_text(run.values[p.name], p))}</li>" for p in experiment.parameters]
+    settings = [f"{p.label}: {_text(run.values[p.name], p)}" for p in experiment.parameters]
     if experiment.drawn:
-        settings.append(f"<li>Seed: {run.seed}</li>")
-    parts = [
-        f"<h1>{escape(experiment.name)}</h1><p>{escape(experiment.question)}</p>",
-        *pictures,
-        f"<h2>Settings</h2><ul>{''.join(settings)}</ul>",
-        f"<h2>What to notice</h2><ul>{''.join(f'<li>{escape(text)}</li>' for text in experiment.notice)}</ul>",
-        f"<p>Source: {escape(experiment.source)}</p>",
-        made_by(experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed)),
-    ]
-    return document(f"{experiment.name} · Calibration Explorer", "".join(parts), theme).encode()
+        settings.append(f"Seed: {run.seed}")
+    return page(
+        "experiment.html",
+        f"{experiment.name} · Calibration Explorer",
+        theme,
+        experiment=experiment,
+        charts=run.charts,
+        settings=settings,
+        source=experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed),
+        versions=versions(),
+    )
 
 
 def _text(value: Any, parameter: Parameter) -> str:
