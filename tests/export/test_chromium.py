@@ -88,7 +88,7 @@ def server():
     """A web server of this machine that remembers what it was asked for."""
 
     class Spy(BaseHTTPRequestHandler):
-        def do_GET(self):  # noqa: N802
+        def do_GET(self):
             found.asked.append(self.path)
             self.send_error(404)
 

@@ -20,7 +20,6 @@ from calib.export.source import HOW
 from calib.figures import FIGURES
 from calib.sources import digest, load
 
-
 ROOT = Path(__file__).parents[2]
 
 

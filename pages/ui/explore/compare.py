@@ -186,8 +186,8 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
         "The report is one file that opens without a network: recommendation, charts, tables, Recipes, versions and "
-        "the data's digest, not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, and every fitted "
-        "calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
+        "the data's digest, not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, "
+        "and every fitted calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
     )
     with st.expander("The Python source"):
         st.code(source, language="python")
