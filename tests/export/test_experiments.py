@@ -45,3 +45,11 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
 def test_what_cannot_be_is_refused_by_name(arguments, words):
     with pytest.raises(InputError, match=words):
         run_experiment(*arguments)
+
+
+@pytest.mark.parametrize("key", ["finite", "pooling", "theorem"])
+def test_nothing_on_paper_asks_for_a_click(key):
+    """Settings and their help apart: only the pictures are there, and no control."""
+    page = experiment_html(run_experiment(key, {"draws": 500} if key == "theorem" else {})).decode()
+    own = re.sub(r"<script>.*?</script>", "", page, count=1, flags=re.DOTALL)
+    assert not re.search(r"\b[Cc]lick (a|to|any)\b|\bto mend\b", own)
