@@ -68,8 +68,8 @@ def load_frame(recipe: Recipe, uploads: Mapping[str, pd.DataFrame]) -> tuple[pd.
 def load(recipe: Recipe, uploads: Mapping[str, pd.DataFrame] | None = None) -> Dataset:
     """The Dataset a Recipe asks for.
 
-    Example
-    -------
+    Examples
+    --------
     >>> load(Recipe(data="sample:digits")).n
     1797
     """

@@ -71,6 +71,7 @@ def prepare_predictions(
 
     positive : None chooses the class that the scores grow with (a score is a number that grows with the belief in
         class 1); where they say nothing, the rarer class.
+
     scores : the score columns; None takes every column of numbers
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``.

@@ -31,9 +31,22 @@ def run_experiment(
 ) -> Run:
     """All pictures of an experiment.
 
-    name : a key of EXPERIMENTS · settings : those that differ from their defaults · seed : of all that is drawn
-    Raises InputError where one of them cannot be, with what is allowed.
+    Parameters
+    ----------
+    name
+        A key of EXPERIMENTS.
+    settings
+        Those that differ from their defaults.
+    seed
+        Of all that is drawn.
 
+    Raises
+    ------
+    InputError
+        Where one of them cannot be, with what is allowed.
+
+    Examples
+    --------
     >>> run = run_experiment("pooling", {"points": "1:0 2:1 3:0"})
     >>> run.charts[0].record.title
     'Move 1 of 1: 1/1 is above its right neighbour 0/1; joined they are 1/2'

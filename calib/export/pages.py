@@ -53,8 +53,14 @@ def report_html(
 ) -> bytes:
     """Recommendation, charts, tables, Recipes, source, versions and the data's digest – not the data.
 
-    evaluations : one, or several by name, which are then set side by side first · files : as for ``python_source``
-    drawn : the charts of each, where they are there already
+    Parameters
+    ----------
+    evaluations
+        One, or several by name, which are then set side by side first.
+    files
+        As for ``python_source``.
+    drawn
+        The charts of each, where they are there already.
     """
     named = {evaluations.dataset.name: evaluations} if isinstance(evaluations, Evaluation) else dict(evaluations)
     name = " · ".join(named) if len(named) < 4 else f"{len(named)} Recipes side by side"

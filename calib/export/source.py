@@ -17,8 +17,13 @@ HOW = "# Save as reproduce.py in the project's folder and, after make run, run t
 def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
     """A script that evaluates the Recipe, or each of several by name, and prints its metrics.
 
-    files : digest → name of the uploaded files; the script reads them where it is run
+    Parameters
+    ----------
+    files
+        digest → name of the uploaded files; the script reads them where it is run.
 
+    Examples
+    --------
     >>> print(python_source(Recipe(seed=3)))
     # Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py
     from calib import Recipe, evaluate
@@ -115,7 +120,10 @@ def chart_source(
 ) -> str | None:
     """A script that makes the numbers of one chart and shows it; None where it is not made of Recipes and words alone.
 
-    key, source, options : as for FIGURES[key].prepare(source, **options)
+    Parameters
+    ----------
+    key, source, options
+        As for ``FIGURES[key].prepare(source, **options)``.
     """
     if not all(_is_literal(value) for value in options.values()):
         return None
