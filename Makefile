@@ -21,11 +21,12 @@ $(shell rm -f $(DEV))
 endif
 endif
 
-.PHONY: help run test lint bench soak clean
+.PHONY: help run test lint bench soak docs clean
 help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
 	@echo "make test   the suite                make lint   ruff and types"
 	@echo "make bench  speed beside peers       make soak   what is too long for every change"
+	@echo "make docs   the guide and the API reference, in build/docs"
 	@echo "make clean  forget .venv and caches"
 
 run: $(RUN)
@@ -45,6 +46,10 @@ soak: $(DEV)
 
 bench: $(DEV)
 	$(PY) -m benchmarks
+
+docs: $(STAMP)
+	$(PY) -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "The guide and the API reference: build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info

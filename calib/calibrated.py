@@ -20,15 +20,26 @@ from calib.placements.oob import OutOfBag
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A classifier whose probabilities are calibrated, and come as intervals from Venn and Venn–Abers.
 
-    estimator : a scikit-learn classifier or pipeline; clones of it are trained
-    calibrator : a key of CALIBRATORS or an instance
-    placement : none, split, cv, oob, oob_whole, train or full – which scores calibrate
-    calibration_size : share of the rows held back (split) · cv : folds (cv)
-    random_state : of the split, the folds and the out-of-bag draws; the estimator keeps its own
-
     Any two labels will do; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_`` (the fitted
     placement, with the calibration scores and notes) and ``calibrator_``.
 
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier or pipeline; clones of it are trained.
+    calibrator
+        A key of CALIBRATORS or an instance.
+    placement
+        None, split, cv, oob, oob_whole, train or full – which scores calibrate.
+    calibration_size
+        Share of the rows held back (split).
+    cv
+        Number of folds (cv).
+    random_state
+        Of the split, the folds and the out-of-bag draws; the estimator keeps its own.
+
+    Examples
+    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X = np.arange(12.0)[:, None]
     >>> y = np.array(["no", "no", "no", "no", "no", "yes", "no", "yes", "yes", "yes", "yes", "yes"])

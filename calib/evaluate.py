@@ -297,8 +297,8 @@ def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
     """``fit`` and ``calibrate`` in one call.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "venn_abers")), load_sample("digits"))
     >>> bool(evaluation.metrics.loc["venn_abers", "brier"] < evaluation.metrics.loc["none", "brier"])

@@ -118,8 +118,8 @@ def _uploaded(recipe: Recipe, given: pd.DataFrame | TableFile) -> pd.DataFrame:
 def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     """The Dataset a Recipe asks for.
 
-    Example
-    -------
+    Examples
+    --------
     >>> load(Recipe(data="sample:digits")).n
     1797
     """

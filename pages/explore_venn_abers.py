@@ -14,7 +14,13 @@ venn_abers.switches(recipe)
 pairs, table = st.columns([0.56, 0.44], gap="medium")
 with pairs:
     chart.show(
-        "pairs", evaluation, calibrator=method, color=evaluation.recipe.color, row=row, on_click=venn_abers.choose_row
+        "pairs",
+        evaluation,
+        calibrator=method,
+        color=evaluation.recipe.color,
+        row=row,
+        on_click=venn_abers.choose_row,
+        hint="Click a mark to explain one of its rows.",
     )
 with table:
     venn_abers.rows(evaluation, row)

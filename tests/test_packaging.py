@@ -55,7 +55,9 @@ def test_the_installed_version_lies_in_its_range(requirement):
     assert importlib.metadata.version(requirement.name) in requirement.specifier
 
 
-def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(tmp_path):
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("wheel")
     source = tmp_path / "source"
     shutil.copytree(ROOT / "calib", source / "calib", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("pages", "tests"):  # must be left out
@@ -65,9 +67,32 @@ def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(tmp_path):
         shutil.copy(ROOT / name, source)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    (found,) = tmp_path.glob("*.whl")
+    return found
+
+
+def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert names == {path.relative_to(source).as_posix() for path in (source / "calib").rglob("*") if path.is_file()}
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "calib").rglob("*") if path.is_file()}
+    assert names == {name for name in files if "__pycache__" not in name}
+
+
+def test_the_wheel_alone_makes_a_report(wheel, tmp_path):
+    """Out of the project's folder, with the templates that the wheel brings."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    script = (
+        "import calib; from calib.export import report_html\n"
+        "data = calib.synthetic.GaussianPair(0, 1, 2, 1).sample(200, 0)\n"
+        "recipe = calib.Recipe(model='naive_bayes', calibrators=('none', 'platt'))\n"
+        "print(calib.__file__, len(report_html(calib.evaluate(recipe, data))))"
+    )
+    run = [sys.executable, "-c", f"import calib.synthetic; {script}"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    path, size = done.stdout.split()
+    assert Path(path).is_relative_to(tmp_path)
+    assert int(size) > 1_000_000  # Plotly is in it
 
 
 @pytest.fixture

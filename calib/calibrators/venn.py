@@ -24,6 +24,7 @@ class Venn(IntervalCalibrator):
     taxonomy : "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
         "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with equally
         many calibration scores, fewer where ties make edges coincide
+
     merge : "log" | "square" | "midpoint", how the pair becomes one probability
 
     ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category answers (0, 1).

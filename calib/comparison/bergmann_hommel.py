@@ -49,8 +49,17 @@ def bergmann_hommel(ranks: Any, n: int) -> Array:
     p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that hold the pair ij, at most 1: a pair
     differs at level α exactly where its adjusted p-value is at most α.
 
-    ranks : (k,) average ranks over n data sets, k from 2 to 12. Raises InputError outside these.
+    Parameters
+    ----------
+    ranks : (k,) average ranks over n data sets, k from 2 to 12
 
+    Raises
+    ------
+    InputError
+        For other numbers of methods.
+
+    Examples
+    --------
     Two methods are one hypothesis, which needs no adjustment:
 
     >>> bergmann_hommel([1.0, 2.0], n=4).round(4)

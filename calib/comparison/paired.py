@@ -25,8 +25,17 @@ def paired_t(a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"
     t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b. Equal differences have no spread: t is then ±∞, or 0
     where they are all 0 (p-value 1, one-sided 1/2).
 
-    a, b : (n,) finite, n at least 2. Raises InputError otherwise and for an unknown alternative.
+    Parameters
+    ----------
+    a, b : (n,) finite, n at least 2
 
+    Raises
+    ------
+    InputError
+        For other values and for an unknown alternative.
+
+    Examples
+    --------
     >>> test = paired_t([1.0, 2.0, 3.0], [2.0, 2.0, 5.0], alternative="less")
     >>> round(test.statistic, 4), round(test.pvalue, 4)  # d = −1, 0, −2: mean −1, s 1, so t = −√3
     (-1.7321, 0.1127)

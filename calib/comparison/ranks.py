@@ -30,6 +30,8 @@ class FriedmanTest:
 def ranks(table: Any, higher_is_better: bool) -> Array:
     """Ranks within each data set, shape (n, k): 1 for the best method, ties share the mean of their places.
 
+    Parameters
+    ----------
     table : (n data sets, k methods), a DataFrame or an array; infinite values are ranked, NaN is refused by name
     """
     values = checks.results_table(table, "table")
@@ -40,8 +42,17 @@ def ranks(table: Any, higher_is_better: bool) -> Array:
 def average_ranks(table: Any, higher_is_better: bool) -> Array:
     """Mean rank of each method over the data sets, shape (k,); 1 would be the best on every one.
 
-    table : (n data sets, k methods). Raises InputError for fewer than 2 methods and for NaN, naming where it stands.
+    Parameters
+    ----------
+    table : (n data sets, k methods)
 
+    Raises
+    ------
+    InputError
+        For fewer than 2 methods and for NaN, naming where it stands.
+
+    Examples
+    --------
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.8, 0.6]], higher_is_better=True)
     array([1.5 , 1.75, 2.75])
     """
@@ -54,8 +65,17 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values, and
     F = (n−1)χ² / (n(k−1) − χ²). Where every data set ties all methods the statistics are 0 and the p-values 1.
 
-    table : (n data sets, k methods), n at least 2. Raises InputError for NaN and for smaller tables.
+    Parameters
+    ----------
+    table : (n data sets, k methods), n at least 2
 
+    Raises
+    ------
+    InputError
+        For NaN and for smaller tables.
+
+    Examples
+    --------
     >>> test = friedman([[1, 2, 3], [1, 2, 3], [1, 3, 2]], higher_is_better=False)
     >>> round(test.statistic, 4), round(test.f_statistic, 4)
     (4.6667, 7.0)
@@ -93,9 +113,15 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
     """The bars of a critical-difference diagram: largest runs of neighbouring ranks in which all methods are alike.
 
-    ranks : (k,) average ranks · alike : (k, k) bool, True where two methods do not differ significantly
     Returns the methods' positions, best first, one tuple a bar; a bar joins two methods at least.
 
+    Parameters
+    ----------
+    ranks : (k,) average ranks
+    alike : (k, k) bool, True where two methods do not differ significantly
+
+    Examples
+    --------
     >>> R = np.array([3.2, 1.0, 2.0, 2.5])
     >>> cliques(R, abs(R[:, None] - R) < 1.3)
     [(1, 2), (2, 3, 0)]

@@ -35,6 +35,7 @@ def prepare(
 
     positive : the positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
         sorted order). With more than two classes it is set against the rest.
+
     exclude : columns not to use · keep : columns to use although they are constant, identifiers or free text
 
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text; infinite

@@ -53,8 +53,12 @@ def bundle(
 ) -> bytes:
     """The ZIP of evaluations by name.
 
-    images : formats of ``chromium.FORMATS`` to draw every chart in as well, where a Chromium answers
-    files : as for ``python_source``
+    Parameters
+    ----------
+    images
+        Formats of ``chromium.FORMATS`` to draw every chart in as well, where a Chromium answers.
+    files
+        As for ``python_source``.
     """
     watch = watch or Watch()
     left_out: list[str] = []

@@ -1,30 +1,31 @@
-"""Pictures and PDF by the Chromium of this machine, where there is one: started, asked over a pipe, and ended.
+"""Pictures and PDF by the Chromium of this machine, where there is one, asked by the switches of its command line.
 
-Plotly draws in a browser only. A headless Chromium speaks the DevTools protocol over two pipes, so that nothing of a
-chart is written to disk and no port is opened; a deadline ends it whatever happens. ``can_draw`` tries it once.
+Plotly draws in a browser only. ``--dump-dom`` and ``--print-to-pdf`` need neither a driver nor a connection. Libraries
+were tried: Kaleido 1.5 waits for ever when the browser ends at once, and leaves files in the temporary directory;
+Playwright works but installs 165 MB with every ``make run``.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
 import tempfile
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from base64 import b64decode
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from html import unescape
+from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
+from markupsafe import Markup
 
+from calib.export.render import render
 from calib.kernel.checks import InputError
 
 NAMES = (
@@ -36,7 +37,6 @@ NAMES = (
 )
 FLAGS = (
     "--headless",
-    "--remote-debugging-pipe",
     "--no-sandbox",  # containers allow none; the page is our own drawing, and it has no network
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--disable-gpu",
@@ -45,13 +45,16 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-breakpad",
     "--no-first-run",
+    "--window-size=1100,1000",  # charts follow their page's width: that of a desk, which the style shrinks for paper
 )
-SECONDS = 30  # without an answer, after which a browser is given up
+SECONDS, EACH = 30, 5  # after which a browser is given up: to start, and for each picture
 WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
-PAPER = 720  # pixels between the margins of a sheet, at 96 to the inch
 FORMATS = ("svg", "png", "pdf")
+ENDED = "The browser ended before it answered."
 AT_ONCE = threading.BoundedSemaphore(2)  # browsers
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # so that a page with its numbers comes on no disk
 
 
 class NoBrowser(InputError):
@@ -74,134 +77,89 @@ def can_draw() -> bool:
 
 
 def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
-    """For each figure its files by format, all drawn by one browser. Raises NoBrowser where none answers."""
-    with _tab() as tab:
-        tab.run(get_plotlyjs() + ";0")
-        pictures = [_pictures(tab, figure, formats) for figure in figures]
-        if "pdf" in formats:
-            for figure, files in zip(figures, pictures, strict=True):
-                files["pdf"] = tab.pdf(_sheet(figure, files["svg"]))
-    return [{name: files[name] for name in formats} for files in pictures]
-
-
-def _pictures(tab: _Tab, figure: go.Figure, formats: Sequence[str]) -> dict[str, bytes]:
-    width, height = _size(figure)
-    files = {}
-    for name in ("svg", "png"):
-        if name in formats or (name == "svg" and "pdf" in formats):
-            wanted = {"format": name, "width": width, "height": height, "scale": SHARPNESS if name == "png" else 1}
-            url = tab.run(f"Plotly.toImage({figure.to_json()}, {json.dumps(wanted)})")
-            head, _, content = url.partition(",")
-            files[name] = base64.b64decode(content) if head.endswith("base64") else unquote_to_bytes(content)
-    return files
-
-
-def _size(figure: go.Figure) -> tuple[int, int]:
-    return int(figure.layout.width or WIDTH), int(figure.layout.height or HEIGHT)
-
-
-def _sheet(figure: go.Figure, svg: bytes) -> str:
-    """A page of the figure's own size."""
-    width, height = _size(figure)
-    style = f"@page {{ size: {width}px {height}px; margin: 0 }} body {{ margin: 0 }} svg {{ display: block }}"
-    return f"<!doctype html><meta charset=utf-8><style>{style}</style>{svg.decode()}"
+    """For each figure its files by format. Raises NoBrowser where no browser answers."""
+    images = [name for name in formats if name != "pdf"]
+    pictures = iter(_images([(figure, name) for figure in figures for name in images]))
+    files = [{name: next(pictures) for name in images} for _ in figures]
+    if "pdf" in formats:
+        for figure, own in zip(figures, files, strict=True):
+            own["pdf"] = _print(render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)), EACH)
+    return [{name: own[name] for name in formats} for own in files]
 
 
 def print_pdf(html: str) -> bytes:
     """A document with its charts as PDF, on A4. Raises NoBrowser where none answers."""
-    with _tab() as tab:
-        return tab.pdf(html)
+    return _print(html, EACH * html.count("Plotly.newPlot"))
 
 
-@contextmanager
-def _tab() -> Iterator[_Tab]:
-    path = find_chromium()
-    if path is None or os.name != "posix":
+def _images(wanted: Sequence[tuple[go.Figure, str]]) -> list[bytes]:
+    """Every figure in its format, all drawn by one browser."""
+    if not wanted:
+        return []
+    page = render("drawing.html", jobs=_jobs(wanted), sheet=None)
+    shown = _ask(page, EACH * len(wanted), "--dump-dom").decode(errors="replace")
+    text = unescape(shown.partition("<html>")[2].rpartition("</html>")[0])
+    if not text.startswith("["):
+        raise NoBrowser(
+            f"The browser could not draw: {text[:200]}." if text else "The browser ended before it answered."
+        )
+    return [_content(url) for url in json.loads(text)]
+
+
+def _content(url: str) -> bytes:
+    head, _, content = url.partition(",")
+    return b64decode(content) if head.endswith("base64") else unquote_to_bytes(content)
+
+
+def _size(figure: go.Figure) -> dict[str, int]:
+    return {"width": int(figure.layout.width or WIDTH), "height": int(figure.layout.height or HEIGHT)}
+
+
+def _jobs(wanted: Sequence[tuple[go.Figure, str]]) -> Markup:
+    """What Plotly.toImage takes, as a script; no word in it ends the script."""
+    options = ({"format": form, "scale": SHARPNESS if form == "png" else 1} for _, form in wanted)
+    jobs = (
+        f'{{"figure": {figure.to_json()}, "options": {json.dumps(option | _size(figure))}}}'
+        for (figure, _), option in zip(wanted, options, strict=True)
+    )
+    return Markup(f"[{', '.join(jobs)}]".replace("<", "\\u003c"))
+
+
+def _print(page: str, more: int) -> bytes:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        path = Path(folder, "printed.pdf")
+        _ask(page, more, f"--print-to-pdf={path}", "--no-pdf-header-footer")
+        if not path.exists():
+            raise NoBrowser(ENDED)
+        return path.read_bytes()
+
+
+def _ask(page: str, more: int, *switches: str) -> bytes:
+    """What the browser prints about a page; nothing of it, and no process, is there afterwards."""
+    browser = find_chromium()
+    if browser is None or os.name != "posix":
         raise NoBrowser("No Chromium was found on the PATH or in BROWSER_PATH: take the HTML or the camera instead.")
-    with AT_ONCE, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # The shell lays our two pipes where Chromium looks for them, at 3 and 4.
-        relaid = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>&1'
+    seconds = SECONDS + more
+    with (
+        AT_ONCE,
+        tempfile.TemporaryDirectory(dir=MEMORY) as folder,
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+    ):
+        path = Path(folder, "page.html")
+        path.write_text(page, encoding="utf-8")
         process = subprocess.Popen(
-            ["/bin/sh", "-c", relaid, path, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            stdin=subprocess.PIPE,
+            [browser, *FLAGS, f"--user-data-dir={profile}", *switches, path.as_uri()],
+            env=os.environ | {"TMPDIR": profile},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            bufsize=0,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
-            yield _Tab(process)
+            return process.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            raise NoBrowser(f"The browser did not answer within {seconds} seconds.") from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
-
-
-class _Tab:
-    """One page of a browser, spoken to in JSON messages that end in a zero byte."""
-
-    def __init__(self, process: subprocess.Popen) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self.send, self.receive = process.stdin.fileno(), process.stdout.fileno()
-        os.set_blocking(self.send, False)
-        self.asked, self.buffer, self.session = 0, b"", None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        # As wide as a sheet, so that charts which follow their page's width are drawn for it.
-        self.call("Emulation.setDeviceMetricsOverride", width=PAPER, height=HEIGHT, deviceScaleFactor=1, mobile=False)
-
-    def run(self, script: str) -> Any:
-        """The value of a script, or of the promise it gives."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            raise NoBrowser(f"The browser could not draw: {answer['exceptionDetails'].get('text', 'unknown')}.")
-        return answer["result"].get("value")
-
-    def pdf(self, html: str) -> bytes:
-        frame = self.call("Page.getFrameTree")["frameTree"]["frame"]["id"]
-        self.call("Page.setDocumentContent", frameId=frame, html=html)
-        self.run("document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => done(0))))")
-        printed = self.call(
-            "Page.printToPDF", printBackground=True, preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69
-        )
-        return base64.b64decode(printed["data"])
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        self.asked, self.limit = self.asked + 1, time.monotonic() + SECONDS
-        message: dict[str, Any] = {"id": self.asked, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        self._write(json.dumps(message).encode() + b"\0")
-        while (answer := json.loads(self._read())).get("id") != self.asked:
-            pass
-        if "error" in answer:
-            raise NoBrowser(f"The browser refused {method}: {answer['error'].get('message')}.")
-        return answer["result"]
-
-    def _left(self) -> float:
-        left = self.limit - time.monotonic()
-        if left <= 0:
-            raise NoBrowser(f"The browser did not answer within {SECONDS} seconds.")
-        return left
-
-    def _write(self, content: bytes) -> None:
-        view = memoryview(content)
-        while view:
-            _, ready, _ = select.select([], [self.send], [], self._left())
-            try:
-                view = view[os.write(self.send, view[:65536]) :] if ready else view
-            except BrokenPipeError:
-                raise NoBrowser("The browser ended before it answered.") from None
-
-    def _read(self) -> bytes:
-        while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.receive], [], [], self._left())
-            chunk = os.read(self.receive, 1 << 20) if ready else None
-            if chunk == b"":
-                raise NoBrowser("The browser ended before it answered.")
-            self.buffer += chunk or b""
-        message, _, self.buffer = self.buffer.partition(b"\0")
-        return message
+            process.communicate()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export.charts import Chart
-from calib.export.pages import document, figure_html, made_by
+from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel import checks
 from calib.kernel.progress import Watch
@@ -32,9 +31,22 @@ def run_experiment(
 ) -> Run:
     """All pictures of an experiment.
 
-    name : a key of EXPERIMENTS · settings : those that differ from their defaults · seed : of all that is drawn
-    Raises InputError where one of them cannot be, with what is allowed.
+    Parameters
+    ----------
+    name
+        A key of EXPERIMENTS.
+    settings
+        Those that differ from their defaults.
+    seed
+        Of all that is drawn.
 
+    Raises
+    ------
+    InputError
+        Where one of them cannot be, with what is allowed.
+
+    Examples
+    --------
     >>> run = run_experiment("pooling", {"points": "1:0 2:1 3:0"})
     >>> run.charts[0].record.title
     'Move 1 of 1: 1/1 is above its right neighbour 0/1; joined they are 1/2'
@@ -55,23 +67,19 @@ def run_experiment(
 def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
     """Question, pictures, settings, what to notice and the source, as one page that stands alone."""
     experiment = run.experiment
-    pictures = [
-        f"<h2>{escape(chart.record.title)}</h2>"
-        + figure_html(chart.draw(theme), chart.record.alt, chart.record.caption)
-        for chart in run.charts
-    ]
-    settings = [f"<li>{escape(p.label)}: {escape(_text(run.values[p.name], p))}</li>" for p in experiment.parameters]
+    settings = [f"{p.label}: {_text(run.values[p.name], p)}" for p in experiment.parameters]
     if experiment.drawn:
-        settings.append(f"<li>Seed: {run.seed}</li>")
-    parts = [
-        f"<h1>{escape(experiment.name)}</h1><p>{escape(experiment.question)}</p>",
-        *pictures,
-        f"<h2>Settings</h2><ul>{''.join(settings)}</ul>",
-        f"<h2>What to notice</h2><ul>{''.join(f'<li>{escape(text)}</li>' for text in experiment.notice)}</ul>",
-        f"<p>Source: {escape(experiment.source)}</p>",
-        made_by(experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed)),
-    ]
-    return document(f"{experiment.name} · Calibration Explorer", "".join(parts), theme).encode()
+        settings.append(f"Seed: {run.seed}")
+    return page(
+        "experiment.html",
+        f"{experiment.name} · Calibration Explorer",
+        theme,
+        experiment=experiment,
+        charts=run.charts,
+        settings=settings,
+        source=experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed),
+        versions=versions(),
+    )
 
 
 def _text(value: Any, parameter: Parameter) -> str:

@@ -36,9 +36,19 @@ class Applied:
 class SavedCalibrator:
     """What a calibrator file holds.
 
-    input : "score", "probability", "tree_scores" or "fold_scores" · columns : how many of them a case has
-    classes : (class 0, class 1) · calibration, made : what it was fitted on and how · notes : sentences to read first
-    seen : (lowest, highest) score that it was fitted on, or None where the file does not say
+    Parameters
+    ----------
+    input
+        "score", "probability", "tree_scores" or "fold_scores".
+    columns
+        How many of them a case has.
+    classes : (class 0, class 1)
+    calibration, made
+        What it was fitted on and how.
+    notes
+        Sentences to read first.
+    seen
+        (lowest, highest) score that it was fitted on, or None where the file does not say.
     """
 
     method: str
@@ -79,8 +89,15 @@ class SavedCalibrator:
     def apply(self, frame: pd.DataFrame, columns: Sequence[str]) -> Applied:
         """The table with the calibrated probability p beside it, and p0, p1; a row without a score has no answer.
 
-        columns : the score columns, in the order the calibrator needs them. Raises InputError where one holds no
-        numbers, or none of its rows has all scores.
+        Parameters
+        ----------
+        columns
+            The score columns, in the order the calibrator needs them.
+
+        Raises
+        ------
+        InputError
+            Where one holds no numbers, or none of its rows has all scores.
         """
         if len(columns) != self.columns:
             raise InputError(f"{self.label} needs {self.columns} score columns, but {len(columns)} are chosen.")

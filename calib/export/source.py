@@ -12,14 +12,21 @@ from calib.recipe import Recipe
 from calib.sources import reading
 
 FILE = "YOUR FILE"
+HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
 
 
 def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
     """A script that evaluates the Recipe, or each of several by name, and prints its metrics.
 
-    files : digest → name of the uploaded files; the script reads them where it is run
+    Parameters
+    ----------
+    files
+        digest → name of the uploaded files; the script reads them where it is run.
 
+    Examples
+    --------
     >>> print(python_source(Recipe(seed=3)))
+    # Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py
     from calib import Recipe, evaluate
     from calib.sources import load
     <BLANKLINE>
@@ -28,6 +35,10 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     print(evaluation.metrics.round(4).to_string())
     <BLANKLINE>
     """
+    return HOW + _evaluating(recipes, files)
+
+
+def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None) -> str:
     several = [recipes] if isinstance(recipes, Recipe) else list(recipes.values())
     head, uploads = _imports(several, files or {})
     if isinstance(recipes, Recipe):
@@ -81,7 +92,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         ours[0] = "from calib import Recipe"
     imports = "\n".join([*([before] if before else []), *ours])
     return (
-        f"{imports}\n\n{uploads}{recipe.to_python()}\n"
+        f"{HOW}{imports}\n\n{uploads}{recipe.to_python()}\n"
         f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page]}"
     )
 
@@ -113,7 +124,10 @@ def chart_source(
 ) -> str | None:
     """A script that makes the numbers of one chart and shows it; None where it is not made of Recipes and words alone.
 
-    key, source, options : as for FIGURES[key].prepare(source, **options)
+    Parameters
+    ----------
+    key, source, options
+        As for ``FIGURES[key].prepare(source, **options)``.
     """
     if not all(_is_literal(value) for value in options.values()):
         return None
@@ -123,20 +137,20 @@ def chart_source(
         source = source.evaluation
     if isinstance(source, Explained):
         imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import explain\n{imports}"
-        text = python_source(source.recipe, files)
+        text = _evaluating(source.recipe, files)
         given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
     elif isinstance(source, Evaluation):
-        text = python_source(source.recipe, files)
+        text = _evaluating(source.recipe, files)
     elif isinstance(source, Mapping) and source and all(isinstance(item, Evaluation) for item in source.values()):
-        text, given = python_source({name: item.recipe for name, item in source.items()}, files), "evaluations"
+        text, given = _evaluating({name: item.recipe for name, item in source.items()}, files), "evaluations"
     elif isinstance(source, list | tuple) and source and all(isinstance(item, Evaluation) for item in source):
         named = {str(i): item.recipe for i, item in enumerate(source, 1)}
-        text, given = python_source(named, files), "list(evaluations.values())"
+        text, given = _evaluating(named, files), "list(evaluations.values())"
     else:
         return None
     extra = "".join(f", {name}={value!r}" for name, value in options.items())
     return (
-        f"{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
+        f"{HOW}{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
         f"print(record.to_frame().to_string(max_rows=60))\nFIGURES[{key!r}].draw(record).show()\n"
     )
 

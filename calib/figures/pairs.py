@@ -110,7 +110,7 @@ def _caption(marks: Marks, crossed: int) -> str:
     text = (
         "p0 is the probability of class 1 if the row had label 0, p1 if it had label 1. Near the diagonal the "
         "calibration set knows the answer; far above it, few comparable rows were seen. Histograms at the edges: rows "
-        "by p0 and by p1, class 0 dotted, class 1 solid. Click a mark to explain one of its rows."
+        "by p0 and by p1, class 0 dotted, class 1 solid."
     )
     if marks.note:
         text += f" {marks.note}"

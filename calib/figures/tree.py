@@ -102,7 +102,7 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     if lit:
         text += " Dark: the way of the chosen row."
     if hidden:
-        text += f" {hidden} leaves are folded away: click a node to draw the tree from there."
+        text += f" {hidden} leaves are folded away."
     return text
 
 

@@ -43,13 +43,19 @@ VOTES = ("probability", "class")
 class ProbabilityForest(RandomForestClassifier):
     """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice. Two classes.
 
-    leaf, curtail, m, prior : how a leaf turns counts into a probability, as in ProbabilityTree
-    vote : "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions, where
-        an even leaf decides for the first class as scikit-learn's trees do
-
     The other parameters are scikit-learn's; the same parameters and random_state grow the same trees. ``node_votes_``
     holds for each tree the vote of every node, (nodes,).
 
+    Parameters
+    ----------
+    leaf, curtail, m, prior
+        How a leaf turns counts into a probability, as in ProbabilityTree.
+    vote
+        "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions, where an
+        even leaf decides for the first class as scikit-learn's trees do.
+
+    Examples
+    --------
     >>> X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> forest = ProbabilityForest(5, random_state=0).fit(X, y)
     >>> forest.tree_scores([[0.0], [7.0]])

@@ -34,9 +34,14 @@ from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 class Scored:
     """New objects, scored: float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
 
-    reference : for out-of-bag, int array (m,): position in the calibration set of the object z_r left out for each
-    by_fold : for cross-calibration, float array (folds, m): the scores of each fold's own model
-    refits : for the full placement, (m, 2) lists of the scores after refitting with (x, 0) and with (x, 1)
+    Parameters
+    ----------
+    reference
+        For out-of-bag, int array (m,): position in the calibration set of the object z_r left out for each.
+    by_fold
+        For cross-calibration, float array (folds, m): the scores of each fold's own model.
+    refits
+        For the full placement, (m, 2) lists of the scores after refitting with (x, 0) and with (x, 1).
     """
 
     scores: np.ndarray
@@ -97,8 +102,19 @@ class Placement(ABC):
     ) -> Self:
         """Train clones of ``estimator`` on X (n rows) and y (n labels of two classes), as the placement asks.
 
-        calibration_size : share of the rows held back (split) · cv : folds (cv) · random_state : of every draw made
-        Raises InputError with the remedy where the data or the estimator do not allow it; Cancelled when called off.
+        Parameters
+        ----------
+        calibration_size
+            Share of the rows held back (split).
+        cv
+            Number of folds (cv).
+        random_state
+            Of every draw made.
+
+        Raises
+        ------
+        InputError
+            With the remedy where the data or the estimator do not allow it; Cancelled when called off.
         """
         self.classes, coded = two_classes(y)
         X, coded = indexable(X, coded)
@@ -137,7 +153,10 @@ class Placement(ABC):
     def light(self, *more: str) -> Self:
         """What calibrating and predicting need, without model and rows, so that many fits can be kept.
 
-        more : names of attributes that are kept besides, such as "model". The rank calibrator cannot answer then.
+        Parameters
+        ----------
+        more
+            Names of attributes that are kept besides, such as "model". The rank calibrator cannot answer then.
         """
         other = copy(self)
         other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}

@@ -17,9 +17,14 @@ import scipy.sparse as sp
 def row_hash(X: Any, seed: int) -> np.ndarray:
     """A 64-bit number from each row's values and the seed, uint64 (m,): equal rows, equal numbers.
 
-    X : (m, d) array, data frame or sparse matrix, or m texts. Numbers count by their value as float64, whatever the
-    type of their column; missing values are all alike; anything else counts by its text.
+    Parameters
+    ----------
+    X
+        (m, d) array, data frame or sparse matrix, or m texts. Numbers count by their value as float64, whatever the
+        type of their column; missing values are all alike; anything else counts by its text.
 
+    Examples
+    --------
     >>> one, other, same = row_hash([[0.0, "a"], [1.0, "a"], [-0.0, "a"]], seed=3)
     >>> bool(one == same), bool(one == other)
     (True, False)

@@ -37,7 +37,14 @@ class KnownDistribution(ABC):
     def posterior(self, X: Any) -> Array:
         """P(Y = 1 | x) of each row by Bayes' rule with equal priors, shape (n,), computed from log densities.
 
-        X : (n, d) numbers, an array or a DataFrame. Raises InputError for another number of columns or missing values.
+        Parameters
+        ----------
+        X : (n, d) numbers, an array or a DataFrame
+
+        Raises
+        ------
+        InputError
+            For another number of columns or missing values.
         """
         X = checks.matrix(X, "X", columns=self.dimension)
         return expit(self.log_density(X, 1) - self.log_density(X, 0))
@@ -45,7 +52,15 @@ class KnownDistribution(ABC):
     def sample(self, n: int, random_state: Any) -> Dataset:
         """n rows, half of each class (one more of class 0 when n is odd), shuffled, with their posterior.
 
-        random_state : a seed or a numpy Generator. Raises InputError for n below 2.
+        Parameters
+        ----------
+        random_state
+            A seed or a numpy Generator.
+
+        Raises
+        ------
+        InputError
+            For n below 2.
         """
         checks.number(n, "n", low=2, integer=True)
         rng = np.random.default_rng(random_state)
@@ -65,9 +80,16 @@ def as_dataset(name: str, X: Array, y: Array, posterior: Array) -> Dataset:
 class SyntheticEntry:
     """One synthetic set of the registry.
 
-    key, label : its name in a Recipe (``synthetic:key``) and for people · help : what it is good for
-    build : (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and ``posterior``
-    parameters : the settings with their ranges and defaults; the number of rows ``n`` is one of them
+    Parameters
+    ----------
+    key, label
+        Its name in a Recipe (``synthetic:key``) and for people.
+    help
+        What it is good for.
+    build
+        (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and ``posterior``.
+    parameters
+        The settings with their ranges and defaults; the number of rows ``n`` is one of them.
     """
 
     key: str
@@ -79,7 +101,15 @@ class SyntheticEntry:
     def make(self, params: Mapping[str, Any] | None = None, *, random_state: Any) -> Dataset:
         """The distribution drawn, then n rows of it; what ``params`` leaves out takes its default.
 
-        random_state : a seed or a numpy Generator. Raises InputError for an unknown setting or a value out of range.
+        Parameters
+        ----------
+        random_state
+            A seed or a numpy Generator.
+
+        Raises
+        ------
+        InputError
+            For an unknown setting or a value out of range.
         """
         values = checks.settings(params or {}, self.parameters, self.label)
         rng = np.random.default_rng(random_state)

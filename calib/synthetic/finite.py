@@ -28,10 +28,16 @@ PURE_LEAVES: Numbers = (3.5, 8.5, 9.5)
 class Partition:
     """What a partition of the line into leaves says of each point, and what it costs.
 
-    leaf, group : int arrays (n,); a group is the union of the leaves with the same prediction
-    p : float array (n,), the share of class 1 among the leaf's training objects
-    calibrated : float array (n,), the mean posterior of the point's group
-    calibration, grouping, irreducible : CL, GL and IL of the Brier score, both classes summed; ``loss`` is their sum
+    Parameters
+    ----------
+    leaf, group
+        Int arrays (n,); a group is the union of the leaves with the same prediction.
+    p
+        Float array (n,), the share of class 1 among the leaf's training objects.
+    calibrated
+        Float array (n,), the mean posterior of the point's group.
+    calibration, grouping, irreducible
+        CL, GL and IL of the Brier score, both classes summed; ``loss`` is their sum.
     """
 
     cuts: Numbers
@@ -52,9 +58,15 @@ class Partition:
 class Partitions:
     """k partitions of the line at once.
 
-    cuts : bool (k, n − 1), whether the line is cut after a point · p, calibrated : (k, n), as of one Partition
+    Parameters
+    ----------
+    cuts
+        bool (k, n − 1), whether the line is cut after a point.
+    p, calibrated : (k, n), as of one Partition
     calibration, grouping, irreducible : (k,), CL, GL and IL, both classes summed; ``loss`` is their sum
 
+    Examples
+    --------
     >>> every = FiniteExample().partitions()
     >>> len(every.loss), float(every.loss.min().round(3))
     (2048, 0.362)

@@ -39,12 +39,21 @@ def log_normal_density(X: Array, mean: Array, cov: Array) -> Array:
 class GaussianPair(KnownDistribution):
     """Class 0 ~ N(mean0, cov0), class 1 ~ N(mean1, cov1), equally frequent.
 
-    mean0, mean1 : (d,), or a number when d = 1
-    cov0, cov1 : a number (times the identity), (d,) variances, or a (d, d) symmetric positive definite matrix
-    Raises InputError for other shapes, for values that are not finite and for a matrix that is no covariance.
-
     With equal covariances the posterior is logistic: here ln(p / (1 − p)) = 2x − 2.
 
+    Parameters
+    ----------
+    mean0, mean1 : (d,), or a number when d = 1
+    cov0, cov1
+        A number (times the identity), (d,) variances, or a (d, d) symmetric positive definite matrix.
+
+    Raises
+    ------
+    InputError
+        For other shapes, for values that are not finite and for a matrix that is no covariance.
+
+    Examples
+    --------
     >>> pair = GaussianPair(mean0=0, cov0=1, mean1=2, cov1=1)
     >>> pair.posterior([[1.0], [2.0]]).round(4)
     array([0.5   , 0.8808])

@@ -27,9 +27,14 @@ SHARES = tuple(round(0.02 * step, 2) for step in range(1, 51))
 class GaussianMixturePair(KnownDistribution):
     """Class 0 and class 1 are each a mixture of equally likely Gaussians; the classes are equally frequent.
 
+    Parameters
+    ----------
     means0, means1 : (k, d), one row a cluster; the classes may have different k
-    covs0, covs1 : k covariances each, every one a number, (d,) variances or a (d, d) matrix
+    covs0, covs1
+        K covariances each, every one a number, (d,) variances or a (d, d) matrix.
 
+    Examples
+    --------
     >>> pair = GaussianMixturePair([[0.0], [4.0]], [1, 1], [[2.0]], [1])
     >>> pair.posterior([[2.0]]).round(4)  # 1 / (1 + exp(-2)): both clusters of class 0 are two away
     array([0.8808])

@@ -21,6 +21,7 @@ def show(
     on_click: Callable[[Any], None] | None = None,
     on_pick: Callable[[list], None] | None = None,
     heading: str | None = None,
+    hint: str = "",
     version: int = 0,
     height: int | None = None,
     **options,
@@ -30,6 +31,7 @@ def show(
     on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all marks that
     were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked before
     heading : stands above the chart, small, instead of the finding, for a chart among several · height : in pixels
+    hint : what can be done with the chart here; it follows the caption, which is all that reports have
     Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is returned.
     """
     key = key or name
@@ -66,7 +68,7 @@ def show(
         with columns[i % len(columns)]:
             st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)
     if heading is None:
-        st.caption(plain(record.caption))
+        st.caption(plain(f"{record.caption} {hint}"))
     downloads.chart(name, record, source, options, key)
     return record
 

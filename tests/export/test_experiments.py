@@ -1,6 +1,7 @@
 """An experiment without its page: its pictures, and a page that stands alone."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
     assert own.count("Plotly.newPlot") == len(EXPERIMENTS["theorem"].figures)
     for text in ("Predictor: Venn, two categories", "Draws: 500", "Seed: 8"):
         assert f"<li>{text}</li>" in own
-    assert "experiment.simulate(random_state=8, predictor=&#x27;venn&#x27;" in own
+    assert "experiment.simulate(random_state=8, predictor='venn'" in unescape(own)
     assert "Depth: no limit" in experiment_html(run_experiment("cl_gl", {"n": 50, "against": "leaf"})).decode()
     assert "Seed" not in experiment_html(run_experiment("pooling")).decode()
 
@@ -44,3 +45,11 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
 def test_what_cannot_be_is_refused_by_name(arguments, words):
     with pytest.raises(InputError, match=words):
         run_experiment(*arguments)
+
+
+@pytest.mark.parametrize("key", ["finite", "pooling", "theorem"])
+def test_nothing_on_paper_asks_for_a_click(key):
+    """Settings and their help apart: only the pictures are there, and no control."""
+    page = experiment_html(run_experiment(key, {"draws": 500} if key == "theorem" else {})).decode()
+    own = re.sub(r"<script>.*?</script>", "", page, count=1, flags=re.DOTALL)
+    assert not re.search(r"\b[Cc]lick (a|to|any)\b|\bto mend\b", own)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
+from calib.analysis.advice import advise
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
@@ -55,13 +56,42 @@ def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evalua
     assert "<i>cross</i>" not in text
     for package in ("calib 0", "numpy", "scikit-learn", "plotly", "Python 3"):
         assert package in text
-    assert "&quot;model&quot;: &quot;naive_bayes&quot;" in text
+    assert '"model": "naive_bayes"' in html.unescape(text)
 
 
 def test_every_chart_of_a_report_says_what_it_shows(report, drawn):
     text = html.unescape(own(report))
     for chart in drawn["Naive Bayes"] + drawn["Tree, <i>cross</i>"]:
         assert all(words in text for words in (chart.record.title, chart.record.caption, chart.record.alt))
+
+
+def test_the_report_begins_with_the_recommendation(report, evaluations):
+    text = html.unescape(own(report))
+    for evaluation in evaluations.values():
+        advice = advise(evaluation)
+        (at,) = [found.start() for found in re.finditer(re.escape(f'<p class="answer">{advice.answer}</p>'), text)][:1]
+        assert at < text.index(charts(evaluation)[0].record.title)
+        assert all(reason in text for reason in advice.reasons)
+
+
+SCREEN = re.compile(r"\b(click|press|tap|drag|hover|box select|camera|slider|sidebar)", re.I)
+
+
+def test_nothing_on_paper_asks_for_a_click(report, archive):
+    """Captions say what there is to see; what can be done with a chart is said beside it on its page."""
+    pages = {"report": report} | {
+        name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".html")
+    }
+    for name, content in pages.items():
+        words = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)\b.*?</\1>", "", content, flags=re.S)))
+        assert not SCREEN.search(words), name
+
+
+def test_a_column_for_groups_that_was_dropped_leaves_its_chart_out():
+    recipe = Recipe(data="sample:loans", model="naive_bayes", group="branch")  # the same value everywhere
+    evaluation = evaluate(recipe, load(recipe))
+    assert "groups" not in [chart.key for chart in charts(evaluation)]
+    assert "groups" in [chart.key for chart in charts(evaluate(recipe.replace(group="income"), load(recipe)))]
 
 
 def test_the_data_are_not_in_the_report_nor_in_the_zip():
@@ -205,5 +235,5 @@ def test_csv_is_safe_to_open_and_keeps_every_digit():
 def test_json_of_recipes_in_the_report_is_the_recipe(report, evaluations):
     found = [Recipe.from_json(html.unescape(text)) for text in re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)]
     assert found == [evaluation.recipe for evaluation in evaluations.values()]
-    assert html.escape(python_source({n: e.recipe for n, e in evaluations.items()})) in report
+    assert f"<pre>{python_source({n: e.recipe for n, e in evaluations.items()})}</pre>" in html.unescape(report)
     assert json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"] == "naive_bayes"

@@ -1,6 +1,11 @@
 """Python source is run, and gives the numbers it says it gives."""
 
+import os
+import re
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -10,9 +15,12 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.data import read_table
-from calib.export import chart_source, python_source
+from calib.export import chart_source, page_source, python_source
+from calib.export.source import HOW
 from calib.figures import FIGURES
 from calib.sources import digest, load
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(source: str) -> dict:
@@ -65,6 +73,43 @@ def test_all_columns_are_printed_whatever_the_terminal(several, capsys, monkeypa
     lines = capsys.readouterr().out.splitlines()[several:]
     assert lines[0].split() == list(evaluate(recipe, load(recipe)).metrics.columns)
     assert [line.split()[0] for line in lines[1:]] == list(recipe.calibrators)
+
+
+@pytest.mark.parametrize("file", [False, True], ids=["sample", "file"])
+def test_the_script_runs_as_its_first_line_says(file, tmp_path):
+    """In a project's folder with what a fresh checkout has, by the interpreter that make run sets up."""
+    shutil.copytree(ROOT / "calib", tmp_path / "calib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    recipe, names = RECIPES[0], {}
+    if file:
+        content = (ROOT / "sample_data" / "loans.csv.gz").read_bytes()
+        (tmp_path / "mine.csv.gz").write_bytes(content)
+        recipe, names = (
+            recipe.replace(data=f"upload:{digest(content)}", target="target"),
+            {digest(content): "mine.csv.gz"},
+        )
+    source = python_source({"one": recipe}, names)
+    name, command = re.match(r"# Save as (\S+) in the project's folder .* run there: (.*)\n", source).groups()
+    (tmp_path / name).write_text(source, encoding="utf-8")
+    words = [sys.executable if word == ".venv/bin/python" else word for word in command.split()]
+    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(words, cwd=tmp_path, env=own | {"COLUMNS": "20"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    one, head, *lines = done.stdout.splitlines()
+    expected = evaluate(RECIPES[0], load(RECIPES[0])).metrics
+    assert (one, head.split()) == ("one", list(expected.columns))
+    for (key, row), line in zip(expected.iterrows(), lines, strict=True):
+        name, *values = line.split()
+        assert name == key
+        np.testing.assert_allclose([float(value) for value in values], row, atol=1e-4)
+
+
+def test_every_script_says_first_how_it_is_run(evaluations):
+    evaluation = evaluations["Naive Bayes"]
+    pages = [page_source(page, evaluation.recipe) for page in ("reliability", "decide", "trees", "out_of_bag")]
+    for source in (python_source(RECIPES[0]), chart_source("widths", evaluation, {}), *pages):
+        assert source.startswith(HOW)
+        assert source.count(HOW) == 1
 
 
 def test_an_uploaded_file_is_read_where_the_script_is_run(tmp_path, monkeypatch):

@@ -34,6 +34,14 @@ def means(at):
     return next(frame.value for frame in at.dataframe if "Mean width" in frame.value)
 
 
+def test_what_can_be_clicked_is_said_on_the_page_alone():
+    at = page(STEM, **QUICK)
+    (caption,) = [text.value for text in at.caption if "explain one of its rows" in text.value]
+    record = FIGURES["pairs"].prepare(expected(QUICK), calibrator="venn_abers")
+    assert "lick" in caption
+    assert "lick" not in record.caption
+
+
 @pytest.mark.parametrize("query", [QUICK, QUICK | {"model": "svm", "merge": "square", "interval": "venn"}], ids=str)
 def test_the_numbers_on_the_page_are_those_of_evaluate(query):
     at = settled(page(STEM, **query))

@@ -66,7 +66,7 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{il} = {total}, the expected loss",
         caption="Marks are the true probabilities, filled where there is a label. Thick lines are the leaves at what "
         "they say; thin lines are what their group should say, its mean probability. From thick to thin is CL, from "
-        "thin to the marks is GL. Click a mark to turn its label, a sign at the bottom to cut or to mend.",
+        "thin to the marks is GL.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -148,8 +148,7 @@ def _points(table: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
                 customdata=[["turn", i] for i in chosen.index],
                 marker={"symbol": symbol, "size": 13, "color": color, "line": outline},
                 unselected={"marker": {"opacity": 1}},
-                hovertemplate=f"%{{y:.3g}} at %{{x:.3g}}, {name}; "
-                f"click to make it class {1 - (label or 0)}<extra></extra>",
+                hovertemplate=f"%{{y:.3g}} at %{{x:.3g}}, {name}<extra></extra>",
             )
         )
     return traces
@@ -171,7 +170,7 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
             "line": {"width": 1.5, "color": [theme.ink if there else theme.muted for there in cut]},
         },
         unselected={"marker": {"opacity": 1}},
-        hovertemplate=[f"click to {'mend' if there else 'cut'} here<extra></extra>" for there in cut],
+        hovertemplate=[f"{'cut' if there else 'no cut'} here<extra></extra>" for there in cut],
         showlegend=False,
     )
 
@@ -277,8 +276,8 @@ def prepare_all(found: EveryPartition) -> Cloud:
         if better == 0
         else f"Better than yours: {better:,} of {count} partitions; the best has {_leaves(leaves[least])}",
         caption=f"Every partition by its GL and its CL, shaded by its number of leaves; {len(shown):,} places, since "
-        "many partitions cost the same. All on a thin line have the same expected loss. Click a mark to take its "
-        "partition, that with the fewest leaves.",
+        "many partitions cost the same; that with the fewest leaves stands for them. All on a thin line have the same "
+        "expected loss.",
         alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
         f"at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",

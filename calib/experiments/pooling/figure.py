@@ -115,7 +115,7 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
                 name=f"class {label}",
                 customdata=[i for i, _ in chosen],
                 marker={"symbol": symbol, "size": 12, "color": color, "line": {"color": theme.paper, "width": 1}},
-                hovertemplate=f"class {label} at %{{x:.3g}}; click to turn it<extra></extra>",
+                hovertemplate=f"class {label} at %{{x:.3g}}<extra></extra>",
             )
         )
     return traces

@@ -23,7 +23,7 @@ from calib.export import (
     side_by_side_table,
     write_recipes,
 )
-from calib.figures import formatted_side_by_side
+from calib.figures import LIGHT, formatted_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import METRICS
@@ -172,7 +172,10 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
     with st.container(horizontal=True, key="report"):
         button("Report (HTML)", report, "report.html", "text/html", "report_html", type="primary")
         if draws:
-            button("Report (PDF)", lambda: print_pdf(report().decode()), "report.pdf", "application/pdf", "report_pdf")
+            on_paper = partial(report_html, evaluations, LIGHT, files)
+            button(
+                "Report (PDF)", lambda: print_pdf(on_paper().decode()), "report.pdf", "application/pdf", "report_pdf"
+            )
         button(
             "All charts and numbers (ZIP)",
             partial(bundle, evaluations, theme, files, ("svg", "png") if draws else ()),
@@ -182,9 +185,9 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file that opens without a network: charts, tables, Recipes, versions and the data's digest, "
-        "not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, and every fitted "
-        "calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
+        "The report is one file that opens without a network: recommendation, charts, tables, Recipes, versions and "
+        "the data's digest, not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, "
+        "and every fitted calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
     )
     with st.expander("The Python source"):
         st.code(source, language="python")

@@ -295,7 +295,8 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
                 f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go one up."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(node=None))
-    chart.show("tree", tree, root=root, row=row, on_click=clicked)
+    hint = "Click a node with branches to draw the tree from there."
+    chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     if row is not None:
         label = plain(tree.classes[int(tree.labels[position])])
         st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")

@@ -46,7 +46,8 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
             max_value=found.moves,
             help="Every move joins the leftmost pair of pools whose shares fall.",
         )
-    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, recipe, found))]
+    hint = "Click a point to turn its label."
+    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, recipe, found), hint=hint)]
 
 
 def _turn(recipe: Recipe, found: Moves, point: int | list[int]) -> None:

@@ -38,13 +38,15 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
                 on_click=partial(_change, line.cut_at(found.cuts(name))),
             )
     _cuts(line)
-    records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)))]
+    hint = "Click a mark to turn its label, a sign at the bottom to cut or to mend."
+    records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)
         st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
-        cloud = chart.show("finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))))
+        hint = "Click a mark to take its partition."
+        cloud = chart.show("finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))), hint=hint)
     return [*records, costs, cloud]
 
 

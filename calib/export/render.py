@@ -1,0 +1,37 @@
+"""HTML from the templates beside this file: names and cells are text in them, never markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from calib.figures import LIGHT
+
+
+def render(template: str, **values: Any) -> str:
+    """The template with these values; ``plotly_js`` and ``light`` are known to all."""
+    return TEMPLATES.get_template(template).render(values, plotly_js=Markup(get_plotlyjs()), light=LIGHT)
+
+
+def _drawn(figure: go.Figure) -> Markup:
+    config = {"displaylogo": False, "responsive": True}
+    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=config))
+
+
+def _table(frame: pd.DataFrame, **options: Any) -> Markup:
+    return Markup(frame.to_html(border=0, **options))  # pandas escapes the cells
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("calib.export"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.filters |= {"drawn": _drawn, "table": _table}

@@ -1,0 +1,27 @@
+"""The guide and the API reference as a static site: ``make docs``."""
+
+from calib import __version__
+
+project = "Calibration Explorer"
+version = release = __version__
+copyright = "the authors, MIT licence"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+html_theme = "alabaster"
+html_theme_options = {"description": "Probability calibration in the browser, in Python and on the command line."}
+html_show_sourcelink = html_copy_source = False
+autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the signatures have them
+numpydoc_show_class_members = False  # each stands there with its own text
+myst_heading_anchors = 3
+suppress_warnings = ["ref.term", "ref.ref"]  # inherited texts point into scikit-learn's own pages
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", lambda app, what, name, *_: name.endswith("_request") or None)
+    app.connect("autodoc-process-docstring", _bars)
+
+
+def _bars(app, what, name, thing, options, lines):
+    """|x| is an absolute value in our texts, and a substitution in Sphinx's."""
+    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
