@@ -173,6 +173,7 @@ class Recipe:
 
     data: str = _field("fit", DEFAULT_DATA, _text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.")
     data_params: Pairs = _field("fit", (), _pairs, "Settings of a synthetic set.")
+    file: str | None = _field("fit", None, _optional_text, "The name of the uploaded file, by which it is asked for.")
     content: str = _field("fit", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge.")
     table: Pairs = _field("fit", (), _table, "How the table is read: sheet, header, merge_labels, drop_labels, scores.")
     target: str | None = _field("fit", None, _optional_text, "The column that holds the label.")

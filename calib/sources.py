@@ -81,7 +81,8 @@ def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None
     kind, key = source(recipe)
     if kind == "upload":
         if key not in uploads:
-            raise DataError(f"This Recipe works on the file with the digest {key}. Bring that file to go on.")
+            named = f"{recipe.file} again" if recipe.file else f"the file with the digest {key}"
+            raise DataError(f"Upload {named} to continue: its content travels in no link and is kept on no disk.")
         frame, target, positive = _uploaded(recipe, uploads[key]), None, None
     elif kind == "sample":
         frame, target, positive = sample_frame(key)

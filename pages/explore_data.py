@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import frame, work
+from pages.ui import evaluations, frame, state
 from pages.ui.explore import data
 
 recipe = frame.open_page("pages/explore_data.py")
@@ -12,11 +12,14 @@ with st.expander("Bring your own data", expanded=True, key="bring"):
 with st.expander("Fetch from OpenML"):
     data.openml()
 
+if state.missing_upload():
+    st.stop()
 if recipe.data.startswith("synthetic:"):
+    evaluations.dataset(recipe)
     data.synthetic_settings(recipe)
 else:
     data.reading(recipe)
     raw = data.raw(recipe)
     data.choices(recipe, raw)
     data.problems(recipe, raw)
-data.overview(recipe, work.dataset(recipe))
+data.overview(recipe, evaluations.dataset(recipe))

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from calib.analysis import decision
-from pages.ui import chart, frame, work
+from pages.ui import chart, evaluations, frame
 from pages.ui.explore import decide
 
 recipe = frame.open_page("pages/explore_decide.py")
 decide.controls(recipe)
-evaluation = work.evaluation(recipe)
+evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from calib.analysis.advice import recommend
-from pages.ui import frame, tables, work
+from pages.ui import evaluations, frame, tables
 from pages.ui.explore import reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
-evaluation = work.evaluation(recipe)
+evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:

@@ -147,10 +147,10 @@ CALLED = FigureEntry("called", "Called positive", prepare, draw, reported=itself
 PAGE = '''
 """Explore · Called: who calls how many rows positive."""
 
-from pages.ui import chart, frame, work
+from pages.ui import chart, evaluations, frame
 
 recipe = frame.open_page("pages/explore_called.py")
-evaluation = work.evaluation(recipe)
+evaluation = evaluations.evaluation(recipe)
 frame.refusals(evaluation)
 chart.show("called", evaluation)
 frame.notes(evaluation.notes)

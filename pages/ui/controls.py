@@ -17,9 +17,10 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.synthetic import SYNTHETIC
-from pages.ui import state, work
+from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
 from pages.ui.text import plain
+from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
 
@@ -70,11 +71,14 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
 
 
 def data_choices(recipe: Recipe) -> dict[str, str]:
-    """Data field → label, of all that can be had at once."""
+    """Data field → label, of all that can be had at once. A browser tells them apart by their labels alone."""
     choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
     choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
-    choices |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
-    return {recipe.data: recipe.data} | choices
+    own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
+    own |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
+    for key, label in own.items():
+        choices[key] = label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
+    return choices
 
 
 def choose_data(key: str) -> dict[str, Any]:
@@ -84,6 +88,7 @@ def choose_data(key: str) -> dict[str, Any]:
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
     return {
         "data": key,
+        "file": upload.name if upload else None,
         "data_params": (),
         "table": upload.frame.attrs.get("stated", {}) if upload else (),
         "content": "predictions" if predictions else "features",
@@ -101,17 +106,14 @@ def choose_data(key: str) -> dict[str, Any]:
 def _data(recipe: Recipe) -> None:
     st.subheader("Data", anchor=False)
     choices = data_choices(recipe)
-
-    def changed() -> None:
-        state.update(**choose_data(st.session_state["data"]))
-
-    st.session_state["data"] = recipe.data
-    st.selectbox(
+    shown(
+        st.selectbox,
+        "data",
+        recipe.data,
+        lambda key: state.update(**choose_data(key)),
         "Data set",
         list(choices),
         format_func=choices.get,
-        key="data",
-        on_change=changed,
         label_visibility="collapsed",
         help="Samples, synthetic sets and files you have brought. The Data page has all the rest.",
     )
@@ -145,7 +147,7 @@ def _scores(recipe: Recipe) -> None:
     """For predictions made elsewhere: which column, and how many rows judge it."""
     st.subheader("Scores", anchor=False)
     try:
-        columns = list(work.load(recipe).X.columns)
+        columns = list(evaluations.load(recipe).X.columns)
     except InputError:
         st.caption("Choose the label on the Data page first.")
         return
@@ -164,10 +166,10 @@ def _scores(recipe: Recipe) -> None:
 def score_findings(recipe: Recipe) -> None:
     """Where the scores in use rank the classes backwards, or not at all: said on every page that judges them."""
     try:
-        data = work.load(recipe)
+        data = evaluations.load(recipe)
     except InputError:
         return  # the page itself says why
-    found = work.kept("findings", KEPT_FINDINGS).get_or_make(data.digest, lambda: ranking_problems(data))
+    found = jobs.cached("findings", KEPT_FINDINGS, data.digest, lambda: ranking_problems(data))
     columns = list(data.X.columns)
     for problem in found:
         if problem.column == (recipe.score if recipe.score in columns else columns[0]):
@@ -196,20 +198,27 @@ def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
             end: None if bound is None else kind(bound)
             for end, bound in (("min_value", parameter.low), ("max_value", parameter.high))
         }
-        step = 1 if kind is int else None
-        form = None if kind is int else "%g"
-        control(
-            st.number_input,
+        number(
             field,
             None if value is None else kind(value),
             parameter.label,
-            step=step,
-            format=form,
+            none=parameter.extra.get("unset", "no limit") if parameter.optional else None,
+            step=1 if kind is int else None,
+            format=None if kind is int else "%g",
             help=parameter.help,
-            value=None if parameter.optional else "min",  # None: the field can be emptied again
-            placeholder=parameter.extra.get("unset", "no limit") if parameter.optional else None,
             **bounds,
         )
+
+
+def number(field: str, value: float | None, label: str, none: str | None = None, **kwargs: Any) -> None:
+    """A number; one that may be missing says ``none`` then, and a button beside it takes it away again."""
+    if value is None or none is None:
+        control(st.number_input, field, value, label, placeholder=none, **kwargs)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        control(st.number_input, field, value, label, **kwargs)
+        words = none[0].upper() + none[1:]
+        st.button(words, key=f"empty_{field}", type="tertiary", on_click=lambda: state.put(field, None))
 
 
 def _share(field: str, value: float, label: str, help: str) -> None:
@@ -234,13 +243,15 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         _judged_on(recipe, recipes_help("test_size"))
         _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
         return
-    keys = [key for key in PLACEMENTS if key != "full"]
+    keys = [
+        key for key in PLACEMENTS if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
+    ]
     control(
         st.selectbox,
         "placement",
         recipe.placement,
         "Placement",
-        keys + ([] if recipe.placement in keys else ["full"]),
+        keys + ([] if recipe.placement in keys else [recipe.placement]),
         format_func=lambda key: PLACEMENTS[key].label,
         label_visibility="collapsed",
         help=PLACEMENTS[recipe.placement].help,

@@ -20,7 +20,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import controls, state, work
+from pages.ui import browser, controls, jobs, state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
@@ -36,6 +36,16 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 # Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text itself.
 FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
 ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
+# A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a choice:
+# there it takes the upper part of the window, and the page goes on below it.
+OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
+NARROW = """@media (max-width: 640px) {
+    .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
+    .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}
+    .stSidebar[data-collapsed=false] > div {height: 100%; overflow-y: auto}
+    .stSidebar[data-collapsed=false] ~ div {flex: 1; min-height: 0; position: relative; width: 100%}
+    .stSidebar[data-collapsed=false] ~ div .stMain {height: 100%; min-height: 0}
+}"""
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,8 @@ def open_page(script: str) -> Recipe:
         st.switch_page("app.py")
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
-    work.pause()
-    st.html(f"<style>{FOCUS} {ACCENT if theme() is DARK else ''}</style>")
+    jobs.page_entered(script)
+    st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
     if state.recipe().presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = state.recipe().presenter
         st.rerun()  # the navigation was drawn before this was known
@@ -173,10 +183,9 @@ def _heading(page: Page) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
-        with st.popover("Copy link", help="An address that opens this page with all of these settings."):
-            st.code(link(), language=None, wrap_lines=True)
-            if state.recipe().data.startswith("upload:"):
-                st.caption("The link holds the settings, not your file: whoever opens it is asked for the file.")
+        uploaded = state.recipe().data.startswith("upload:")
+        help = "An address that opens this page with all of these settings."
+        browser.copy_button("Copy link", link(), help, OWN * uploaded)
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
         lessons.presenter()

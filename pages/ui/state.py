@@ -13,6 +13,7 @@ from calib import lessons
 from calib.data import TableFile
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
+from pages.ui.widget import page_entered, shown
 
 
 def recipe() -> Recipe:
@@ -33,6 +34,12 @@ class Upload:
 def uploads() -> dict[str, Upload]:
     """Digest → file, of the last few brought in this session; never written to disk."""
     return st.session_state.setdefault("uploads", {})
+
+
+def missing_upload() -> str | None:
+    """The digest of the file that the settings were made with, where it was not brought in this session."""
+    kind, _, key = recipe().data.partition(":")
+    return key if kind == "upload" and key not in uploads() else None
 
 
 def files() -> dict[str, str]:
@@ -101,6 +108,7 @@ def follow_address(script: str) -> None:
     entered = st.session_state.setdefault("entered", {})
     if st.session_state.setdefault("path", path) != path:
         st.session_state["path"] = path
+        page_entered()
         if not query:
             own, entered[path] = True, recipe().to_query()
         say(None)
@@ -119,6 +127,12 @@ def follow_address(script: str) -> None:
     st.session_state["address"] = address
 
 
+def put(field: str, value: Any, **others: Any) -> None:
+    """Change one field, or one setting in it, named "name" or "params.name"."""
+    group, _, name = field.partition(".")
+    update(**{group: dict(getattr(recipe(), group)) | {name: value}} if name else {field: value}, **others)
+
+
 def control(
     widget: Callable,
     field: str,
@@ -132,21 +146,9 @@ def control(
 ) -> Any:
     """A widget that shows a Recipe's value and changes it.
 
-    The Recipe is the truth: the widget is set from it where it says something else, so that links, presets and other
-    pages move it too, and where a page is entered: under the same key it is another widget there. ``store`` turns the
-    widget's value into the field's; ``field`` is "name" or "params.name"; ``key`` is the widget's own, where several
-    show one field; ``and_then`` are fields that change with it.
+    The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's value into
+    the field's, named as for ``put``; ``key`` is the widget's own, where several show one field;
+    ``and_then`` are fields that change with it.
     """
-    key = key or field
 
-    def changed() -> None:
-        new = store(st.session_state[key])
-        group, _, name = field.partition(".")
-        change = {group: dict(getattr(recipe(), group)) | {name: new}} if name else {field: new}
-        update(**change, **(and_then or {}))
-
-    set_on = st.session_state.setdefault("set_on", {})  # key → the page on which it was last set
-    if set_on.get(key) != st.session_state["path"] or st.session_state.get(key, st) != value:
-        st.session_state[key] = value
-    set_on[key] = st.session_state["path"]
-    return widget(*args, key=key, on_change=changed, **kwargs)
+    return shown(widget, key or field, value, lambda new: put(field, store(new), **(and_then or {})), *args, **kwargs)

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
+from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
 ROOT = Path(__file__).parents[2]
@@ -133,8 +134,9 @@ class Tab:
         return self.settle()
 
     def by_key(self, key: str) -> Locator:
-        """The element with this Streamlit key."""
-        return self.page.locator(f".st-key-{key.replace('.', '-')}")
+        """The element with this Streamlit key, or the widget, whatever it is named at the moment."""
+        name = f"st-key-{key.replace('.', '-')}"
+        return self.page.locator(f'.{name}, [class*="{name}{MARK}"]')
 
     # Changing things
 
@@ -255,10 +257,7 @@ class Tab:
 
     def link(self) -> str:
         """What "Copy link" offers."""
-        self.page.get_by_role("button", name="Copy link").click()
-        text = self.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
-        self.page.keyboard.press("Escape")
-        return text
+        return self.by_key("copy_link").get_by_label("Address").input_value()
 
     def alerts(self) -> list[str]:
         """The messages on the page: errors, warnings and remarks."""

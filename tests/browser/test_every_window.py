@@ -119,3 +119,16 @@ def test_a_model_is_chosen_by_the_keyboard_alone(tab):
     tab.page.get_by_role("option", name="Naive Bayes", exact=True).wait_for()
     tab.page.keyboard.press("Enter")
     assert tab.settle().recipe_query()["model"] == "naive_bayes"
+
+
+def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
+    tab = new_tab(width=390).open("explore_reliability", data="sample:breast_cancer")
+    box = "element => element.getBoundingClientRect().toJSON()"
+    tab.page.get_by_test_id("stExpandSidebarButton").click()
+    tab.choose("model", "Naive Bayes")
+    sidebar, main = (tab.page.locator(part).evaluate(box) for part in (".stSidebar", ".stMain"))
+    assert tab.by_key("model").is_visible()  # still open, for the next choice
+    assert sidebar["bottom"] <= main["top"]
+    assert main["bottom"] <= 900
+    assert main["height"] > 400
+    assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]

@@ -36,12 +36,12 @@ def test_a_fit_can_be_cancelled_and_begun_again_and_the_last_picture_stays(tab):
     progress(tab).wait_for()
     assert "Fitting the model" in progress(tab).inner_text()
     tab.page.wait_for_function(f"() => {OPACITY} < 0.5")  # the last picture, dimmed
-    tab.by_key("cancel").get_by_role("button").click()
+    tab.by_key("cancel_fits").get_by_role("button").click()
     tab.settle()
     assert any("Cancelled" in text for text in tab.alerts())
     assert tab.chart_titles() == shown
 
-    tab.by_key("fit_again").get_by_role("button").click()
+    tab.by_key("fit_again_fits").get_by_role("button").click()
     progress(tab).wait_for()
     tab.choose("model", "Naive Bayes")  # another model is there at once, however long the forest takes
     assert tab.chart_titles() != shown

@@ -6,10 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Widget
 
+from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
 ROOT = Path(__file__).parents[2]
+
+
+class App(AppTest):
+    """AppTest by whose keys a widget is found whatever it is named at the moment."""
+
+    def _run(self, *args, **kwargs) -> AppTest:
+        super()._run(*args, **kwargs)
+        for node in self._tree:
+            if isinstance(node, Widget) and node.key:
+                node.key = node.key.partition(MARK)[0]
+        return self
 
 
 def page(stem: str = "explore_reliability", **query: str) -> AppTest:
@@ -19,7 +32,7 @@ def page(stem: str = "explore_reliability", **query: str) -> AppTest:
 
 def at_once(stem: str, **query: str) -> AppTest:
     """The same as it stands after its first run, whatever is still being done."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
     at.query_params.update(query)
     return at.switch_page(f"pages/{stem}.py").run()
 

@@ -116,29 +116,29 @@ def test_the_positive_class_says_how_it_is_chosen(content, default):
 
 
 def test_a_link_to_the_full_placement_says_its_price_before_it_begins(monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
 
-    monkeypatch.setattr(work, "UNASKED", 0.0)
+    monkeypatch.setattr(jobs, "UNASKED", 0.0)
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "placement": "full", "test_size": "0.1"}
     at = page(**query)
     assert not at.metric
     (said,) = [text.value.replace("\\", "") for text in at.main.markdown if "model fits" in text.value]
     assert "115 model fits, about" in said
-    at.button(key="start").click().run()
+    at.button(key="start_fits").click().run()
     assert headline(settled(at))
     assert faults(at) == []
 
 
 def test_very_many_rows_are_calibrated_in_the_background(monkeypatch):
-    from pages.ui import work
+    from pages.ui import evaluations, jobs
 
     query = {"data": "sample:breast_cancer", "model": "naive_bayes"}
     expected = headline(page(**query))
-    monkeypatch.setattr(work, "AT_ONCE_ROWS", 100)
-    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    monkeypatch.setattr(evaluations, "AT_ONCE_ROWS", 100)
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
     kinds = []
-    real = work._watch_jobs
-    monkeypatch.setattr(work, "_watch_jobs", lambda kind, *rest: kinds.append(kind) or real(kind, *rest))
+    real = jobs._progress
+    monkeypatch.setattr(jobs, "_progress", lambda kind, *rest: kinds.append(kind) or real(kind, *rest))
     at = page(**query)
-    assert "calibrations" in kinds
+    assert "calibrations_fits" in kinds
     assert headline(at) == expected

@@ -82,7 +82,7 @@ def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
     assert list(at.session_state["kept_recipes"]) == list(kept)
     text = " ".join(messages(at))
     assert "gone" in text
-    assert "Bring that file" in text
+    assert "Upload the file with the digest" in text
     assert "no bagging" in text
     assert "needs probabilities" in text
     assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings"}

@@ -50,8 +50,8 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("fitted again")
 
-    monkeypatch.setattr("pages.ui.work.fit", forbidden)
-    monkeypatch.setattr("pages.ui.work.calibrate", forbidden)
+    monkeypatch.setattr("pages.ui.evaluations.fit", forbidden)
+    monkeypatch.setattr("pages.ui.evaluations.calibrate", forbidden)
     at.number_input(key="cost_miss").set_value(1.0).run()
     assert faults(at) == []
     assert headline(at)["Threshold"] == "0.500"

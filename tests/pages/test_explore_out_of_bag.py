@@ -64,10 +64,10 @@ def test_raw_held_out_numbers_are_scikit_learns():
 
 
 def test_two_fits_serve_ten_setups_and_the_merge_rule_needs_none(monkeypatch):
-    from pages.ui import work
+    from pages.ui import evaluations
 
-    fits, real = [], work.fit
-    monkeypatch.setattr(work, "fit", lambda *args: fits.append(args[0].placement) or real(*args))
+    fits, real = [], evaluations.fit
+    monkeypatch.setattr(evaluations, "fit", lambda *args: fits.append(args[0].placement) or real(*args))
     at = page(STEM, **SMALL)
     assert sorted(fits) == ["oob", "split"]
     before = shown(at)

@@ -170,9 +170,9 @@ def test_repeated_splits_are_made_and_shown_and_do_not_turn_the_advice():
 
 
 def test_long_repeats_wait_for_a_press(monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
 
-    monkeypatch.setattr(work, "UNASKED", -1.0)
+    monkeypatch.setattr(jobs, "UNASKED", -1.0)
     at = settled(page(**QUICK, details="variability", repeats="3"))
     assert len(at.get("plotly_chart")) == 2
     at.button(key="start_repeats").click().run()
@@ -192,12 +192,12 @@ def test_folds_judge_every_row():
 
 
 def test_looking_at_details_never_fits_the_model_again(monkeypatch):
-    from pages.ui import work
+    from pages.ui import evaluations
 
     calls = []
     for name in ("fit", "calibrate"):
-        real = getattr(work, name)
-        monkeypatch.setattr(work, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
+        real = getattr(evaluations, name)
+        monkeypatch.setattr(evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
     at = page(**QUICK)
     for details in ("rows", "groups", "models", "metrics"):
         at.segmented_control(key="details").set_value(details).run()
@@ -251,9 +251,9 @@ def test_synthetic_data_have_groups_by_their_features():
 @pytest.mark.soak
 @pytest.mark.parametrize("rows", [100_000, 1_000_000])
 def test_many_predictions_are_drawn_small(rows, monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
 
-    monkeypatch.setattr(work, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
     rng = np.random.default_rng(0)
     p = rng.beta(0.5, 0.8, rows).round(6)
     made = pd.DataFrame({"label": (rng.random(rows) < p**1.3).astype(int), "score": p})

@@ -1,12 +1,13 @@
 """The Trees page: its numbers are those of scikit-learn and evaluate; nothing that is drawn otherwise grows again."""
 
+from threading import Event
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
-from streamlit.testing.v1 import AppTest
 
 from calib import Recipe, evaluate
 from calib.analysis import depth
@@ -18,7 +19,8 @@ from calib.kernel.wording import number
 from calib.metrics import brier_score
 from calib.recipe import DEEPEST
 from calib.sources import load
-from tests.pages.app import LIMIT, ROOT, bring, faults, go, headline, messages, page, settled, titles
+from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles
+from tests.waiting import LIMIT, until
 
 STEM = "explore_trees"
 SMALL = {"data": "synthetic:gaussian", "data_params": '{"n":120}', "params": '{"n_estimators":2}'}
@@ -165,12 +167,10 @@ def test_a_model_that_is_no_tree_lends_no_settings():
 
 
 def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
 
-    monkeypatch.setattr(work, "AT_ONCE", 0.0)
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
-    at.query_params.update(SMALL)
-    at.switch_page(f"pages/{STEM}.py").run()
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    at = at_once(STEM, **SMALL)
     at.button(key="cancel_depths").click().run()
     assert any("Cancelled" in text for text in messages(at))
     assert not at.metric
@@ -197,17 +197,27 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
 
 
 def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
+    from pages.ui.explore import trees
 
-    monkeypatch.setattr(work, "AT_ONCE", 0.0)
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=LIMIT)
-    at.query_params.update(SMALL | {"params": '{"n_estimators":40}'})
-    at.switch_page(f"pages/{STEM}.py").run()
-    while len(at.session_state["kept_depths"]) < 2:  # first the tree, then the forests
-        at.run()
-    *_, forests = at.session_state["kept_depths"].values()
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    whole, let_go = trees.sweep, Event()
+
+    def held(recipe, data, watch, points, forests):
+        """The forests wait after the first one, until they are called off."""
+        for point in whole(recipe, data, watch, points, forests):
+            yield point
+            if forests and not let_go.is_set():
+                watch.cancel.wait(LIMIT)
+
+    monkeypatch.setattr(trees, "sweep", held)
+    at = at_once(STEM, **SMALL)
+    until(lambda: len(at.run().session_state["cache_jobs_depths"]) == 2, "first the tree, then the forests are grown")
+    *_, forests = at.session_state["cache_jobs_depths"].values()
+    assert not forests.future.done()
     go(at, "explore_data")
     assert forests.cancelled
+    let_go.set()
     at = go(at, STEM)
     assert not any("Cancelled" in text for text in messages(at))
     assert len(at.metric) == 3

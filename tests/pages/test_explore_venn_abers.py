@@ -99,9 +99,9 @@ def test_the_full_placement_says_its_price_first_and_runs_when_asked():
 
 
 def test_dear_work_waits_for_a_press(monkeypatch):
-    from pages.ui import work
+    from pages.ui import jobs
 
-    monkeypatch.setattr(work, "UNASKED", 0.0)
+    monkeypatch.setattr(jobs, "UNASKED", 0.0)
     at = page(STEM, **QUICK | {"test_size": "0.05", "beside": "full,train"})
     assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
@@ -134,7 +134,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert faults(at) == []
     assert any(f"Row {trained} is not among" in text for text in messages(at))
     assert any(f"Row {widest} (" in title for title in titles(at))
-    at.number_input(key="row").set_value(None).run()
+    at.button(key="empty_row").click().run()
     assert messages(at) == []
 
 
@@ -149,13 +149,13 @@ def test_the_table_of_rows_lists_the_widest_first():
 
 
 def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monkeypatch):
-    from pages.ui import work
+    from pages.ui import evaluations
 
     calls = []
     for name in ("fit", "calibrate"):
-        whole = getattr(work, name)
+        whole = getattr(evaluations, name)
         monkeypatch.setattr(
-            work, name, lambda *args, whole=whole, name=name, **more: calls.append(name) or whole(*args, **more)
+            evaluations, name, lambda *args, whole=whole, name=name, **more: calls.append(name) or whole(*args, **more)
         )
     at = settled(page(STEM, **QUICK))
     before = len(calls)

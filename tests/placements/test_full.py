@@ -79,7 +79,7 @@ def test_validity_theorem(calibrator):
     """E(Y − P_Y) = 0, exactly: the pair's selected end over many training sets, one new object each."""
     rng = np.random.default_rng(1)
     lower, upper, observed, gaps = [], [], [], []
-    while len(gaps) < 400:
+    for _ in range(600):
         x = rng.normal(size=(25, 1))
         y = (rng.random(25) < 1 / (1 + np.exp(-3 * x[:, 0] + 1))).astype(int)
         if y[:24].sum() in (0, 1, 23, 24):
@@ -90,6 +90,7 @@ def test_validity_theorem(calibrator):
         upper.append(outcome.upper[0])
         observed.append(y[24])
         gaps.append(y[24] - (outcome.p1[0] if y[24] else outcome.p0[0]))
+    assert len(gaps) > 400
     error = np.std(observed) / np.sqrt(len(observed))
     assert np.mean(lower) <= np.mean(observed) + 3 * error
     assert np.mean(observed) <= np.mean(upper) + 3 * error

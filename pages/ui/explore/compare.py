@@ -31,8 +31,9 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, downloads, frame, state, tables, work
+from pages.ui import chart, downloads, frame, state, tables
 from pages.ui.downloads import button
+from pages.ui.evaluations import evaluations_of
 from pages.ui.text import plain
 
 THESE = "These settings"
@@ -126,7 +127,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     if not recipes:
         st.info("Choose at least one of the kept Recipes.")
         return {}
-    found = work.side_by_side(recipes) or {}
+    found = evaluations_of(recipes, kind="compared") or {}
     shown = {}
     for name, result in found.items():
         if isinstance(result, InputError):

@@ -16,7 +16,7 @@ from calib.kernel.records import Dataset, Problem
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, frame, state, tables, work
+from pages.ui import browser, controls, evaluations, frame, jobs, state, tables
 from pages.ui.text import plain
 
 KEPT_FILES, KEPT_PROBLEMS = 4, 6
@@ -25,18 +25,27 @@ FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
 
 def uploader(recipe) -> None:
     """The file picker; a link to an upload waits here for its file."""
-    missing = recipe.data.startswith("upload:") and recipe.data.removeprefix("upload:") not in state.uploads()
-    if missing:
-        st.warning(
-            f"This link was made with a file (digest {recipe.data.removeprefix('upload:')}). "
-            "Bring that file below and the page opens as it was; its content never travels in a link."
-        )
+    if state.missing_upload():
+        st.warning(plain(_wanted(recipe)))
+        another = st.session_state.get("another_file")
+        if another in state.uploads():
+            st.button(
+                f"Go on with {plain(state.uploads()[another].name)}",
+                key="go_on",
+                on_click=lambda: state.update(**controls.choose_data(f"upload:{another}")),
+            )
     st.file_uploader(
         f"A table with a label column, or predictions made elsewhere: {FORMATS}",
         key="file",
         on_change=_received,
         help="The file stays in this session's memory and is never written to disk.",
     )
+    browser.keep_focus("file", after=list(state.uploads()))
+
+
+def _wanted(recipe: Recipe) -> str:
+    name = f"{recipe.file} again" if recipe.file else f"the file with the digest {state.missing_upload()}"
+    return f"Upload {name} to continue, and the page opens as it was; its content never travels in a link."
 
 
 def _received() -> None:
@@ -51,13 +60,20 @@ def _received() -> None:
         state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
         return
     state.say(None)
-    key = digest(data)
+    key, wanted = digest(data), state.missing_upload()
     uploads = state.uploads()
     uploads[key] = state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
     while len(uploads) > KEPT_FILES:
         uploads.pop(next(iter(uploads)))
-    if state.recipe().data != f"upload:{key}":
+    if wanted is not None and key != wanted:
+        st.session_state["another_file"] = key
+        state.say(f"{_another(file.name)} than the one these settings were made with.")
+    elif state.recipe().data != f"upload:{key}":
         state.update(**controls.choose_data(f"upload:{key}"))
+
+
+def _another(name: str) -> str:
+    return f"This {name} is another file" if name == state.recipe().file else f"{name} is another file"
 
 
 def openml() -> None:
@@ -79,10 +95,7 @@ SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
     """(table, target, positive) as the file has them, or the page ends here with what is missing."""
     try:
-        return work.kept_tables().get_or_make(
-            (recipe.data, recipe.table, recipe.target, recipe.positive),
-            lambda: sources.load_frame(recipe, state.frames()),
-        )
+        return evaluations.table(recipe)
     except InputError as error:
         st.error(plain(error))
         st.stop()
@@ -195,7 +208,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
     found = summarise(others) if others.shape[1] else pd.DataFrame({"column": [], "type": []})
     numbers = list(found["column"][found["type"] == "number"])
     try:
-        taken = list(work.load(recipe).X.columns)
+        taken = list(evaluations.load(recipe).X.columns)
     except InputError:
         taken = []  # what is wrong is said below
     state.control(
@@ -257,9 +270,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         _first_rows(raw_table)
         st.stop()
     key = (recipe.data, recipe.table, recipe.content, target, positive, recipe.exclude)
-    found = work.kept("problems", KEPT_PROBLEMS).get_or_make(
-        key, lambda: sources.problems(recipe, raw_table, target, positive)
-    )
+    found = jobs.cached("problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive))
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):

@@ -12,8 +12,8 @@ from calib.figures import formatted_setups
 from calib.kernel.wording import number
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import controls, frame, state, tables, work
-from pages.ui.text import plain
+from pages.ui import bagging, controls, frame, state, tables
+from pages.ui.evaluations import evaluations_of, or_stop
 
 
 def needs_features(recipe: Recipe) -> None:
@@ -35,11 +35,9 @@ def needs_bagging(recipe: Recipe) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
             f"{MODELS[recipe.model].label} has no out-of-bag rows: every part of it sees every training row. Shown are "
-            "the five setups with a held-out share; for all ten choose a random forest or bagged trees."
+            f"the five setups with a held-out share; for all ten choose {bagging.models()} under Model."
         )
-        st.button(
-            "Use a random forest", key="use_forest", on_click=lambda: state.update(model="random_forest", params=())
-        )
+        bagging.use_forest()
 
 
 def as_published(recipe: Recipe) -> None:
@@ -61,11 +59,10 @@ def as_published(recipe: Recipe) -> None:
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     """Placement → Evaluation; the page waits here under progress and Cancel."""
-    recipes = setup_recipes(recipe)
-    done = work.evaluations(list(recipes.values()))
+    done = evaluations_of(setup_recipes(recipe))
     if done is None:
         st.stop()
-    return dict(zip(recipes, done, strict=True))
+    return {key: or_stop(one) for key, one in done.items()}
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
@@ -121,4 +118,4 @@ def beside_the_paper(table: pd.DataFrame) -> None:
 
 
 def notes(evaluations: dict[str, Evaluation]) -> None:
-    frame.notes(list(dict.fromkeys(note for one in evaluations.values() for note in map(plain, one.notes))))
+    frame.notes(list(dict.fromkeys(note for one in evaluations.values() for note in one.notes)))

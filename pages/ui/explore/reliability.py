@@ -20,12 +20,14 @@ from calib.figures import formatted_differences, formatted_side_by_side
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, state, tables, work
+from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.explore import data
 from pages.ui.text import plain
+from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
 GROUP_DIAGRAMS = 6
+MOST_ADVICE = 24
 
 
 def diagram(evaluation: Evaluation) -> None:
@@ -77,7 +79,7 @@ def intervals(evaluation: Evaluation) -> Differences | None:
         key: lambda watch: differences(evaluation, others, watch=watch),
         (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),
     }
-    found = work.run("differences", "Intervals of the differences", calls)
+    found = jobs.run("differences", "Intervals of the differences", calls)
     return found and found[0].joined(found[1])
 
 
@@ -132,17 +134,40 @@ def _range(evaluation: Evaluation) -> None:
     known = [item for item in ranges if item[0] in evaluation.predictions]
     key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
 
-    def changed() -> None:
-        start, stop = st.session_state["picked_range"]
-        if start < stop:
-            state.update(selection=write_ranges([(st.session_state["picked_key"], start, stop)]))
+    low_shown, high_shown = round(low, 2), round(high, 2)
 
-    st.session_state["picked_key"], st.session_state["picked_range"] = key, (round(low, 2), round(high, 2))
+    def moved(ends: tuple[float, float]) -> None:
+        """An end that was not moved stays as exact as it was."""
+        start, stop = ends
+        if start < stop:
+            exact = low if start == low_shown else start, high if stop == high_shown else stop
+            state.update(selection=write_ranges([(key, *exact)]))
+
+    def turned(to: str) -> None:
+        state.update(selection=write_ranges([(to, low, high)]))
+
     left, right = st.columns([0.35, 0.65], gap="medium")
-    left.selectbox(
-        "Predictions of", list(evaluation.predictions), format_func=label_of, key="picked_key", on_change=changed
-    )
-    right.slider("from … up to", 0.0, 1.0, step=0.01, key="picked_range", on_change=changed)
+    with left:
+        shown(
+            st.selectbox,
+            "picked_key",
+            key,
+            turned,
+            "Predictions of",
+            list(evaluation.predictions),
+            format_func=label_of,
+        )
+    with right:
+        shown(
+            st.slider,
+            "picked_range",
+            (low_shown, high_shown),
+            moved,
+            "from … up to",
+            min_value=0.0,
+            max_value=1.0,
+            step=0.01,
+        )
 
 
 def _summary(evaluation: Evaluation, positions) -> str:
@@ -207,7 +232,7 @@ def models(evaluation: Evaluation) -> None:
     found = {named(own): evaluation}
     for key in chosen:
         other = recipe.replace(score=key) if given else recipe.replace(model=key)
-        result = work.beside(other, named(key), "", 0.0, kind=f"beside_{key}")
+        result = evaluations.another(other, f"beside_{key}", named(key))
         if result is not None and result.predictions:
             found[named(key)] = result
             for why in result.refused.values():
@@ -253,8 +278,8 @@ def _repeats(evaluation: Evaluation) -> Repeats | None:
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
     folds = recipe.folds if recipe.evaluation == "folds" else 1
     seconds = evaluation.seconds / folds * recipe.repeats
-    if not work.agreed("repeats", key, "Other splits", work.price(recipe.repeats, seconds), seconds):
+    if not jobs.may_begin("repeats", key, "Other splits", jobs.price(recipe.repeats, seconds), seconds):
         return None
     call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
-    found = work.run("repeats", "Repeating the split", call)
+    found = jobs.run("repeats", "Repeating the split", call)
     return found and found[0]

@@ -35,7 +35,7 @@ from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import DEEPEST, LEAVES, Recipe
-from pages.ui import chart, controls, state, tables, work
+from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
@@ -78,12 +78,12 @@ def needs_features(recipe: Recipe) -> None:
 
 def growing(recipe: Recipe) -> Growing:
     """The sweep of a Recipe. Fits are kept whatever calibrators are chosen; scores, whatever else is drawn."""
-    data = work.dataset(recipe)
+    data = evaluations.dataset(recipe)
     fits = (data.digest, sweep_key(recipe))
     bins = (recipe.bins, recipe.binning) if METRICS[recipe.metric].binned else ()
     key = (*fits, *recipe.part("calibrate").values(), *bins)
-    points = work.kept("depth_points", KEPT_SWEEPS).get_or_make(fits, dict)
-    return Growing(data, key, points, work.kept("depth_scores", KEPT_SCORES).get_or_make(key, dict))
+    points = jobs.cached("depth_points", KEPT_SWEEPS, fits, dict)
+    return Growing(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
 
 
 def metric(recipe: Recipe, growing: Growing) -> None:
@@ -130,14 +130,14 @@ def curves(recipe: Recipe, growing: Growing) -> None:
             growing.scores[point.key] = depth_scores(recipe, point)
 
     if not growing.has_tree:  # what stands below on the page needs the tree only
-        work.run("depths", "Growing trees", {(*growing.key, "tree"): partial(grow, False)}, meanwhile=draw)
-        if not growing.has_tree:
+        tree = {(*growing.key, "tree"): partial(grow, False)}
+        if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
             return
     fits, seconds = forest_cost(recipe, list(growing.points.values()))
-    cost = f"{work.price(fits, seconds)} They rest while you are on another page."
-    if not work.agreed("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
+    cost = f"{jobs.price(fits, seconds)} They rest while you are on another page."
+    if not jobs.may_begin("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
         draw()
-    elif work.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
+    elif jobs.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
         _headline(growing, recipe.metric)
         draw()
 
@@ -194,7 +194,7 @@ def diagrams(recipe: Recipe, growing: Growing) -> None:
             list(recipe.depths),
             "Depths",
             list(dict.fromkeys([*recipe.depths, *map(str, there), DEEPEST])),
-            max_selections=MOST_DIAGRAMS,
+            max_selections=max(MOST_DIAGRAMS, len(recipe.depths)),
             store=tuple,
             help=controls.recipes_help("depths"),
             format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
@@ -218,8 +218,7 @@ def _name(point: DepthFit) -> str:
 
 def _judged(recipe: Recipe, growing: Growing, point: DepthFit) -> Evaluation:
     key = (*growing.key, *point.key)
-    kept = work.kept("depth_diagrams", KEPT_DIAGRAMS)
-    return kept.get_or_make(key, lambda: judge(recipe, point)).with_view(recipe)
+    return jobs.cached("depth_diagrams", KEPT_DIAGRAMS, key, lambda: judge(recipe, point)).with_view(recipe)
 
 
 def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
@@ -252,21 +251,19 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
             help="The method whose p0, p1 and p stand in the nodes.",
             required=True,
         )
-        state.control(
-            st.number_input,
+        controls.number(
             "row",
             recipe.row,
             "Row whose way is lit",
+            none="none",
             min_value=1,
             step=1,
-            value=None,
-            placeholder="none",
             help="Any row of the data by its number: row 1 is the first below the header.",
             width=200,
         )
     key = (growing.key, point.key, recipe.interval)
     try:
-        return work.kept("grown_trees", KEPT_TREES).get_or_make(key, lambda: grown_tree(recipe, point))
+        return jobs.cached("grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point))
     except InputError as error:
         st.info(plain(error))
         st.stop()

@@ -16,7 +16,7 @@ from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import PAIR_COLORS, Recipe
-from pages.ui import chart, controls, state, tables, work
+from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.text import plain
 
 COLORS = {"label": "Label", "width": "Width", "score": "Score"}
@@ -24,7 +24,7 @@ COLORS = {"label": "Label", "width": "Width", "score": "Score"}
 
 def evaluation(recipe: Recipe) -> Evaluation:
     """The interval methods' Evaluation, whatever calibrators the sidebar chooses; the page ends where none answers."""
-    result = work.evaluation(with_intervals(recipe))
+    result = evaluations.evaluation(with_intervals(recipe))
     for key in interval_methods():
         if key in result.refused:
             st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
@@ -111,15 +111,13 @@ def rows(result: Evaluation, row: int) -> None:
         if lines:
             state.update(row=int(table["row"].iloc[lines[0]]))
 
-    state.control(
-        st.number_input,
+    controls.number(
         "row",
         result.recipe.row,
         "Row to explain, by its number",
+        none="the widest interval",
         min_value=1,
         step=1,
-        value=None,  # the field can be emptied again
-        placeholder="the widest interval",
         help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
     )
     st.dataframe(
@@ -148,7 +146,7 @@ def rows(result: Evaluation, row: int) -> None:
 
 def explanation(result: Evaluation, row: int) -> None:
     """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
-    said = explaining.explain(result, work.fitted_of(result), row)
+    said = explaining.explain(result, evaluations.fit_of(result), row)
     sets = range(1, len(said.fits) + 1)
     words, picture = st.columns([0.36, 0.64], gap="medium")
     with words:
@@ -210,5 +208,6 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
             continue
         fits, seconds = expected_cost(result, key)
         other = with_intervals(recipe).replace(placement=key)
-        found.append(work.beside(other, kind_of(key).capitalize(), work.price(fits, seconds), seconds))
+        name, cost = kind_of(key).capitalize(), jobs.price(fits, seconds)
+        found.append(evaluations.another(other, f"beside_{key}", name, cost, seconds))
     return [one for one in found if one is not None]

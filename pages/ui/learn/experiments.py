@@ -18,7 +18,7 @@ from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
-from pages.ui import chart, controls, state, work
+from pages.ui import chart, controls, jobs, state
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
@@ -102,7 +102,7 @@ def simulated(
     """What the experiment's simulation returns, kept; None, under progress and Cancel, while it runs."""
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
-    results = work.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
+    results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
     return None if results is None else results[0]
 
 

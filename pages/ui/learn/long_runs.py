@@ -9,7 +9,7 @@ from calib.experiments import Experiment
 from calib.experiments.shared.long_run import LongRun, Part
 from calib.kernel.progress import Watch
 from calib.recipe import Recipe
-from pages.ui import work
+from pages.ui import jobs
 from pages.ui.learn import experiments
 
 
@@ -26,12 +26,12 @@ def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     kind, parts = f"learn_{experiment.key}", run.parts(recipe.seed, values)
 
     def so_far() -> None:
-        done = [found for found in (work.finished(kind, name) for name in parts) if found is not None]
+        done = [found for found in (jobs.result(kind, name) for name in parts) if found is not None]
         if done:
             experiments.draw(experiment, recipe, values, run.gathered(done))
 
-    jobs = {name: partial(_watched, part) for name, part in parts.items()}
-    found = work.run(kind, "Computing", jobs, meanwhile=so_far)
+    watched = {name: partial(_watched, part) for name, part in parts.items()}
+    found = jobs.run(kind, "Computing", watched, meanwhile=so_far)
     return None if found is None else run.gathered(found)
 
 

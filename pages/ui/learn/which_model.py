@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 import streamlit as st
+from cachetools import LRUCache, cached
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.which_model.simulation import fit_one
@@ -14,7 +15,6 @@ from calib.figures import FIGURES
 from calib.kernel.progress import Watch
 from calib.kernel.wording import number
 from calib.recipe import Recipe
-from pages.ui import work
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
@@ -24,16 +24,10 @@ KEPT_MODELS = 200
 @st.cache_resource
 def models() -> Callable[..., Any]:
     """``fit_one`` that remembers, whoever watches."""
-    kept, lock = work.Kept(KEPT_MODELS), Lock()
 
+    @cached(LRUCache(KEPT_MODELS), key=lambda *what, watch: what, lock=Lock())
     def remembered(*what: Any, watch: Watch) -> Any:
-        with lock:
-            found = kept.get(what)
-        if found is None:
-            found = fit_one(*what, watch=watch)
-            with lock:
-                kept.get_or_make(what, lambda: found)
-        return found
+        return fit_one(*what, watch=watch)
 
     return remembered
 

@@ -1,0 +1,47 @@
+"""Rows out of bag: which models have some, by their names in the menu, and one click to such a model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from pages.ui import state
+from pages.ui.text import plain
+
+NEEDED_BY = ("oob", "oob_whole")  # placements
+
+
+def models() -> str:
+    """The models that have out-of-bag rows, by their names in the menu."""
+    *names, last = [model.label for model in MODELS.values() if model.bagged]
+    return f"{', '.join(names)} or {last}"
+
+
+def why_not(recipe: Recipe) -> str | None:
+    """Why the Recipe's model cannot be calibrated by its placement, and what to choose; None where it can."""
+    model = MODELS[recipe.model]
+    if recipe.placement not in NEEDED_BY or recipe.content != "features" or model.bagged:
+        return None
+    return (
+        f"{model.label} has no out-of-bag rows: every part of it sees every training row. For the placement "
+        f"{PLACEMENTS[recipe.placement].label} choose {models()} under Model; or choose {PLACEMENTS['split'].label} "
+        "under Placement."
+    )
+
+
+def use_forest() -> None:
+    """A button that goes on with the model that has out-of-bag rows."""
+    label = f"Use {MODELS['random_forest'].label}"
+    st.button(label, key="use_forest", on_click=lambda: state.update(model="random_forest", params=()))
+
+
+def offer(why: str) -> None:
+    """The page ends here with the reason and a button for each way out."""
+    st.warning(plain(why))
+    with st.container(horizontal=True):
+        use_forest()
+        label = f"Use {PLACEMENTS['split'].label}"
+        st.button(label, key="use_held_out", on_click=lambda: state.update(placement="split"))
+    st.stop()

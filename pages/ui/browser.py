@@ -1,0 +1,63 @@
+"""What only the browser can do: copy a text, and keep the keyboard where it was."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+HTML = '<button type="button"></button><input readonly hidden aria-label="Address"><small role="status"></small>'
+CSS = """
+:host, div {text-align: right}
+button {font: inherit; font-size: 0.875rem; padding: 0.25rem 0.75rem; min-height: 2.5rem; white-space: nowrap;
+    cursor: pointer; color: var(--st-text-color); background: var(--st-background-color);
+    border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius)}
+button:hover, button:focus-visible {border-color: var(--st-primary-color); color: var(--st-link-color)}
+button:focus-visible {outline: 2px solid var(--st-link-color)}
+input {display: block; width: 16rem; max-width: 100%; font: inherit; margin-top: 0.25rem;
+    color: var(--st-text-color); background: var(--st-secondary-background-color)}
+input[hidden] {display: none}
+small {display: block; max-width: 16rem; margin-left: auto; color: var(--st-text-color)}
+"""
+COPY = """export default function ({ data, parentElement }) {
+    const [button, field, said] = ["button", "input", "small"].map(name => parentElement.querySelector(name))
+    if (field.value !== data.text) { button.textContent = data.label; field.hidden = true; said.textContent = "" }
+    field.value = data.text
+    button.title = data.help
+    button.onclick = async () => {
+        try {
+            await navigator.clipboard.writeText(data.text)
+            button.textContent = "Link copied"
+        } catch {
+            field.hidden = false
+            field.select()
+        }
+        said.textContent = data.note
+    }
+}"""
+
+
+FOCUS = """export default function ({ data, parentElement }) {
+    const before = parentElement.dataset
+    if (before.after !== undefined && before.after !== data.after && document.activeElement === document.body)
+        [...document.querySelectorAll(`.st-key-${data.key} section button`)].at(-1)?.focus()
+    before.after = data.after
+}"""
+
+
+@st.cache_resource
+def _copy():
+    return st.components.v2.component("calibration_explorer_copy", html=HTML, css=CSS, js=COPY)
+
+
+@st.cache_resource
+def _focus():
+    return st.components.v2.component("calibration_explorer_focus", html="<i></i>", js=FOCUS, isolate_styles=False)
+
+
+def copy_button(label: str, text: str, help: str, note: str = "") -> None:
+    """Copies ``text``, and says ``note``; where the browser does not allow it (no https), the text is shown."""
+    _copy()(key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content")
+
+
+def keep_focus(key: str, after: object) -> None:
+    """Back to the button of this file picker, which draws itself anew, once ``after`` is another one."""
+    _focus()(key=f"focus_{key}", data={"key": key, "after": repr(after)}, height="content")

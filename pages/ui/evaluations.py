@@ -1,0 +1,193 @@
+"""Datasets, fits and Evaluations for the pages, kept by digest. Nothing here depends on the view.
+
+``evaluations_of`` is the one way to an Evaluation; the functions below it say what a page does while there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from calib import sources
+from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from pages.ui import bagging, jobs, state
+from pages.ui.text import plain
+
+MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
+AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
+
+
+def load(recipe: Recipe) -> Dataset:
+    """The Recipe's Dataset, kept; raises InputError where there is none."""
+    key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
+    key += (recipe.table,)
+    key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
+    return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
+
+
+def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
+    """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
+    key = (recipe.data, recipe.table, recipe.target, recipe.positive)
+    return jobs.cached("tables", MOST_TABLES, key, lambda: sources.load_frame(recipe, state.frames()))
+
+
+def dataset(recipe: Recipe) -> Dataset:
+    """The Recipe's Dataset, or the page ends here with what is wrong and the remedy."""
+    try:
+        return load(recipe)
+    except InputError as error:
+        st.error(plain(error))
+        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
+        st.stop()
+
+
+def evaluations_of(
+    recipes: Mapping[str, Recipe], kind: str = jobs.PAGE, what: str = "Fitting the models"
+) -> dict[str, Evaluation | InputError] | None:
+    """By name, the Evaluation of each Recipe on its own data, or why there is none; None, under progress, meanwhile.
+
+    What one page has fitted is there on the others. ``kind`` and ``what`` are those of ``jobs.run``: of one kind, what
+    is not asked for any more is called off.
+    """
+    data: dict[str, Any] = {name: _or_why(_answerable, recipe) for name, recipe in recipes.items()}
+    there = {name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)}
+    fits = _kept(
+        jobs.cache("fits", max(MOST_FITS, 2 * len(recipes))),
+        {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
+        (kind, what),
+    )
+    if fits is None:
+        return None
+    data |= {name: fits[_fit_key(*one)] for name, one in there.items()}
+    fitted = {name: (recipes[name], data[name]) for name in there if isinstance(data[name], Fitted)}
+    results = _calibrated(fitted, kind)
+    if results is None:
+        return None
+    return {name: results[name].with_view(recipes[name]) if name in results else data[name] for name in recipes}
+
+
+def _answerable(recipe: Recipe) -> Dataset:
+    why = bagging.why_not(recipe)
+    if why is not None:
+        raise InputError(why)
+    return load(recipe)
+
+
+def _calibrated(fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str) -> dict[str, Evaluation] | None:
+    """The Evaluations of Recipes and their fits; those of very many rows are made under progress and Cancel."""
+    results = jobs.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
+    slow = {_key(*one): lambda watch, one=one: calibrate(*one) for one in fitted.values() if _many_rows(one[1])}
+    if _kept(results, slow, (f"calibrations_{kind}", "Fitting the calibrators")) is None:
+        return None
+    for one in fitted.values():
+        if _key(*one) not in results:
+            results[_key(*one)] = calibrate(*one)
+    return {name: results[_key(*one)] for name, one in fitted.items()}
+
+
+def _kept(results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]) -> dict[Any, Any] | None:
+    """What the calls return by key, from ``results`` or into them; None, under progress, while one runs."""
+    missing = {key: call for key, call in calls.items() if key not in results}
+    done = jobs.run(*work, missing)  # also of nothing: what is not wanted any more is called off
+    if done is None:
+        return None
+    results.update(zip(missing, done, strict=True))
+    jobs.forget(work[0], list(missing))
+    return {key: results[key] for key in calls}
+
+
+def _or_why(make: Callable[..., Any], *args: Any) -> Any:
+    """What is made, or the reason why it is refused."""
+    try:
+        return make(*args)
+    except InputError as error:
+        return error
+
+
+def _fit_key(recipe: Recipe, data: Dataset) -> tuple[str, str]:
+    return data.digest, recipe.digest("fit")
+
+
+def _key(recipe: Recipe, fitted: Fitted) -> tuple[str, str]:
+    return fitted.dataset.digest, recipe.digest("calibrate")
+
+
+def _many_rows(fitted: Fitted) -> bool:
+    return sum(len(part.test) + len(part.placed.scores) for part in fitted.parts) > AT_ONCE_ROWS
+
+
+def fit_of(evaluation: Evaluation) -> Fitted:
+    """What an Evaluation was calibrated from."""
+    return jobs.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
+
+
+def is_fitted(recipe: Recipe) -> bool:
+    return _fit_key(recipe, load(recipe)) in jobs.cache("fits", MOST_FITS)
+
+
+def evaluation(recipe: Recipe) -> Evaluation:
+    """The page's own Evaluation. While the model is being fitted the last one, dimmed, under progress and Cancel.
+
+    The page ends here, with the reason, where there is nothing to show.
+    """
+    data, why = dataset(recipe), bagging.why_not(recipe)
+    if why is not None:
+        bagging.offer(why)
+    found = evaluations_of({"": recipe}, what="Fitting the model") if _affordable(data, recipe) else None
+    if found is None:
+        return _last_shown(recipe)
+    st.session_state["shown"] = or_stop(found[""])
+    return st.session_state["shown"]
+
+
+def or_stop(found: Evaluation | InputError) -> Evaluation:
+    """The Evaluation; or the page ends here with the reason why there is none."""
+    if isinstance(found, InputError):
+        st.error(plain(found))
+        st.stop()
+    return found
+
+
+def _affordable(data: Dataset, recipe: Recipe) -> bool:
+    """Whether the fit may begin: where the model is fitted anew for every row, one fit tells the price first."""
+    key, rows = _fit_key(recipe, data), 100
+    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or PLACEMENTS[recipe.placement].fits(recipe.cv, rows) < rows:
+        return True
+    found = evaluations_of({"": recipe.replace(placement="split")}, what="Fitting the model once")
+    if found is None:
+        return False
+    fits, seconds = expected_cost(or_stop(found[""]), recipe.placement)
+    return jobs.may_begin(jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds)
+
+
+def _last_shown(recipe: Recipe) -> Evaluation:
+    if "shown" not in st.session_state:
+        st.stop()
+    st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame, .stMain .stMetric {opacity: .35}</style>")
+    return st.session_state["shown"].with_view(recipe)
+
+
+def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
+    """An Evaluation that the page can do without; None while it is not there, for whatever reason.
+
+    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a sentence.
+    ``what`` names it; of one ``kind`` only one is fitted at a time.
+    """
+    key = _fit_key(recipe, dataset(recipe))
+    if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, seconds):
+        return None
+    found = evaluations_of({what: recipe}, kind, f"Fitting {what}")
+    if found is None:
+        return None
+    if isinstance(found[what], InputError):
+        st.info(f"**{plain(what)}** is not shown: {plain(found[what])}")
+        return None
+    return found[what]

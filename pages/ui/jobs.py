@@ -1,0 +1,238 @@
+"""Long work in the background, with progress and Cancel; what a session has computed is kept, the latest of each kind.
+
+A job is also the cache of its result: the same work asked for twice is one job. What is worked on is not known here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from cachetools import LRUCache
+
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from pages.ui.text import duration, plain
+
+MOST_JOBS = 6  # of one kind
+AT_ONCE = 0.6  # seconds a page waits before it shows progress: short work never flickers
+UNASKED = 10.0  # seconds that work beside the page's own may be expected to take without being asked for
+PAGE = "fits"  # the kind of work that the page itself waits for
+
+
+def cache(name: str, size: int) -> LRUCache:
+    """The session's results under this name, the last ``size`` of them at least."""
+    key = f"cache_{name}"
+    found = st.session_state.get(key)
+    if found is None or found.maxsize < size:
+        larger: LRUCache = LRUCache(size)
+        larger.update(found or {})
+        st.session_state[key] = larger
+    return st.session_state[key]
+
+
+def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
+    """The session's result of this key, made where there is none."""
+    results = cache(name, size)
+    if key not in results:
+        results[key] = make()
+    return results[key]
+
+
+class Job:
+    """A call on the executor that reports its progress and can be called off."""
+
+    def __init__(self, kind: str, what: str, call: Callable[[Watch], Any]) -> None:
+        self.what, self.share, self.doing, self.begin = what, 0.0, "", time.monotonic()
+        self.watch = Watch(self._report)
+        self.future: Future = _executor("page" if kind == PAGE else "beside").submit(call, self.watch)
+
+    def _report(self, share: float, doing: str) -> None:
+        self.share, self.doing = share, doing
+
+    def cancel(self) -> None:
+        self.watch.cancel.set()
+        self.future.cancel()
+
+    def wait(self) -> None:
+        """A moment, so that short work is there at once."""
+        wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
+
+    @property
+    def cancelled(self) -> bool:
+        return self.watch.cancel.is_set()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is a result, or a reason why there is none; not after a Cancel."""
+        return self.future.done() and not self.cancelled
+
+    @property
+    def succeeded(self) -> bool:
+        return self.finished and self.future.exception() is None
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin
+
+
+@st.cache_resource
+def _executor(name: str) -> ThreadPoolExecutor:
+    """One for the work that pages wait for, one for work beside them, so that neither waits for the other."""
+    return ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix=name)
+
+
+def _jobs(kind: str, size: int = MOST_JOBS) -> LRUCache:
+    return cache(f"jobs_{kind}", size)
+
+
+def page_entered(page: str) -> None:
+    """Begin a run of this page: call off what another one had begun and takes up again where it stopped.
+
+    So it slows nothing here. And no kind of work has its place on the page yet.
+    """
+    st.session_state["placed"] = set()
+    other, kind, keys = st.session_state.get("resumable", (page, "", ()))
+    if other == page:
+        return
+    for key in keys:
+        job = _jobs(kind).get(key)
+        if job is not None and not job.future.done() and not job.cancelled:
+            _jobs(kind).pop(key).cancel()
+    del st.session_state["resumable"]
+
+
+def _has_place(kind: str) -> bool:
+    """Whether this kind of work may be shown where the page is: one place a kind, the first that asks in a run.
+
+    What asks later waits; the page runs again when the work in that place is done.
+    """
+    placed = st.session_state.setdefault("placed", set())
+    first = kind not in placed
+    placed.add(kind)
+    return first
+
+
+def run(
+    kind: str, what: str, calls: Mapping[Any, Callable[[Watch], Any]], meanwhile: Callable[[], None] | None = None
+) -> list[Any] | None:
+    """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
+
+    kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
+    what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds; such
+    work rests while another page is open (``page_entered``)
+    The page ends here, with the reason, where a call is refused or fails.
+    """
+    known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
+    for key in [key for key, job in known.items() if key not in calls and not job.finished]:
+        known.pop(key).cancel()
+    for key, call in calls.items():
+        if key not in known:
+            known[key] = Job(kind, what, call)
+    jobs = [known[key] for key in calls]
+    for job in jobs:
+        job.wait()
+    if all(job.finished for job in jobs):
+        return [_result(job) for job in jobs]
+    if meanwhile:
+        st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
+    if _has_place(kind):
+        _show(kind, {key: known[key] for key in calls}, meanwhile)
+    return None
+
+
+def started(kind: str, key: Any) -> bool:
+    """Whether there is a job of this kind and key, running, finished or called off."""
+    return key in _jobs(kind)
+
+
+def result(kind: str, key: Any) -> Any | None:
+    """What the job of this kind and key returned, if there is one that is done."""
+    job = _jobs(kind).get(key)
+    return job.future.result() if job is not None and job.succeeded else None
+
+
+def forget(kind: str, keys: Sequence[Any]) -> None:
+    """Drop these jobs: their results are kept elsewhere, or they are to run again."""
+    for key in keys:
+        _jobs(kind).pop(key, None)
+
+
+def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, unasked: float | None = None) -> bool:
+    """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``."""
+    pressed = st.session_state.setdefault("pressed", set())
+    if seconds <= (UNASKED if unasked is None else unasked) or started(kind, key) or (kind, key) in pressed:
+        return True
+    if _has_place(kind):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{plain(what)}**: {plain(cost)}")
+            st.button("Start", key=f"start_{kind}", on_click=pressed.add, args=((kind, key),))
+    return False
+
+
+def price(calls: int, seconds: float) -> str:
+    """What many fits cost, in words."""
+    return f"{calls:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
+
+
+def _result(job: Job) -> Any:
+    """A finished job's result; a refusal or a failure ends the page."""
+    try:
+        return job.future.result()
+    except InputError as error:
+        st.error(plain(error))
+    except Exception as error:
+        logging.getLogger("calibration_explorer").error("a job failed", exc_info=error)
+        st.error(
+            f"{plain(job.what)} did not work on these data ({type(error).__name__}: {plain(error)}). "
+            "The data and the settings are kept: try another model, or other settings of this one."
+        )
+    st.stop()
+
+
+def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None) -> None:
+    """How far the jobs are, with Cancel; or that they were called off, and a way to begin again."""
+    if not any(job.cancelled for job in jobs.values()):
+        _progress(kind, list(jobs.values()), meanwhile)
+        return
+    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], bool(meanwhile))
+    if meanwhile:
+        meanwhile()
+
+
+def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
+    """After a cancel: what the page shows now, and a button that starts the jobs again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = "shows what was done until then" if partly else "belongs to the settings before"
+        own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
+        st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
+        st.button(
+            "Go on" if partly else "Fit again", key=f"fit_again_{kind}", on_click=partial(forget, kind, list(keys))
+        )
+
+
+def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None) -> None:
+    @st.fragment(run_every=2 if meanwhile else 0.5)
+    def progress() -> None:
+        running = [job for job in jobs if not job.finished]
+        if not running:
+            st.rerun()
+        share = sum(1 if job.finished else job.share for job in jobs) / len(jobs)
+        seconds = max(job.seconds for job in running)
+        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
+        text = f"{running[0].what}: {running[0].doing or 'starting'} · {seconds:.0f} s{left}"
+        st.progress(min(share, 1.0), text=plain(text))
+        if st.button("Cancel", key=f"cancel_{kind}"):
+            for job in running:
+                job.cancel()
+            st.rerun()
+        if meanwhile:
+            meanwhile()
+
+    progress()

@@ -1,0 +1,185 @@
+"""Six browsers open one link on a fresh server at once: every control shows the link's value, and the link stays."""
+
+import json
+import time
+from urllib.parse import urlencode
+
+import pytest
+
+from pages.ui.widget import MARK
+from tests.browser.driver import SETTLE_LIMIT, serving
+
+AT_ONCE = 6
+
+# key → the words that are chosen, the tags, the numbers and the text that each control shows
+SHOWN = """mark => Object.fromEntries([...document.querySelectorAll(`[class*="${mark}"]`)].map(control => {
+    const key = [...control.classList].find(name => name.startsWith("st-key-")).slice(7).split(mark)[0]
+    const all = (selector, read) => [...control.querySelectorAll(selector)].map(read)
+    const words = all('[role=radio][aria-checked=true], button[aria-pressed=true], [data-selected], [data-tag],' +
+        '[data-testid=stSliderThumbValue]', e => e.textContent.trim())
+    const fields = all('input, textarea', e => e.type === 'checkbox' ? e.checked : e.value)
+    return [key, [...new Set([...words, ...fields])]]
+}))"""
+
+MODEL = {
+    "data": "sample:breast_cancer",
+    "model": "decision_tree",
+    "params": '{"criterion":"entropy","leaf":"laplace","max_depth":4,"min_samples_leaf":6}',
+    "test_size": "0.4",
+    "calibration_size": "0.25",
+    "seed": "7",
+}
+MODEL_SHOWN = {
+    "data": ["Breast cancer: malignant or not"],
+    "model": ["Decision tree"],
+    "params-max_depth": ["4"],
+    "params-criterion": ["entropy"],
+    "params-leaf": ["laplace"],
+    "params-min_samples_leaf": ["6"],
+    "test_size": ["40"],
+    "seed": ["7"],
+}
+HELD = {"calibration_size": ["25"]}
+BINS = {"bins": "37", "binning": "quantile"}
+BINS_SHOWN = {"bins": ["37"], "binning": ["Equal count"]}
+CURVE = {"curve": "corp", "band": "confidence"}
+CURVE_SHOWN = {"curve": ["CORP"], "band": ["Confidence"]}
+CALIBRATORS = {"calibrators": "none,venn"}
+CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn"]}
+
+
+def learn(**settings) -> dict[str, str]:
+    return {"learn": json.dumps({name.replace("__", "."): value for name, value in sorted(settings.items())})}
+
+
+LINKS = {
+    "explore_data": (
+        {"data": "sample:loans", "positive": "paid", "exclude": "income", "keep": "loan_id"},
+        {
+            "data": ["Loans with gaps and categories"],
+            "positive": ["paid"],
+            "exclude": ["income"],
+            "keep": ["loan_id"],
+        },
+    ),
+    "explore_reliability": (
+        MODEL | BINS | CURVE | CALIBRATORS | {"placement": "cv", "cv": "7", "layout": "side", "details": "groups"},
+        MODEL_SHOWN
+        | BINS_SHOWN
+        | CURVE_SHOWN
+        | CALIBRATORS_SHOWN
+        | {"placement": ["Cross-calibration"], "cv": ["7"], "layout": ["Side by side"], "details": ["Subgroups"]},
+    ),
+    "explore_venn_abers": (
+        MODEL | BINS | {"interval": "venn", "color": "width", "merge": "square", "beside": "train"},
+        MODEL_SHOWN
+        | HELD
+        | BINS_SHOWN
+        | {"interval": ["Venn"], "color": ["Width"], "merge": ["Square loss"], "beside": ["Simplified"]},
+    ),
+    "explore_trees": (
+        MODEL | BINS | CURVE | CALIBRATORS | {"metric": "ece", "growth": "forest", "leaves": "laplace", "depths": "2"},
+        MODEL_SHOWN
+        | HELD
+        | BINS_SHOWN
+        | CURVE_SHOWN
+        | CALIBRATORS_SHOWN
+        | {"metric": ["ECE"], "growth": ["Forest, held out"], "leaves": ["Laplace"], "depths": ["2"]},
+    ),
+    "explore_out_of_bag": (MODEL | {"merge": "square"}, MODEL_SHOWN | HELD | {"merge": ["Square loss"]}),
+    "explore_decide": (
+        MODEL | {"calibrators": "none,venn", "cost_false_alarm": "2.5", "cost_miss": "9.0"},
+        MODEL_SHOWN | HELD | CALIBRATORS_SHOWN | {"cost_false_alarm": ["2.5"], "cost_miss": ["9"]},
+    ),
+    "explore_compare": (
+        MODEL | BINS | CURVE | CALIBRATORS,
+        MODEL_SHOWN | HELD | BINS_SHOWN | CURVE_SHOWN | CALIBRATORS_SHOWN,
+    ),
+    "learn_cl_gl": (
+        learn(cl_gl__guess="skip", cl_gl__depth=3, cl_gl__loss="log"),
+        {"learn-cl_gl-depth": ["3"], "learn-cl_gl-loss": ["Log loss"]},
+    ),
+    "learn_tree_depth": (
+        learn(tree_depth__part="tree_count", tree_count__guess="skip", tree_count__depth=3),
+        {"learn-tree_depth-part": ["Number of trees"], "learn-tree_count-depth": ["3"]},
+    ),
+    "learn_which_model": (
+        learn(which_model__guess="skip", which_model__depth=3),
+        {"learn-which_model-depth": ["3"]},
+    ),
+    "learn_overlap": (
+        learn(overlap__guess="skip", overlap__measure="ece"),
+        {"learn-overlap-measure": ["ECE"]},
+    ),
+    "learn_calibration_size": (
+        learn(calibration_size__guess="skip", calibration_size__measure="ece"),
+        {"learn-calibration_size-measure": ["ECE"]},
+    ),
+    "learn_validity": (
+        learn(theorem__guess="skip", theorem__objects=20, theorem__window=0.2, theorem__gap=1.1, theorem__draws=2000),
+        {
+            "learn-theorem-objects": ["20"],
+            "learn-theorem-window": ["0.2"],
+            "learn-theorem-gap": ["1.1"],
+            "learn-theorem-draws": ["2,000"],
+        },
+    ),
+    "learn_finite_example": (
+        learn(finite__guess="skip", finite__line="1:0.2:0 | 2:0.7:1 3:0.9:1"),
+        {"cuts": ["1 | 2"]},
+    ),
+    "learn_algorithms": (
+        learn(pooling__guess="skip", pooling__points="1:0 2:1 3:0 4:1", pooling__step=1),
+        {"learn-pooling-points": ["1:0 2:1 3:0 4:1"], "learn-pooling-step": ["1"]},
+    ),
+}
+
+
+def shown(tab) -> dict[str, list[str]]:
+    return tab.page.evaluate(SHOWN, MARK)
+
+
+def differing(tab, expected) -> dict[str, object]:
+    """What a control shows instead, or None where it is not there, of all that do not show what they should."""
+    found = shown(tab)
+    wrong = {key: found.get(key) for key, values in expected.items() if not set(values) <= set(found.get(key, ()))}
+    faults = tab.faults()
+    return wrong | ({"faults": faults} if faults else {})
+
+
+def wait_for(tab, expected) -> None:
+    """Until every control is there and says so: however slow the machine, no longer than a page may take."""
+    limit = time.monotonic() + SETTLE_LIMIT
+    while wrong := differing(tab, expected):
+        assert time.monotonic() < limit, wrong
+        tab.page.wait_for_timeout(200)
+
+
+@pytest.mark.parametrize("path", LINKS)
+def test_six_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, path):
+    query, expected = LINKS[path]
+    with serving() as address:
+        tabs = [new_tab(address) for _ in range(AT_ONCE)]
+        for tab in tabs:
+            tab.page.goto(f"{address}/{path}?{urlencode(query)}", wait_until="commit")
+        for tab in tabs:
+            wait_for(tab, expected)
+        for tab in tabs:
+            tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for(timeout=1000 * SETTLE_LIMIT)
+            assert differing(tab, expected) == {}
+            assert json_free(tab.recipe_query()) == json_free(query)
+            tab.page.close()  # its jobs may go on: they are of no use here
+
+
+def json_free(query: dict[str, str]) -> dict[str, object]:
+    """Parameters whose JSON reads the same whatever its spaces."""
+    return {name: json.loads(value) if value.startswith("{") else value for name, value in query.items()}
+
+
+def test_a_control_sends_nothing_but_what_is_chosen(new_tab):
+    """One arrow key once wrote the lowest values of all other controls into the address."""
+    query, expected = LINKS["explore_reliability"]
+    with serving() as address:
+        tab = new_tab(address).open("explore_reliability", **query)
+        wait_for(tab, expected)
+        assert tab.slide("bins", 1).recipe_query() == query | {"bins": "38"}
