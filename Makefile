@@ -47,7 +47,7 @@ soak: $(DEV)
 bench: $(DEV)
 	$(PY) -m benchmarks
 
-docs: $(STAMP)
+docs: $(DEV)
 	$(PY) -m sphinx -q -W --keep-going -b html docs build/docs
 	@echo "The guide and the API reference: build/docs/index.html"
 

@@ -90,7 +90,7 @@ def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart]) -> dict[
     data = evaluation.dataset
     return {
         "name": name,
-        "advice": _advice(evaluation),
+        "advice": recommend(evaluation),
         "charts": drawn,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "costs": formatted_costs(decide(evaluation)).rename_axis(None, axis=1) if evaluation.predictions else None,
@@ -101,10 +101,3 @@ def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart]) -> dict[
         f"{len(evaluation.calibration_y):,} calibration scores.",
         "recipe": evaluation.recipe.to_json(),
     }
-
-
-def _advice(evaluation: Evaluation) -> dict[str, Any] | None:
-    if not evaluation.predictions:
-        return None
-    found = recommend(evaluation)
-    return {"answer": found.answer, "reasons": found.reasons, "warnings": found.warnings}

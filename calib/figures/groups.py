@@ -191,8 +191,8 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    if evaluation.recipe.group is None:
-        raise InputError("No column is chosen for groups.")
+    if evaluation.recipe.group not in evaluation.dataset.X:  # none is chosen, or it was dropped
+        raise InputError("There is no column for groups.")
     return evaluation, {}
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.advice import advise
+from calib.analysis.advice import recommend
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
@@ -68,10 +68,10 @@ def test_every_chart_of_a_report_says_what_it_shows(report, drawn):
 def test_the_report_begins_with_the_recommendation(report, evaluations):
     text = html.unescape(own(report))
     for evaluation in evaluations.values():
-        advice = advise(evaluation)
+        advice = recommend(evaluation)
         (at,) = [found.start() for found in re.finditer(re.escape(f'<p class="answer">{advice.answer}</p>'), text)][:1]
         assert at < text.index(charts(evaluation)[0].record.title)
-        assert all(reason in text for reason in advice.reasons)
+        assert all(words in text for words in (*advice.reasons, *advice.warnings))
 
 
 SCREEN = re.compile(r"\b(click|press|tap|drag|hover|box select|camera|slider|sidebar)", re.I)
