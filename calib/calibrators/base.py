@@ -46,8 +46,8 @@ class ScoreCalibrator(BaseEstimator):
     returns the probabilities (m,). Both are given checked arrays; fitting, checking, forgetting an earlier fit and
     sample weights are done here. One that gives intervals derives from ``IntervalCalibrator``.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     key, label, source : str
         Its name in a Recipe (lower-case letters, digits, underscores), its name for people, and the paper.
     input : {"score", "probability", "tree_scores"}
@@ -63,9 +63,6 @@ class ScoreCalibrator(BaseEstimator):
         Its place in the order of simplicity: of methods that are alike, the one with the lowest is recommended.
     kind : str
         What its map in a file is called, where it has ``to_map`` and ``from_map``.
-
-    Attributes
-    ----------
     notes_ : tuple of str
         What a person should know of the fit, one sentence each; most often nothing.
 

@@ -128,13 +128,19 @@ def prepare_predictions(
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
-    positive : None chooses the class that the score columns are named after (``p_yes``), else the one that is positive
-        by convention (1 of 0 and 1, yes of no and yes …), else the rarer one
-    scores : the score columns; None takes ``score_columns``, of two that add up to one only the positive class's
-
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``, which also
     say where scores rank the classes backwards.
 
+    Parameters
+    ----------
+    positive
+        None chooses the class that the score columns are named after (``p_yes``), else the one that is positive by
+        convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
+    scores
+        The score columns; None takes ``score_columns``, of two that add up to one only the positive class's.
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"y": [1, 0, 1, 1], "s": [0.1, 0.9, 0.2, 0.8]})
     >>> prepare_predictions(table, "y").classes, prepare_predictions(table.rename(columns={"s": "p_0"}), "y").classes
     (('0', '1'), ('1', '0'))
