@@ -132,7 +132,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     trained = next(r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows])
     at.number_input(key="row").set_value(int(trained) + 1).run()
     assert faults(at) == []
-    assert any(f"Row {trained} is not among" in text for text in messages(at))
+    assert any(f"Row {trained + 1} is not among" in text for text in messages(at))
     assert any(f"Row {widest} (" in title for title in titles(at))
     at.button(key="empty_row").click().run()
     assert messages(at) == []
