@@ -42,7 +42,7 @@ def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     bins = np.minimum(99, np.floor(p * 100 + 1e-9)).astype(int)  # eq. 13, K = 100
     parts = [(np.sum(bins == k), p[bins == k].mean(), y[bins == k].mean()) for k in np.unique(bins)]
     assert row["reliability"] == pytest.approx(sum(n * (r - f) ** 2 for n, r, f in parts) / len(y))
-    assert row["reliability"] == pytest.approx(alone.metrics.loc[key, "reliability"])
+    assert row["reliability"] == pytest.approx(alone.measured(["reliability"]).loc[key, "reliability"])
     hits = (label == y).astype(float)
     assert row["accuracy_error"] == pytest.approx(1.96 * np.sqrt(hits.mean() * (1 - hits.mean()) / len(y)))
     if key.startswith("venn"):
