@@ -1,13 +1,13 @@
 """Six browsers open one link on a fresh server at once: every control shows the link's value, and the link stays."""
 
 import json
-import time
 from urllib.parse import urlencode
 
 import pytest
 
 from pages.ui.widget import MARK
-from tests.browser.driver import SETTLE_LIMIT, serving
+from tests.browser.driver import serving
+from tests.waiting import LIMIT, until
 
 AT_ONCE = 6
 
@@ -149,10 +149,7 @@ def differing(tab, expected) -> dict[str, object]:
 
 def wait_for(tab, expected) -> None:
     """Until every control is there and says so: however slow the machine, no longer than a page may take."""
-    limit = time.monotonic() + SETTLE_LIMIT
-    while wrong := differing(tab, expected):
-        assert time.monotonic() < limit, wrong
-        tab.page.wait_for_timeout(200)
+    until(lambda: tab.page.wait_for_timeout(100) or not differing(tab, expected), f"{tab.page.url} shows {expected}")
 
 
 @pytest.mark.parametrize("path", LINKS)
@@ -165,7 +162,7 @@ def test_six_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, p
         for tab in tabs:
             wait_for(tab, expected)
         for tab in tabs:
-            tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for(timeout=1000 * SETTLE_LIMIT)
+            tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for(timeout=1000 * LIMIT)
             assert differing(tab, expected) == {}
             assert json_free(tab.recipe_query()) == json_free(query)
             tab.page.close()  # its jobs may go on: they are of no use here
