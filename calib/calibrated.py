@@ -126,13 +126,13 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.column_stack([outcome.p0, outcome.p1])
 
     def oob_reference(self, X: Any) -> np.ndarray:
-        """Row number in the training set of the object whose out-of-bag trees score each row, int (n,).
+        """Position in the training set of the row whose out-of-bag trees score each row, int (n,).
 
         A hash of the row and the seed: the same row, the same answer. Only for the placement oob.
         """
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
-            raise InputError(f"Only the placement 'oob' draws reference objects; this one is {self.placement!r}.")
+            raise InputError(f"Only the placement 'oob' draws reference rows; this one is {self.placement!r}.")
         return self.placed_.index[self.placed_.reference(X)]
 
     def __sklearn_tags__(self):

@@ -23,7 +23,7 @@ class Isotonic(ScoreCalibrator):
     between : what holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of the
         one below (the papers' description), or "nearest", the value of the nearer one, the lower of two equally near
         (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their values hold.
-    regularise : add an object of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
+    regularise : add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
         (Johansson et al., SDM 2019, §2.4)
 
     ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values there.
@@ -53,10 +53,10 @@ class Isotonic(ScoreCalibrator):
         ),
         Parameter(
             "regularise",
-            "Two dummy objects",
+            "Two dummy rows",
             "boolean",
             False,
-            help="An object of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
+            help="A row of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
         ),
     )
 

@@ -1,6 +1,6 @@
 """Platt scaling: a sigmoid through the scores, with targets drawn in from 0 and 1.
 
-Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration objects of each class the targets are
+Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration rows of each class the targets are
 ``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
 
 Platt's scores were margins. A probability is squeezed between 0 and 1, where a sigmoid is a poor line; its log-odds are

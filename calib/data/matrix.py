@@ -241,16 +241,16 @@ def imputations(X: pd.DataFrame) -> list[str]:
     Gaps that are a level of their own, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
-    said = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
-    dates = [name for name in said if X[name].dtype.kind == "M"]
-    numbers = [name for name in said if is_number(X[name])]
-    levels = [name for name in said if name not in {*dates, *numbers}]
+    counts = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
+    dates = [name for name in counts if X[name].dtype.kind == "M"]
+    numbers = [name for name in counts if is_number(X[name])]
+    levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
         "Gaps that get the training median, while a column of 0 and 1 marks them": numbers,
         "Gaps that get the training median of day, month and weekday, while a column of 0 and 1 marks them": dates,
         f"Gaps that are a level of their own, {GAP!r}": levels,
     }
-    return [f"{way}: {', '.join(said[name] for name in names)}." for way, names in ways.items() if names]
+    return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]
 
 
 def _table(X: Any) -> pd.DataFrame:

@@ -23,7 +23,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
     except OSError as error:
         raise DataError(
-            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and bring it here."
+            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and upload it."
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(
@@ -31,7 +31,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
-            f"OpenML data set {number} does not name one label column.", "Choose another, or bring its file."
+            f"OpenML data set {number} does not name one label column.", "Choose another, or upload its file."
         )
     frame = bunch.frame
     frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}

@@ -62,7 +62,7 @@ def prepare(
     candidates = [column for column in typed.columns if column != target and column not in left_out]
     X, remarks = _features(typed.loc[rows, candidates], kept)
     if X.shape[1] == 0:
-        remedy = "Choose another label, or bring a table with more columns."
+        remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))

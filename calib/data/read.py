@@ -24,7 +24,7 @@ from calib.data.errors import LARGEST, DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
-SAVE_AS = f"Save the table as {FORMATS} and bring that file."
+SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -86,7 +86,7 @@ def read_table(
     content, name = _content(data, name)
     extension, content = _unpack(content, name)
     if not content.strip(b"\x00 \t\r\n"):
-        raise DataError(f"{name} is empty.", "Choose a file with a header line and one row a case.")
+        raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
@@ -94,7 +94,7 @@ def read_table(
         raise DataError(f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS)
     frame = _read(content, extension, found, name, sheet, header)
     if len(frame) == 0:
-        raise DataError(f"{name} has a header but no rows.", "Choose a file with one row a case.")
+        raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
     return frame
 
@@ -108,8 +108,8 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
             with open(data, "rb") as file:
                 content = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
-            said = error.strerror if isinstance(error, OSError) else error
-            raise DataError(f"{data} cannot be opened ({said}).", "Check the path and the file's name.") from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{data} cannot be opened ({reason}).", "Check the path and the file's name.") from None
     return _bounded(content, name), name
 
 
@@ -136,7 +136,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
             remedy = "Compress or download it again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
         if content.startswith(b"\x1f\x8b"):
-            raise DataError(f"{name} is compressed twice.", "Unpack it once and bring it again.")
+            raise DataError(f"{name} is compressed twice.", "Unpack it once and upload it again.")
     return endings[-1].strip() if endings else "", content
 
 

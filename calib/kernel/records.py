@@ -67,7 +67,7 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What one calibrator says of the test objects.
+    """One calibrator's answers on the test rows.
 
     y : int array (m,), the labels · p : float array (m,), probability of class 1
     lower, upper : float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals

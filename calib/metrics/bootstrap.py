@@ -1,6 +1,6 @@
-"""How sure a metric is: its spread when the test objects are drawn again with replacement (Efron 1979).
+"""How sure a metric is: its spread when the test rows are drawn again with replacement (Efron 1979).
 
-A resample is a row of counts, how often each object was drawn. Means, ECE and AUC are then sums over objects times
+A resample is a vector of counts, how often each test row was drawn. Means, ECE and AUC are then sums over rows times
 counts, so that a thousand resamples cost a matrix product; every other metric is called once a resample. Two
 calibrators are compared on the same resamples. Intervals are percentile intervals: resampling adds noise of its own, so
 those of ECE and of other distances between bins and predictions lie too high, by the bias that is reported with them.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def bootstrap_difference(
     random_state: int | np.random.Generator,
     **options: Any,
 ) -> BootstrapInterval:
-    """Percentile bootstrap interval of metric(a) − metric(b) on the same objects, both on the same resamples.
+    """Percentile bootstrap interval of metric(a) − metric(b) on the same rows, both on the same resamples.
 
     >>> bootstrap_difference("accuracy", [1, 0], [0.9, 0.1], [0.1, 0.9], random_state=0).value
     1.0
@@ -116,33 +117,36 @@ def bootstrap_differences(
     metrics : key of METRICS → its options · methods : name → p (n,) · reference : the method the others are set against
     Returns (metric, method) → interval, the reference left out. Raises Cancelled when ``watch`` was called off.
 
-    >>> said = {"none": [0.1, 0.9], "other": [0.9, 0.1]}
-    >>> bootstrap_differences({"accuracy": {}}, [1, 0], said, "none", random_state=0)[("accuracy", "other")].value
+    >>> p = {"none": [0.1, 0.9], "other": [0.9, 0.1]}
+    >>> bootstrap_differences({"accuracy": {}}, [1, 0], p, "none", random_state=0)[("accuracy", "other")].value
     1.0
     """
     checks.number(level, "level", 0, 1, open_ends=True)
     checks.choice(reference, methods, "reference")
     watch = watch or Watch()
     y = np.asarray(y)
-    said = {name: np.asarray(p) for name, p in methods.items()}
-    known = {key: (_function(key), dict(options)) for key, options in metrics.items()}
-    cells = [(key, name) for key in known for name in said]
-    replicates = {(key, name): _replicate(known[key][0], y, said[name], known[key][1]) for key, name in cells}
-    values: dict[tuple[str, str], list[Array]] = {cell: [] for cell in cells if cell[1] != reference}
+    p = {name: np.asarray(values) for name, values in methods.items()}
+    others = [name for name in p if name != reference]
+    functions = {key: partial(_function(key), **options) for key, options in metrics.items()}
+    replicates = {
+        (key, name): _replicate(_function(key), y, p[name], dict(options))
+        for key, options in metrics.items()
+        for name in p
+    }
+    values: dict[tuple[str, str], list[Array]] = {(key, name): [] for key in metrics for name in others}
     done = 0
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
         for counts in _resamples(len(y), repeats, random_state):
-            for key in known:
+            for key in metrics:
                 watch.step(done / repeats, "Resampling the test rows")
                 base = replicates[key, reference](counts)
-                for name in said:
-                    if name != reference:
-                        values[key, name].append(replicates[key, name](counts) - base)
+                for name in others:
+                    values[key, name].append(replicates[key, name](counts) - base)
             done += len(counts)
-        point = {(key, name): known[key][0](y, said[name], **known[key][1]) for key, name in cells}
+        of_reference = {key: function(y, p[reference]) for key, function in functions.items()}
         return {
             (key, name): _summary(
-                float(np.subtract(point[key, name], point[key, reference])), np.concatenate(found), level
+                float(np.subtract(functions[key](y, p[name]), of_reference[key])), np.concatenate(found), level
             )
             for (key, name), found in values.items()
         }

@@ -71,8 +71,8 @@ def true_calibration_error(posterior: ArrayLike, p: ArrayLike, sample_weight: Ar
     >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
     0.02
     """
-    weights, truth, said = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
-    return mean((truth - said) ** 2, weights)
+    weights, truth, p = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
+    return mean((truth - p) ** 2, weights)
 
 
 def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -198,12 +198,12 @@ def _filled_bins(
     placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy, weights)
     count = group_sums(placed.index, placed.count, weights=weights)
     filled = count > 0
-    ones, said = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
-    return count[filled], ones / count[filled], said / count[filled]
+    ones, total = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
+    return count[filled], ones / count[filled], total / count[filled]
 
 
 def _posterior_and_p(posterior: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
-    truth, said = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
-    checks.same_length(posterior=truth, p=said)
-    checks.not_empty(said, "p")
-    return truth, said
+    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
+    checks.same_length(posterior=truth, p=p)
+    checks.not_empty(p, "p")
+    return truth, p

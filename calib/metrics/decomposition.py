@@ -92,7 +92,7 @@ def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_w
     return Corp(mean(losses(y, p), weights) - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
-def chance_miscalibration(y: ArrayLike, p: ArrayLike) -> float:
+def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
 
     The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5 n^(−⅔)
@@ -104,8 +104,8 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike) -> float:
     >>> chance_miscalibration([1, 0], [1.0, 0.0]), chance_miscalibration([0, 1], [0.5, 0.5]) > 0
     (0.0, True)
     """
-    _, p = checks.labelled_probabilities(y, p)
-    p = np.sort(p)
+    weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    p = np.sort(p if weights is None else np.repeat(p, checks.whole_weights(weights, "Miscalibration by chance")))
     rng, repeats = np.random.default_rng(0), max(1, min(50, 50_000 // p.size))
     drawn = ((rng.random(p.size) < p).astype(np.int64) for _ in range(repeats))
     return float(np.mean([corp_decomposition(labels, p).miscalibration for labels in drawn]))
@@ -143,9 +143,9 @@ def loss_decomposition(
 
     groups : None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
     that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests) need: in
-    groups of one object calibration swallows grouping.
+    groups of one row calibration swallows grouping.
     corrected : for Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
-    variance of its posteriors, divisor n − 1; a group of one object has none and stays). By default for binned groups.
+    variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for binned groups.
 
     posterior, p : (n,) in [0, 1]. Raises InputError for anything else, and for the correction with the log loss.
 
@@ -161,41 +161,56 @@ def loss_decomposition(
     elif corrected and loss == "log":
         raise checks.InputError("corrected must be False for the log loss: the correction is that of the Brier score.")
     weights, truth, p = checks.counted_rows(sample_weight, truth, p)
-    if groups is None:
-        index = np.unique(p, return_inverse=True)[1]
-    else:
-        checks.number(groups, "groups", low=1, integer=True)
-        index = np.unique(binned(p, groups, "quantile", weights).index, return_inverse=True)[1]
+    index = _groups_of(p, groups, weights)
     size = int(index.max()) + 1
-    share, c, mean_p = _group_means(index, size, truth, p, weights)
-    count = group_sums(index, size, weights=weights)
-    said = p if groups is None else mean_p[index]
-    center = c[index]
-
+    represented = p if groups is None else _group_means(index, size, truth, p, weights)[2][index]
     if loss == "brier":
-        calibration, grouping = mean((said - center) ** 2, weights), mean((center - truth) ** 2, weights)
-        irreducible = mean(truth * (1 - truth), weights)
+        terms = _brier_terms(index, truth, represented, weights, corrected)
         total = mean((p - truth) ** 2 + truth * (1 - truth), weights)
-        if corrected:
-            variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
-            moved = (share * variance / count).sum()
-            calibration, grouping = calibration - moved, grouping + moved
     else:
-        # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
-        center0 = (group_sums(index, size, 1 - truth, weights) / count)[index]
-        calibration = mean(rel_entr(center, said) + rel_entr(center0, 1 - said), weights)
-        grouping = mean(rel_entr(truth, center) + rel_entr(1 - truth, center0), weights)
-        irreducible = mean(entr(truth) + entr(1 - truth), weights)
+        terms = _log_terms(index, truth, represented, weights)
         total = -mean(xlogy(truth, p) + xlog1py(1 - truth, -p), weights)
+    remainder = 0.0 if groups is None else _difference(total, sum(terms))
+    calibration, grouping, irreducible = map(float, terms)
+    return LossDecomposition(calibration, grouping, irreducible, remainder, size, corrected)
 
-    remainder = 0.0 if groups is None else _difference(total, calibration + grouping + irreducible)
-    return LossDecomposition(float(calibration), float(grouping), float(irreducible), remainder, size, corrected)
+
+def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
+    """The group of each row, numbered from 0: of identical predictions, or of so many quantile bins of them."""
+    if groups is not None:
+        checks.number(groups, "groups", low=1, integer=True)
+        p = binned(p, groups, "quantile", weights).index
+    return np.unique(p, return_inverse=True)[1]
+
+
+def _brier_terms(index: Array, truth: Array, p: Array, weights: Array | None, corrected: bool) -> tuple[float, ...]:
+    """Calibration, grouping and irreducible loss where each row's prediction is p."""
+    size = int(index.max()) + 1
+    share, c, _ = _group_means(index, size, truth, p, weights)
+    center = c[index]
+    calibration, grouping = mean((p - center) ** 2, weights), mean((center - truth) ** 2, weights)
+    if corrected:
+        count = group_sums(index, size, weights=weights)
+        variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
+        moved = (share * variance / count).sum()
+        calibration, grouping = calibration - moved, grouping + moved
+    return calibration, grouping, mean(truth * (1 - truth), weights)
+
+
+def _log_terms(index: Array, truth: Array, p: Array, weights: Array | None) -> tuple[float, ...]:
+    # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
+    _, c, c0 = (means[index] for means in _group_means(index, int(index.max()) + 1, truth, 1 - truth, weights))
+    return (
+        mean(rel_entr(c, p) + rel_entr(c0, 1 - p), weights),
+        mean(rel_entr(truth, c) + rel_entr(1 - truth, c0), weights),
+        mean(entr(truth) + entr(1 - truth), weights),
+    )
 
 
 def _group_means(
     index: Array, groups: int, first: Array, second: Array, weights: Array | None
 ) -> tuple[Array, Array, Array]:
-    """Share of the objects, and the means of two quantities, of each group; empty groups have share and means 0."""
+    """Share of the rows, and the means of two quantities, of each group; empty groups have share and means 0."""
     count = group_sums(index, groups, weights=weights)
     divisor = np.where(count > 0, count, 1)
     return (

@@ -23,7 +23,7 @@ ALLOWED_ERRORS = norm.ppf(0.975)
 
 @dataclass(frozen=True)
 class IntervalSummary:
-    """Means over objects.
+    """Means over rows.
 
     lower, upper : mean ends, each pair sorted first · width : upper − lower · observed : frequency of the event
     valid : whether observed lies in [lower, upper], sampling error allowed for
@@ -43,7 +43,7 @@ class IntervalSummary:
 class IntervalBins:
     """One IntervalSummary a bin, as arrays (B,); NaN where a bin is empty. Descriptive: no theorem holds per bin.
 
-    edges : (B + 1,) · center : mean of what the bins were made of · count : objects in the bin
+    edges : (B + 1,) · center : mean of what the bins were made of · count : rows in the bin
     """
 
     edges: Array
@@ -70,8 +70,8 @@ def interval_summary(
     """Mean interval against the observed frequency of class 1.
 
     ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean upper end,
-    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of objects and c that
-    of calibration objects. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
+    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of rows and c that
+    of calibration rows. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
     themselves then move more from one calibration set to the next than they are apart.
 
     y : (m,) of 0 and 1 · intervals : (m, 2), p0 and p1 in either order. Raises InputError for anything else.
@@ -154,7 +154,7 @@ def predicted_label_summary(
 
 
 def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean lower end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean lower end of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_lower([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.375
@@ -163,7 +163,7 @@ def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | No
 
 
 def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean upper end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean upper end of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_upper([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.625
@@ -172,7 +172,7 @@ def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | No
 
 
 def mean_width(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_width([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.25

@@ -1,4 +1,4 @@
-"""What single predictions cost: each score is the mean of one loss per object.
+"""What single predictions cost: each score is the mean of one loss a row.
 
 Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2 eq. 4.11
 of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk & Petej 2014),
@@ -21,12 +21,12 @@ from calib.kernel.checks import Array
 
 
 def squared_errors(y: Array, p: Array) -> Array:
-    """(p − y)² of each object."""
+    """(p − y)² of each row."""
     return (p - y) ** 2
 
 
 def log_losses(y: Array, p: Array) -> Array:
-    """−ln of the probability given to the label that came, of each object; ∞ where that was 0."""
+    """−ln of the probability given to the label that came, of each row; ∞ where that was 0."""
     return 0.0 - (xlogy(y, p) + xlog1py(1 - y, -p))
 
 
@@ -36,7 +36,7 @@ def hits(y: Array, p: Array) -> Array:
 
 
 def optimism(y: Array, p: Array) -> Array:
-    """Probability of the predicted label minus its hit, of each object."""
+    """Probability of the predicted label minus its hit, of each row."""
     return np.maximum(p, 1 - p) - hits(y, p)
 
 
@@ -60,8 +60,8 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
 def _mean_loss(
     loss: Callable[[Array, Array], Array], y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 ) -> float:
-    weights, labels, said = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    return mean(loss(labels, said), weights)
+    weights, labels, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    return mean(loss(labels, p), weights)
 
 
 def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -103,7 +103,7 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 
 
 def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Share of objects whose predicted label, 1 when p > 0.5, is right.
+    """Share of rows whose predicted label, 1 when p > 0.5, is right.
 
     >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
     0.6666666666666666
@@ -112,7 +112,7 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
 
 
 def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Probability that an object of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
+    """Probability that a row of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
 
     NaN when y holds one class only: there is no pair to compare.
 

@@ -1,6 +1,6 @@
 """A calibrated tree is a fixed, readable model: every leaf carries its rule, its label and its interval.
 
-All objects in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
+All rows in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
 (Johansson, Löfström, Boström 2019, §3.1).
 """
 
@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.models.leaves import parents
 from calib.models.probability_tree import ProbabilityTree
 
-Saying = Callable[[int, float, float], str]
+Wording = Callable[[int, float, float], str]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TreeNode:
 
     number, parent : in the tree's own numbering, the root 0 with parent −1 · depth : the root's is 0
     condition : what leads here from the parent ("" for the root) · rule : all conditions from the root, shortened
-    n : training objects · label : the class that p predicts · score : the tree's own probability of class 1
+    n : training rows · label : the class that p predicts · score : the tree's own probability of class 1
     p0, p1, p : the calibrator's pair and probability at that score; None where it gives none
     """
 
@@ -46,9 +46,12 @@ class TreeNode:
 
 
 def tree_nodes(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
+    tree: ProbabilityTree,
+    calibrator: Any = None,
+    feature_names: Sequence[str] | None = None,
+    say: Wording | None = None,
 ) -> tuple[TreeNode, ...]:
-    """Every node of a fitted tree with what a fitted calibrator says of it, in the tree's own order.
+    """Every node of a fitted tree with what a fitted calibrator makes of it, in the tree's own order.
 
     calibrator : fitted on scores of this tree; without one, p is the tree's own score
     feature_names : (d,) names for the rules; by default those seen in ``fit``, or x0, x1, …
@@ -97,7 +100,10 @@ def tree_nodes(
 
 
 def leaf_table(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
+    tree: ProbabilityTree,
+    calibrator: Any = None,
+    feature_names: Sequence[str] | None = None,
+    say: Wording | None = None,
 ) -> pd.DataFrame:
     """One row a leaf, by rising score: rule, n, label, score, p0, p1, p; the index is the leaf's node number.
 
@@ -124,7 +130,7 @@ def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:
     return list(given)
 
 
-def _numbers(names: Sequence[str]) -> Saying:
+def _numbers(names: Sequence[str]) -> Wording:
     def say(feature: int, low: float, high: float) -> str:
         name = names[feature]
         if np.isinf(low):

@@ -93,7 +93,7 @@ class CrossFit(Placement):
         return tuple(c.explain(scores[j]) for c, scores in zip(fitted.folds, tests.by_fold, strict=True))
 
     @staticmethod
-    def fits(cv: int, objects: int) -> int:
+    def fits(cv: int, n: int) -> int:
         return cv + 1
 
 

@@ -1,4 +1,4 @@
-"""From the same distribution to no overlap in equal steps: what calibration has to do changes along the way.
+"""From the same distribution to no overlap in equal steps: what calibration has to do changes on the way.
 
 Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance; then a
 constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is 5.72.
