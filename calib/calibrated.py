@@ -66,9 +66,21 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, watch: Watch | None = None) -> CalibratedClassifier:
-        """Train and calibrate on X (n rows) and y (n labels of two classes).
+        """Train and calibrate.
 
-        Raises InputError, by name and with the remedy, where the data, the estimator or an option does not allow it.
+        Parameters
+        ----------
+        X
+            n rows, as the estimator takes them.
+        y
+            n labels of two classes.
+        watch
+            Reports progress and can call the fit off.
+
+        Raises
+        ------
+        InputError
+            By name and with the remedy, where the data, the estimator or an option does not allow it.
         """
         checks.choice(self.placement, PLACEMENTS, "placement")
         calibrator = self._calibrator()
@@ -115,7 +127,10 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_interval(self, X: Any) -> np.ndarray:
         """(p0, p1) of class 1 for each row, (n, 2): p0 <= p1, except for the placement full, whose raw pair may cross.
 
-        Raises InputError for a calibrator without intervals.
+        Raises
+        ------
+        InputError
+            For a calibrator without intervals.
         """
         outcome = self.outcome(X)
         if outcome.p0 is None or outcome.p1 is None:

@@ -46,7 +46,12 @@ class Part:
 class Fitted:
     """What a model fit leaves: one Part for a holdout, one for each fold otherwise.
 
-    seconds : what fitting and scoring took · notes : sentences on what was left out
+    Attributes
+    ----------
+    seconds
+        What fitting and scoring took.
+    notes
+        Sentences on what was left out.
     """
 
     recipe: Recipe
@@ -65,10 +70,24 @@ class Fitted:
 class Evaluation:
     """Frozen results on the test rows, pooled over the folds.
 
-    rows : int array (m,), positions of the test rows in the dataset · y : their labels · scores : the model's own
-    predictions : calibrator → Predictions · refused : calibrator → why it cannot answer here
-    calibrators : calibrator → the fitted ones, one a fold · posterior : P(Y = 1 | x) of the test rows, or None
-    calibration_scores, calibration_y : what the calibrators were fitted on, pooled
+    Attributes
+    ----------
+    rows
+        Int array (m,), positions of the test rows in the dataset.
+    y
+        Their labels.
+    scores
+        The model's own.
+    predictions
+        Calibrator → Predictions.
+    refused
+        Calibrator → why it cannot answer here.
+    calibrators
+        Calibrator → the fitted ones, one a fold.
+    posterior
+        P(Y = 1 | x) of the test rows, or None.
+    calibration_scores, calibration_y
+        What the calibrators were fitted on, pooled.
     """
 
     recipe: Recipe
@@ -167,7 +186,21 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.nda
 def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     """Split, fit the model in its placement and score the test rows: the expensive part, done once.
 
-    Raises InputError with what is wrong and the remedy; Cancelled when ``watch`` was called off.
+    Parameters
+    ----------
+    recipe
+        Of which the fields of the fit count.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
+
+    Raises
+    ------
+    InputError
+        With what is wrong and the remedy.
+    Cancelled
+        When ``watch`` was called off.
     """
     watch = watch or Watch()
     begin = time.perf_counter()
@@ -205,7 +238,11 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
-    Raises Cancelled when ``watch`` was called off.
+
+    Raises
+    ------
+    Cancelled
+        When ``watch`` was called off.
     """
     predictions, refused, calibrators = {}, {}, {}
     y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
@@ -295,7 +332,16 @@ def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
 
 
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
-    """``fit`` and ``calibrate`` in one call.
+    """``fit`` and ``calibrate`` in one call, with their errors.
+
+    Parameters
+    ----------
+    recipe
+        What to do.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
 
     Examples
     --------

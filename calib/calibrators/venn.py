@@ -21,14 +21,19 @@ from calib.kernel.records import Parameter
 class Venn(IntervalCalibrator):
     """Venn prediction with a taxonomy of the score.
 
-    taxonomy : "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
-        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with equally
-        many calibration scores, fewer where ties make edges coincide
-
-    merge : "log" | "square" | "midpoint", how the pair becomes one probability
-
     ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category answers (0, 1).
 
+    Parameters
+    ----------
+    taxonomy
+        "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
+        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with
+        equally many calibration scores, fewer where ties make edges coincide.
+    merge
+        "log" | "square" | "midpoint", how the pair becomes one probability.
+
+    Examples
+    --------
     >>> venn = Venn().fit([0.1, 0.6, 0.7, 0.9], [0, 0, 1, 1])
     >>> venn.predict_interval([0.2, 0.8])    # 0 of 1 and 2 of 3, and the row itself
     array([[0. , 0.5 ],

@@ -117,10 +117,18 @@ class StepCurves:
 class AddedFit:
     """The isotonic fit to the calibration set and (score, label).
 
-    scores, values : (k,), the distinct scores, the row's among them, and the fit there
-    counts, ones : (k,), how many rows have each of these scores, with the row, and how many of them label 1
-    pool : lowest and highest score of the pool that holds the row · rows : how many are in it, with the row,
-    positives : how many of those have label 1
+    Attributes
+    ----------
+    scores, values : (k,)
+        The distinct scores, the row's among them, and the fit there.
+    counts, ones : (k,)
+        How many rows have each of these scores, with the row, and how many of them label 1.
+    pool
+        Lowest and highest score of the pool that holds the row.
+    objects
+        How many are in it, with the row.
+    positives
+        How many of those have label 1.
     """
 
     label: int
@@ -152,8 +160,6 @@ class Explanation:
 class VennAbers(IntervalCalibrator):
     """The inductive Venn–Abers predictor; any real scores; ties, outliers and one-class labels are answered exactly.
 
-    merge : "log" | "square" | "midpoint", how the pair becomes one probability
-
     Learned: ``thresholds_`` (t,) increasing, ``p0_`` and ``p1_`` (t + 1,), with
 
         p0(s) = p0_[number of thresholds <= s]        p1(s) = p1_[number of thresholds < s]
@@ -161,6 +167,13 @@ class VennAbers(IntervalCalibrator):
     which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving rows out and for
     explaining.
 
+    Parameters
+    ----------
+    merge
+        "log" | "square" | "midpoint", how the pair becomes one probability.
+
+    Examples
+    --------
     >>> venn_abers = VennAbers().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
     >>> venn_abers.predict_interval([0.25, 0.6])    # 1/3 to 2/3: of {1, 0} and the row itself
     array([[0.33333333, 0.66666667],
@@ -218,7 +231,10 @@ class VennAbers(IntervalCalibrator):
     def explain(self, score: float, removed: int | None = None) -> Explanation:
         """The two isotonic fits behind one answer, and the pools that the row joins in them.
 
-        removed : the calibration row left out for it (out of bag), by its position in the arrays given to ``fit``
+        Parameters
+        ----------
+        removed
+            The calibration row left out for it (out of bag), by its position in the arrays given to ``fit``.
         """
         zero, one = self.added_fit(score, 0, removed), self.added_fit(score, 1, removed)
         return Explanation(zero.score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))

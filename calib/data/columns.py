@@ -34,10 +34,16 @@ SCORE_NAME = re.compile(
 class Column:
     """What ``inspect`` found in a column.
 
-    kind : number, boolean, date, category · identifier, text (free text), mixed · constant, empty
-    missing, infinite, distinct : counts (of rows, of rows, of values)
-    strays : for ``mixed``, the values that are no numbers, each with its count
-    role : what it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature
+    Attributes
+    ----------
+    kind
+        Number, boolean, date, category · identifier, text (free text), mixed · constant, empty.
+    missing, infinite, distinct
+        Counts (of rows, of rows, of values).
+    strays
+        For ``mixed``, the values that are no numbers, each with its count.
+    role
+        What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature.
     """
 
     name: str

@@ -31,9 +31,15 @@ DATE_PARTS = ("days since 1970", "month", "weekday")
 class Matrix(TransformerMixin, BaseEstimator):
     """Typed columns (n, d) → float64 matrix (n, k); columns keep their order.
 
-    max_levels : columns a category gets at most, the one of "other levels" included
-    min_rows : training rows a level needs for a column of its own
+    Parameters
+    ----------
+    max_levels
+        Columns a category gets at most, the one of "other levels" included.
+    min_rows
+        Training rows a level needs for a column of its own.
 
+    Examples
+    --------
     >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
     >>> matrix = Matrix(min_rows=1).fit(X)
     >>> matrix.transform(X)
@@ -212,7 +218,10 @@ class Matrix(TransformerMixin, BaseEstimator):
 def preprocessor(X: pd.DataFrame) -> Matrix:
     """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
-    Raises DataError for columns that have no type yet (Python objects): ``prepare`` gives them one.
+    Raises
+    ------
+    DataError
+        For columns that have no type yet (Python objects): ``prepare`` gives them one.
     """
     table = _table(X)
     for name in table.columns:

@@ -11,7 +11,10 @@ from calib.data.errors import DataError
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
 
-    Raises DataError for what is no number, no data set or out of reach.
+    Raises
+    ------
+    DataError
+        For what is no number, no data set or out of reach.
     """
     try:
         number = int(data_id)

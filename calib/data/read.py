@@ -76,8 +76,24 @@ def read_table(
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
     how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its endings.
 
-    Raises DataError, with the reason and the remedy, for whatever is no even table.
+    Parameters
+    ----------
+    data
+        The file's bytes, or its path.
+    name
+        Its name; that of the path where none is given.
+    sheet
+        Of an Excel file; None takes the first that holds a table.
+    header
+        The line of the header, counted from 1; 0 where there is none; None finds it out.
 
+    Raises
+    ------
+    DataError
+        With the reason and the remedy, for whatever is no even table.
+
+    Examples
+    --------
     >>> read_table(b"age,target\\n31,yes\\n?,no\\n", "people.csv")
         age target
     0  31.0    yes

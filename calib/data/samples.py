@@ -96,6 +96,18 @@ def _read(file: str) -> pd.DataFrame:
 def load_sample(key: str) -> Dataset:
     """A sample as a Dataset.
 
+    Parameters
+    ----------
+    key
+        A key of SAMPLES.
+
+    Raises
+    ------
+    DataError
+        For another key, and where the file is missing.
+
+    Examples
+    --------
     >>> load_sample("digits").classes
     ('even', 'odd')
     """

@@ -38,10 +38,23 @@ def validate(
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
-    exclude : columns that will not be used, about which nothing is reported
-    rows_needed : rows each class needs for the split asked for (training, calibration and test: one each)
-    content : "features", or "predictions" made elsewhere · scores : their columns, found out where there are none
+    Parameters
+    ----------
+    frame
+        As ``read_table`` gives it.
+    target, positive
+        The label column and the positive class, as for ``prepare``.
+    exclude
+        Columns that will not be used, about which nothing is reported.
+    rows_needed
+        Rows each class needs for the split asked for (training, calibration and test: one each).
+    content
+        "features", or "predictions" made elsewhere.
+    scores
+        Their columns, found out where there are none.
 
+    Examples
+    --------
     >>> [p.severity for p in validate(pd.DataFrame({"x": [1, 2], "y": ["a", "a"]}), "y")]
     ['error']
     """

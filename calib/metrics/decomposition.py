@@ -28,9 +28,16 @@ LOSSES = ("brier", "log")
 class Murphy:
     """Brier score = reliability − resolution + uncertainty + within.
 
-    reliability : how far the bins' mean predictions are from their frequencies; 0 is best
-    resolution : how far the frequencies are from the overall one; large is good · uncertainty : f(1 − f) of the labels
-    within : what the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative
+    Attributes
+    ----------
+    reliability
+        How far the bins' mean predictions are from their frequencies; 0 is best.
+    resolution
+        How far the frequencies are from the overall one; large is good.
+    uncertainty
+        f(1 − f) of the labels.
+    within
+        What the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative.
     """
 
     reliability: float
@@ -45,8 +52,15 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_wei
     Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
     For several test folds pool the predictions first: bin noise does not average out.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : K of the papers
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    bins
+        K of the papers.
 
+    Examples
+    --------
     >>> murphy_decomposition([1, 0], [0.75, 0.25])        # 0.25² − 0.5² + 0.25 = 0.0625
     Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
     """
@@ -67,9 +81,14 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_wei
 class Corp:
     """score = miscalibration − discrimination + uncertainty, none of them negative.
 
-    miscalibration : what isotonic recalibration of the predictions would save; 0 is best
-    discrimination : what the recalibrated predictions save over the overall frequency; large is good
-    uncertainty : the score of the overall frequency
+    Attributes
+    ----------
+    miscalibration
+        What isotonic recalibration of the predictions would save; 0 is best.
+    discrimination
+        What the recalibrated predictions save over the overall frequency; large is good.
+    uncertainty
+        The score of the overall frequency.
     """
 
     miscalibration: float
@@ -80,8 +99,15 @@ class Corp:
 def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None) -> Corp:
     """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · loss : "brier" or "log" (base e; miscalibration may then be ∞)
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    loss
+        "brier" or "log" (base e; miscalibration may then be ∞).
 
+    Examples
+    --------
     >>> corp_decomposition([0, 1, 1], [0.5, 0.5, 1.0])    # recalibrated: 1/2, 1/2, 1
     Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
     """
@@ -99,8 +125,14 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of consistency bands,
     Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000 rows, where one tells more.
 
-    y : (n,) of 0 and 1, of which only the number counts · p : (n,) in [0, 1]
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+        Their values do not enter.
+    p : (n,) in [0, 1]
 
+    Examples
+    --------
     >>> chance_miscalibration([1, 0], [1.0, 0.0]), chance_miscalibration([0, 1], [0.5, 0.5]) > 0
     (0.0, True)
     """
@@ -115,9 +147,20 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
 class LossDecomposition:
     """Expected loss = calibration + grouping + irreducible + remainder.
 
-    calibration : p against the mean posterior of its group · grouping : that mean against the posteriors themselves
-    irreducible : the loss of the posteriors · remainder : 0 for groups of identical predictions; for binned groups what
-    the spread of p inside them adds · groups : their number · corrected : whether the finite-group correction was made
+    Attributes
+    ----------
+    calibration
+        p against the mean posterior of its group.
+    grouping
+        That mean against the posteriors themselves.
+    irreducible
+        The loss of the posteriors.
+    remainder
+        0 for groups of identical predictions; for binned groups what the spread of p inside them adds.
+    groups
+        Their number.
+    corrected
+        Whether the finite-group correction was made.
     """
 
     calibration: float
@@ -141,14 +184,27 @@ def loss_decomposition(
 
     Brier: mean (p − c)², mean (c − π)², mean π(1 − π). Log (base e): mean KL(c‖p), mean KL(π‖c), mean H(π).
 
-    groups : None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
-    that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests) need: in
-    groups of one row calibration swallows grouping.
-    corrected : for Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
-    variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for binned groups.
+    Parameters
+    ----------
+    posterior, p : (n,) in [0, 1]
+    loss
+        "brier" or "log".
+    groups
+        None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
+        that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests)
+        need: in groups of one row calibration swallows grouping.
+    corrected
+        For Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
+        variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for binned
+        groups.
 
-    posterior, p : (n,) in [0, 1]. Raises InputError for anything else, and for the correction with the log loss.
+    Raises
+    ------
+    InputError
+        For other values, and for the correction with the log loss.
 
+    Examples
+    --------
     >>> loss_decomposition([0.25, 0.75, 1.0], [0.5, 0.5, 0.75]).grouping          # two of three are 1/4 from their mean
     0.0416...
     """

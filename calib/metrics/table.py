@@ -44,9 +44,19 @@ def metric_table(
 ) -> pd.DataFrame:
     """One row a method, one column a metric.
 
-    predictions : method → Predictions · bins, strategy : of the binned metrics · posterior : (m,), true P(Y = 1 | x)
-    metrics : keys of METRICS; by default the everyday ones, those on the posterior only where it is given
+    Parameters
+    ----------
+    predictions
+        Method → Predictions.
+    bins, strategy
+        Of the binned metrics.
+    posterior : (m,)
+        True P(Y = 1 | x).
+    metrics
+        Keys of METRICS; by default the everyday ones, those on the posterior only where it is given.
 
+    Examples
+    --------
     >>> predictions = Predictions(np.array([1, 0]), np.array([0.75, 0.25]))
     >>> metric_table({"none": predictions}, metrics=["accuracy", "brier", "width"])
           accuracy   brier  width

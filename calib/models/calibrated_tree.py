@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from calib.kernel.checks import InputError
@@ -25,10 +24,24 @@ Wording = Callable[[int, float, float], str]
 class TreeNode:
     """One node, as it would be drawn.
 
-    number, parent : in the tree's own numbering, the root 0 with parent −1 · depth : the root's is 0
-    condition : what leads here from the parent ("" for the root) · rule : all conditions from the root, shortened
-    n : training rows · label : the class that p predicts · score : the tree's own probability of class 1
-    p0, p1, p : the calibrator's pair and probability at that score; None where it gives none
+    Attributes
+    ----------
+    number, parent
+        In the tree's own numbering, the root 0 with parent −1.
+    depth
+        The root's is 0.
+    condition
+        What leads here from the parent ("" for the root).
+    rule
+        All conditions from the root, shortened.
+    n
+        Training rows.
+    label
+        The class that p predicts.
+    score
+        The tree's own probability of class 1.
+    p0, p1, p
+        The calibrator's pair and probability at that score; None where it gives none.
     """
 
     number: int
@@ -53,9 +66,14 @@ def tree_nodes(
 ) -> tuple[TreeNode, ...]:
     """Every node of a fitted tree with what a fitted calibrator makes of it, in the tree's own order.
 
-    calibrator : fitted on scores of this tree; without one, p is the tree's own score
-    feature_names : (d,) names for the rules; by default those seen in ``fit``, or x0, x1, …
-    say : (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers
+    Parameters
+    ----------
+    calibrator
+        Fitted on scores of this tree; without one, p is the tree's own score.
+    feature_names
+        (d,) names for the rules; by default those seen in ``fit``, or x0, x1, ….
+    say
+        (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers.
     """
     check_is_fitted(tree)
     grown, score = tree.tree_, tree.node_probability_
@@ -97,29 +115,6 @@ def tree_nodes(
             )
         )
     return tuple(nodes)
-
-
-def leaf_table(
-    tree: ProbabilityTree,
-    calibrator: Any = None,
-    feature_names: Sequence[str] | None = None,
-    say: Wording | None = None,
-) -> pd.DataFrame:
-    """One row a leaf, by rising score: rule, n, label, score, p0, p1, p; the index is the leaf's node number.
-
-    >>> from calib.models import ProbabilityTree
-    >>> tree = ProbabilityTree(leaf="laplace").fit([[1], [2], [3]], [0, 0, 1])
-    >>> leaf_table(tree)[["rule", "n", "label", "score"]]
-             rule  n  label     score
-    leaf
-    1    x0 ≤ 2.5  2      0  0.250000
-    2    x0 > 2.5  1      1  0.666667
-    """
-    leaves = [node for node in tree_nodes(tree, calibrator, feature_names, say) if node.leaf]
-    columns = ["rule", "n", "label", "score", "p0", "p1", "p"]
-    index = pd.Index([node.number for node in leaves], name="leaf")
-    table = pd.DataFrame({name: [getattr(node, name) for node in leaves] for name in columns}, index=index)
-    return table.astype({"p0": float, "p1": float}).sort_values(["score", "n"], kind="stable")
 
 
 def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:

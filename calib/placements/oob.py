@@ -35,10 +35,17 @@ class OutOfBag(Placement):
     """Out-of-bag scores calibrate; each new row has its own drawn z_r, whose out-of-bag trees score it.
 
     r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as given, since
-    preprocessing may round differently in another batch. A row that every tree saw has no out-of-bag score: it is
-    left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once
-    on all out-of-bag scores. Raises InputError for an estimator without bagging.
+    preprocessing may round differently in another batch. A row that every tree saw has no out-of-bag score: it is left
+    out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once on
+    all out-of-bag scores.
 
+    Raises
+    ------
+    InputError
+        For an estimator without bagging.
+
+    Examples
+    --------
     >>> from calib.models import ProbabilityForest
     >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     >>> placed = OutOfBag().fit(ProbabilityForest(20, random_state=0), X, y, random_state=0)

@@ -105,8 +105,12 @@ class FiniteExample:
     def partition(self, cuts: Sequence[float]) -> Partition:
         """Leaves between the cuts, each predicting its training rows' share of class 1.
 
-        A leaf without training rows predicts the share of class 1 among all. Raises InputError for cuts that are not
-        finite.
+        A leaf without training rows predicts the share of class 1 among all.
+
+        Raises
+        ------
+        InputError
+            For cuts that are not finite.
         """
         edges = np.unique(checks.score_vector(cuts, "cuts"))
         leaf, train_leaf = (np.searchsorted(edges, at, side="right") for at in (self.x, self.train_x))

@@ -26,6 +26,19 @@ def overlap_path(
     The constants grow in equal steps, and the distances with their squares: with the variances σ² that both classes
     share, the constant c gives c² Σ(1/σ²) / 8.
 
+    Parameters
+    ----------
+    d
+        Number of features.
+    steps
+        Number of pairs, at least 2.
+    max_distance
+        The last pair's Bhattacharyya distance.
+    random_state
+        A seed or a numpy Generator.
+
+    Examples
+    --------
     >>> [round(pair.bhattacharyya(), 2) for pair in overlap_path(2, steps=5, random_state=0)]
     [0.0, 0.36, 1.43, 3.22, 5.72]
     """
