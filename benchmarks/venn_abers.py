@@ -62,8 +62,8 @@ def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> int:
     verdict = Verdicts()
     print("well-mixed data             ours   isotonic   ratio")
     for n in sizes:
-        case = sample("mixed", n)
-        seconds = turns([lambda c=case: ours(*c), lambda c=case: isotonic(*c)], rounds)
+        drawn = sample("mixed", n)
+        seconds = turns([lambda c=drawn: ours(*c), lambda c=drawn: isotonic(*c)], rounds)
         ratio = median(seconds[:, 0] / seconds[:, 1])
         times = "".join(f"{1e3 * median(column):8.2f} ms" for column in seconds.T)
         print(f"  n = {n:>9,}      {times}{verdict(ratio, ISOTONIC_BOUNDS.get(n))}")
@@ -79,24 +79,24 @@ def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> int:
 
     print("package venn-abers          ours    package   times faster   largest difference")
     for n in sizes:
-        case = sample("mixed", n)
+        drawn = sample("mixed", n)
         count = PACKAGE_ROUNDS.get(n, 1) if peer_rounds is None else peer_rounds
         if count == 0:
             continue
-        quick, slow = lambda c=case: ours(*c), lambda c=case: peer(*c)
+        quick, slow = lambda c=drawn: ours(*c), lambda c=drawn: peer(*c)
         # Five of ours around each of theirs, which may take a minute: one alone may meet a busy moment.
         seconds = turns([quick, quick, slow, quick, quick, quick], count)
         ratio = median(seconds[:, 2] / np.median(np.delete(seconds, 2, axis=1), axis=1))
         times = f"{1e3 * np.median(np.delete(seconds, 2, axis=1)):8.1f} ms{1e3 * median(seconds[:, 2]):8.1f} ms"
-        gap = np.abs(ours(*case) - peer(*case)).max() if n <= 100_000 else float("nan")
+        gap = np.abs(ours(*drawn) - peer(*drawn)).max() if n <= 100_000 else float("nan")
         print(f"  n = {n:>9,}      {times}{verdict(ratio, PACKAGE_BOUNDS.get(n), at_least=True)}   {gap:.1e}")
 
     largest = max(sizes)
     print(f"peak memory at n = {largest:,}, beyond the input")
     for kind in ("mixed", "separable", "one class"):
-        case = sample(kind, largest)
+        drawn = sample(kind, largest)
         tracemalloc.start()
-        ours(*case)
+        ours(*drawn)
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
         print(f"  {kind:9} megabytes {verdict(peak, MEGABYTES)}")

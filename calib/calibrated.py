@@ -66,9 +66,21 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, watch: Watch | None = None) -> CalibratedClassifier:
-        """Train and calibrate on X (n rows) and y (n labels of two classes).
+        """Train and calibrate.
 
-        Raises InputError, by name and with the remedy, where the data, the estimator or an option does not allow it.
+        Parameters
+        ----------
+        X
+            n rows, as the estimator takes them.
+        y
+            n labels of two classes.
+        watch
+            Reports progress and can call the fit off.
+
+        Raises
+        ------
+        InputError
+            By name and with the remedy, where the data, the estimator or an option does not allow it.
         """
         checks.choice(self.placement, PLACEMENTS, "placement")
         calibrator = self._calibrator()
@@ -115,7 +127,10 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_interval(self, X: Any) -> np.ndarray:
         """(p0, p1) of class 1 for each row, (n, 2): p0 <= p1, except for the placement full, whose raw pair may cross.
 
-        Raises InputError for a calibrator without intervals.
+        Raises
+        ------
+        InputError
+            For a calibrator without intervals.
         """
         outcome = self.outcome(X)
         if outcome.p0 is None or outcome.p1 is None:
@@ -126,13 +141,13 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.column_stack([outcome.p0, outcome.p1])
 
     def oob_reference(self, X: Any) -> np.ndarray:
-        """Row number in the training set of the object whose out-of-bag trees score each row, int (n,).
+        """Position in the training set of the row whose out-of-bag trees score each row, int (n,).
 
         A hash of the row and the seed: the same row, the same answer. Only for the placement oob.
         """
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
-            raise InputError(f"Only the placement 'oob' draws reference objects; this one is {self.placement!r}.")
+            raise InputError(f"Only the placement 'oob' draws reference rows; this one is {self.placement!r}.")
         return self.placed_.index[self.placed_.reference(X)]
 
     def __sklearn_tags__(self):

@@ -1,6 +1,6 @@
 """The chain, written once: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` is the two in one.
 
-fit(recipe, dataset) → Fitted (live objects: models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen
+fit(recipe, dataset) → Fitted (models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen
 arrays and tables). One placement is fitted once and serves any number of calibrators.
 """
 
@@ -46,7 +46,12 @@ class Part:
 class Fitted:
     """What a model fit leaves: one Part for a holdout, one for each fold otherwise.
 
-    seconds : what fitting and scoring took · notes : sentences on what was left out
+    Attributes
+    ----------
+    seconds
+        What fitting and scoring took.
+    notes
+        Sentences on what was left out.
     """
 
     recipe: Recipe
@@ -65,10 +70,24 @@ class Fitted:
 class Evaluation:
     """Frozen results on the test rows, pooled over the folds.
 
-    rows : int array (m,), positions of the test rows in the dataset · y : their labels · scores : the model's own
-    predictions : calibrator → Predictions · refused : calibrator → why it cannot answer here
-    calibrators : calibrator → the fitted objects, one a fold · posterior : P(Y = 1 | x) of the test rows, or None
-    calibration_scores, calibration_y : what the calibrators were fitted on, pooled
+    Attributes
+    ----------
+    rows
+        Int array (m,), positions of the test rows in the dataset.
+    y
+        Their labels.
+    scores
+        The model's own.
+    predictions
+        Calibrator → Predictions.
+    refused
+        Calibrator → why it cannot answer here.
+    calibrators
+        Calibrator → the fitted ones, one a fold.
+    posterior
+        P(Y = 1 | x) of the test rows, or None.
+    calibration_scores, calibration_y
+        What the calibrators were fitted on, pooled.
     """
 
     recipe: Recipe
@@ -94,15 +113,15 @@ class Evaluation:
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
         """The table of these metrics only, each computed once for all views that agree on its bins."""
-        columns = {key: [self._measure(key, said) for said in self.predictions.values()] for key in metrics}
+        columns = {key: [self._measure(key, one) for one in self.predictions.values()] for key in metrics}
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
-    def _measure(self, key: str, said: Predictions) -> float:
+    def _measure(self, key: str, predictions: Predictions) -> float:
         metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
-        call = partial(metric_value, metric, said, bins=bins, strategy=binning, posterior=self.posterior)
+        call = partial(metric_value, metric, predictions, bins=bins, strategy=binning, posterior=self.posterior)
         if metric.needs == "posterior":  # of which the predictions know nothing
             return call()
-        return once(said, (metric, bins, binning) if metric.binned else metric, call)
+        return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
@@ -113,10 +132,10 @@ class Evaluation:
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.posterior is not None:
             table["posterior"] = self.posterior
-        for key, said in self.predictions.items():
-            table[key] = said.p
-            if said.lower is not None:
-                table[f"{key}_lower"], table[f"{key}_upper"] = said.lower, said.upper
+        for key, predictions in self.predictions.items():
+            table[key] = predictions.p
+            if predictions.lower is not None:
+                table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
         return table
 
 
@@ -148,7 +167,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.nda
     if rarest < needed:
         raise InputError(
             f"The rarer class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
-            f"{needed}: bring more rows, use fewer folds, or choose another positive class."
+            f"{needed}: take more rows, use fewer folds, or choose another positive class."
         )
     rows = np.arange(dataset.n)
     if recipe.evaluation == "folds":
@@ -159,7 +178,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.nda
     except ValueError:
         raise InputError(
             f"{dataset.n} rows are too few for a test share of {recipe.test_size:.0%}: "
-            "bring more rows or choose a test share nearer to one half."
+            "take more rows or choose a test share nearer to one half."
         ) from None
     yield np.sort(train), np.sort(test)
 
@@ -167,7 +186,21 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.nda
 def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     """Split, fit the model in its placement and score the test rows: the expensive part, done once.
 
-    Raises InputError with what is wrong and the remedy; Cancelled when ``watch`` was called off.
+    Parameters
+    ----------
+    recipe
+        Of which the fields of the fit count.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
+
+    Raises
+    ------
+    InputError
+        With what is wrong and the remedy.
+    Cancelled
+        When ``watch`` was called off.
     """
     watch = watch or Watch()
     begin = time.perf_counter()
@@ -205,17 +238,21 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
-    Raises Cancelled when ``watch`` was called off.
+
+    Raises
+    ------
+    Cancelled
+        When ``watch`` was called off.
     """
     predictions, refused, calibrators = {}, {}, {}
     y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
-        objects, outcomes = [], []
+        fits, outcomes = [], []
         try:
             for part in watch.part(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
-                objects.append(part.placed.calibrate(make_calibrator(recipe, key)))
-                outcomes.append(part.placed.predict(objects[-1], part.tests))
+                fits.append(part.placed.calibrate(make_calibrator(recipe, key)))
+                outcomes.append(part.placed.predict(fits[-1], part.tests))
         except InputError as error:
             refused[key] = str(error)
             continue
@@ -225,7 +262,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
             refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
             continue
         predictions[key] = _pooled(y, outcomes)
-        calibrators[key] = tuple(objects)
+        calibrators[key] = tuple(fits)
     rows = np.concatenate([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
@@ -260,14 +297,14 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:
             ways.setdefault(method.beyond, []).append(method.label)
-    parts = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
-    if not ways or not parts or fitted.recipe.placement == "full":
-        return  # full: the calibrators of an object have seen its score
-    ends = [(float(old.min()), float(old.max())) for old, _ in parts]
-    outside = sum(count_outside(new, *end) for (_, new), end in zip(parts, ends, strict=True))
+    scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
+    if not ways or not scored or fitted.recipe.placement == "full":
+        return  # full: the calibrators of a row have seen its score
+    ends = [(float(old.min()), float(old.max())) for old, _ in scored]
+    outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:
         then = "; ".join(f"{listed(names)}: {way}" for way, names in ways.items())
-        total, one = sum(len(new) for _, new in parts), ends[0] if len(ends) == 1 else None
+        total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
         yield f"{outside_range(outside, total, 'test score', one)} {then}."
 
 
@@ -279,23 +316,32 @@ def _pooled(y: np.ndarray, outcomes: list[Outcome]) -> Predictions:
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
-    """(model fits, seconds) that the same rows and model would cost in another placement, judged by this fit.
+    """(model fits, seconds) that the same rows and model would cost in another placement, estimated from this fit.
 
     >>> from calib import load_sample
     >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
     6
     """
     recipe = evaluation.recipe
-    parts = recipe.folds if recipe.evaluation == "folds" else 1
+    folds = recipe.folds if recipe.evaluation == "folds" else 1
 
     def fits(key: str) -> int:
-        return parts * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // parts))
+        return folds * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // folds))
 
     return fits(placement), evaluation.seconds / fits(recipe.placement) * fits(placement)
 
 
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
-    """``fit`` and ``calibrate`` in one call.
+    """``fit`` and ``calibrate`` in one call, with their errors.
+
+    Parameters
+    ----------
+    recipe
+        What to do.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
 
     Examples
     --------

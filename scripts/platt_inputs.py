@@ -46,12 +46,12 @@ MOST_ROWS = 2000
 CELL = ["data", "model", "placement", "seed"]
 
 
-def judged(part: Part, labels: np.ndarray) -> dict[str, float]:
+def measured(part: Part, labels: np.ndarray) -> dict[str, float]:
     """Every metric of every input on the test rows, under "metric input"."""
-    said = {"none": part.tests.scores}
+    predictions = {"none": part.tests.scores}
     for name, platt in INPUTS.items():
-        said[name] = part.placed.predict(part.placed.calibrate(platt), part.tests).p
-    return {f"{name} {key}": metric(labels, p) for key, p in said.items() for name, metric in METRICS.items()}
+        predictions[name] = part.placed.predict(part.placed.calibrate(platt), part.tests).p
+    return {f"{name} {key}": metric(labels, p) for key, p in predictions.items() for name, metric in METRICS.items()}
 
 
 def cells(seeds: int) -> Iterator[tuple[str, str, int]]:
@@ -66,7 +66,7 @@ def cells(seeds: int) -> Iterator[tuple[str, str, int]]:
 
 def measure(data: Dataset, model: str, placement: str, seed: int) -> dict[str, float]:
     part = fit(Recipe(model=model, placement=placement, cv=3, seed=seed), data).parts[0]
-    return judged(part, data.y[part.test])
+    return measured(part, data.y[part.test])
 
 
 def load(path: Path) -> Dataset:

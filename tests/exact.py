@@ -17,7 +17,7 @@ def isotonic(means, weights):
 
 
 def labelled(scores, y):
-    """Distinct scores in order, the fraction of class 1 at each, and how many objects it has."""
+    """Distinct scores in order, the fraction of class 1 at each, and how many rows it has."""
     distinct = sorted(set(scores))
     at = [[label for other, label in zip(scores, y, strict=True) if other == score] for score in distinct]
     return distinct, [Fraction(sum(labels), len(labels)) for labels in at], [Fraction(len(labels)) for labels in at]

@@ -1,7 +1,6 @@
 """Calibrators: maps from a model's score to the probability of class 1, one file a method, one registry."""
 
 import math
-from collections.abc import Iterable
 from typing import TypeVar
 
 from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator, count_outside
@@ -74,15 +73,6 @@ def complexity_of(key: str) -> float:
     return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
 
 
-def by_simplicity(keys: Iterable[str]) -> list[str]:
-    """Keys of calibrators, the simplest first; those that do not say how simple they are last, as they came.
-
-    >>> by_simplicity(["venn_abers", "isotonic", "none"])
-    ['none', 'isotonic', 'venn_abers']
-    """
-    return sorted(keys, key=complexity_of)
-
-
 __all__ = [
     "CALIBRATORS",
     "MERGE",
@@ -99,7 +89,6 @@ __all__ = [
     "Uncalibrated",
     "Venn",
     "VennAbers",
-    "by_simplicity",
     "complexity_of",
     "count_outside",
     "interval_methods",

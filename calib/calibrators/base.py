@@ -201,12 +201,12 @@ class IntervalCalibrator(ScoreCalibrator):
     labels_: Array
 
     def predict_interval(self, scores: Any) -> Array:
-        """(m, 2): p0, the probability of class 1 had the object label 0, and p1, had it label 1; p0 <= p1."""
+        """(m, 2): p0, the probability of class 1 had the row label 0, and p1, had it label 1; p0 <= p1."""
         check_is_fitted(self)
         return self._pairs(self._read(scores))
 
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
-        """(m, 2): the pair at scores[j] with the calibration object number removed[j] left out.
+        """(m, 2): the pair at scores[j] with the calibration row number removed[j] left out.
 
         ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11); where weights were given,
         in those arrays with every row repeated as often as its weight says.
@@ -218,7 +218,7 @@ class IntervalCalibrator(ScoreCalibrator):
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(
-                "removed must hold one position of a calibration object for each score, a whole number from 0 to "
+                "removed must hold one position of a calibration row for each score, a whole number from 0 to "
                 f"{n - 1}, but is {np.array2string(removed, threshold=8, edgeitems=3)}."
             )
         return self._pairs_without(scores, removed.astype(np.intp))

@@ -42,15 +42,15 @@ def _check_answers(method: type[ScoreCalibrator]) -> None:
     scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input == "tree_scores" else p
     try:
         fitted = method().fit(scores, y)
-        said = [fitted.predict(scores)]
+        answers = [fitted.predict(scores)]
         if isinstance(fitted, IntervalCalibrator):
             p0, p1 = fitted.predict_interval(scores).T
-            said = [p0, *said, p1]
+            answers = [p0, *answers, p1]
     except Exception as error:
         raise InputError(
             f"{method.__name__} fails on {ROWS} rows of two classes: {type(error).__name__}: {error}."
         ) from error
-    if not all(_are_probabilities(answer) for answer in said) or (np.diff(said, axis=0) < 0).any():
+    if not all(_are_probabilities(answer) for answer in answers) or (np.diff(answers, axis=0) < 0).any():
         raise InputError(
             f"{method.__name__}: predict must give one probability from 0 to 1 for each score, within the interval."
         )

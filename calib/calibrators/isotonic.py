@@ -20,14 +20,20 @@ from calib.kernel.records import Parameter
 class Isotonic(ScoreCalibrator):
     """Isotonic regression of the labels on the scores; any real scores, optional weights.
 
-    between : what holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of the
-        one below (the papers' description), or "nearest", the value of the nearer one, the lower of two equally near
-        (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their values hold.
-    regularise : add an object of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
-        (Johansson et al., SDM 2019, §2.4)
-
     ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values there.
 
+    Parameters
+    ----------
+    between
+        What holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of the one
+        below (the papers' description), or "nearest", the value of the nearer one, the lower of two equally near
+        (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their values hold.
+    regularise
+        Add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1 (Johansson
+        et al., SDM 2019, §2.4).
+
+    Examples
+    --------
     >>> isotonic = Isotonic().fit([1, 2, 3, 4], [0, 1, 0, 1])
     >>> isotonic.predict([0, 1, 1.5, 2, 3, 9])
     array([0.  , 0.  , 0.25, 0.5 , 0.5 , 1.  ])
@@ -53,10 +59,10 @@ class Isotonic(ScoreCalibrator):
         ),
         Parameter(
             "regularise",
-            "Two dummy objects",
+            "Two dummy rows",
             "boolean",
             False,
-            help="An object of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
+            help="A row of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
         ),
     )
 

@@ -1,8 +1,8 @@
-"""Venn–Abers with one calibration object left out, another one for every score.
+"""Venn–Abers with one calibration row left out, another one for every score.
 
-Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random object out for each test object, so that no
+Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random row out for each test row, so that no
 fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that are pooled
-once, and a query pools the finished blocks again, with the single entries of the run where an object is taken out and
+once, and a query pools the finished blocks again, with the single entries of the run where a row is taken out and
 of the run where one is put in.
 """
 
@@ -17,17 +17,17 @@ RUN = 64
 
 
 def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labels: Array) -> Array:
-    """(m, 2): p0 and p1 at scores[j] on the calibration set without one object of that score and label, (m,) each."""
+    """(m, 2): p0 and p1 at scores[j] on the calibration set without one row of that score and label, (m,) each."""
     runs = _Runs(tied)
-    # (s, 0) ranks above calibration objects of equal score and (s, 1) below them: pooled with them either way.
+    # (s, 0) ranks above calibration rows of equal score and (s, 1) below them: pooled with them either way.
     below = np.searchsorted(tied.scores, scores, side="left")
     upto = np.searchsorted(tied.scores, scores, side="right")
     group = np.searchsorted(tied.scores, removed_scores)
-    cases, which = np.unique(
+    queries, which = np.unique(
         np.column_stack([upto, below, group, removed_labels]).astype(np.intp), axis=0, return_inverse=True
     )
-    pairs = np.empty((len(cases), 2))
-    for j, (after, before, taken, label) in enumerate(cases.tolist()):
+    pairs = np.empty((len(queries), 2))
+    for j, (after, before, taken, label) in enumerate(queries.tolist()):
         pairs[j] = runs.value(after, 0, taken, label), runs.value(before, 1, taken, label)
     return pairs[which]
 
@@ -45,8 +45,8 @@ class _Runs:
         self.starts = np.cumsum([0] + [len(pool.values) for pool in pools])
 
     def value(self, place: int, label: int, group: int, removed_label: int) -> float:
-        """The isotonic fit at an object of this label between distinct scores ``place`` − 1 and ``place``, with an
-        object of ``removed_label`` taken from distinct score ``group``."""
+        """The isotonic fit at a row of this label between distinct scores ``place`` − 1 and ``place``, with an
+        row of ``removed_label`` taken from distinct score ``group``."""
         rest = self.single[:, group : group + 1] - [[1], [removed_label]]
         if rest[0, 0] == 0:
             rest = rest[:, :0]

@@ -34,6 +34,15 @@ MERGE_RULES: dict[str, Callable[[Array, Array], Array]] = {"log": _log, "square"
 def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:
     """The single probability of class 1 for pairs p0, p1 in [0, 1] of equal shape, between the two.
 
+    Parameters
+    ----------
+    p0, p1
+        Numbers or arrays of one shape.
+    rule
+        "log", "square" or "midpoint".
+
+    Examples
+    --------
     >>> [float(merge_pair(0.25, 0.75, rule)) for rule in MERGE_RULES]
     [0.5, 0.5, 0.5]
     >>> [round(float(merge_pair(0.0, 0.5, rule)), 4) for rule in MERGE_RULES]

@@ -36,12 +36,17 @@ def sigmoid(p: Array, a: Any, b: Any) -> Array:
 class PPA(ScoreCalibrator):
     """Probability adjustment; the predicted label never changes.
 
-    variant : "constant", one r for all, in closed form;
-        "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1 and whole numbers a, b from 0 to 50, ``a_`` and
-        ``b_``, by search (what produced the published tables of Shaker and Hüllermeier)
+    ``r_`` is the share of the mass that moves: the one number, or the mean of r(p) over the calibration rows.
 
-    ``r_`` is the share of the mass that moves: the one number, or the mean of r(p) over the calibration objects.
+    Parameters
+    ----------
+    variant
+        "constant", one r for all, in closed form; "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1
+        and whole numbers a, b from 0 to 50, ``a_`` and ``b_``, by search (what produced the published tables of
+        Shaker and Hüllermeier).
 
+    Examples
+    --------
     >>> ppa = PPA().fit([0.6, 0.6, 0.6, 0.6, 0.6], [1, 1, 1, 1, 0])    # 0.6 + 0.4 r = 0.8
     >>> round(ppa.r_, 6), ppa.predict([0.6, 0.5, 0.2]).round(6)
     (0.5, array([0.8, 0.5, 0.1]))
@@ -62,7 +67,7 @@ class PPA(ScoreCalibrator):
             "choice",
             "constant",
             choices=("constant", "sigmoid"),
-            help="One share r for all objects, or a share that depends on the probability.",
+            help="One share r for all rows, or a share that depends on the probability.",
         ),
     )
 

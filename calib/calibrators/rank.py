@@ -1,7 +1,7 @@
 """The rank calibrator of forests: every tree ranks, the ranks are added up, and isotonic regression maps the sum.
 
 Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score (Borda, eq. 13)
-is, over the trees, the number of calibration objects whose tree probability is smaller, ties counting one half; the
+is, over the trees, the number of calibration rows whose tree probability is smaller, ties counting one half; the
 paper takes unpruned trees with Laplace leaves.
 """
 
@@ -38,7 +38,7 @@ class Rank(ScoreCalibrator):
     kind = "ranks"
 
     def borda(self, tree_scores) -> Array:
-        """The sum of ranks among the calibration objects, (m,), for tree scores (m, n_trees)."""
+        """The sum of ranks among the calibration rows, (m,), for tree scores (m, n_trees)."""
         tree_scores = self._read(tree_scores)
         if tree_scores.shape[1] != len(self.ranked_):
             raise InputError(

@@ -1,6 +1,6 @@
-"""The Venn predictor: the object's own category, counted with each of the two labels it might have.
+"""The Venn predictor: the row's own category, counted with each of the two labels it might have.
 
-Vovk et al. 2004; Johansson et al. 2019, eq. 3–6. With n_k calibration objects in the category, c_k of class 1,
+Vovk et al. 2004; Johansson et al. 2019, eq. 3–6. With n_k calibration rows in the category, c_k of class 1,
 ``p0 = c_k / (n_k + 1)`` and ``p1 = (c_k + 1) / (n_k + 1)``.
 """
 
@@ -21,16 +21,21 @@ from calib.kernel.records import Parameter
 class Venn(IntervalCalibrator):
     """Venn prediction with a taxonomy of the score.
 
-    taxonomy : "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
-        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with equally
-        many calibration scores, fewer where ties make edges coincide
-
-    merge : "log" | "square" | "midpoint", how the pair becomes one probability
-
     ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category answers (0, 1).
 
+    Parameters
+    ----------
+    taxonomy
+        "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
+        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with
+        equally many calibration scores, fewer where ties make edges coincide.
+    merge
+        "log" | "square" | "midpoint", how the pair becomes one probability.
+
+    Examples
+    --------
     >>> venn = Venn().fit([0.1, 0.6, 0.7, 0.9], [0, 0, 1, 1])
-    >>> venn.predict_interval([0.2, 0.8])    # 0 of 1 and 2 of 3, and the object itself
+    >>> venn.predict_interval([0.2, 0.8])    # 0 of 1 and 2 of 3, and the row itself
     array([[0. , 0.5 ],
            [0.5 , 0.75]])
     """
@@ -48,7 +53,7 @@ class Venn(IntervalCalibrator):
             "choice",
             "label",
             choices=("label", "uniform", "quantile"),
-            help="Objects are compared with those of the same predicted label, or of the same score bin.",
+            help="Rows are compared with those of the same predicted label, or of the same score bin.",
         ),
         Parameter("bins", "Score bins", "integer", 10, low=1, high=1000, help="For the two taxonomies of score bins."),
         Parameter("threshold", "Threshold", "number", 0.5, help="Scores above it are predicted 1; 0 for margins."),

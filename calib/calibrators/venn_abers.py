@@ -3,7 +3,7 @@
 Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the isotonic fit to
 the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
 
-How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (objects, class 1 among them) of
+How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among them) of
 the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of P_a by (1, 1), and p1
 is the slope of the segment that bridges the lower hulls of the two parts. Three facts make it cheap:
 
@@ -46,7 +46,7 @@ class Bridges:
 
 
 def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
-    """All bridges of a calibration set of k distinct scores with ``weights`` objects, ``positives`` of class 1.
+    """All bridges of a calibration set of k distinct scores with ``weights`` rows, ``positives`` of class 1.
 
     ``sizes`` (m,) counts the distinct scores in each pool of the isotonic fit. Counts are whole numbers: exact.
     """
@@ -67,7 +67,7 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     pool = _touched_pool(W, C, pool[further] + 1, W_end, C_end, slopes)
     rise[further], run[further] = C_end[pool] - C, W_end[pool] - W
 
-    # Above the largest calibration score nothing is on the right but the added object itself: slope 1.
+    # Above the largest calibration score nothing is on the right but the added row itself: slope 1.
     starts, rise, run = np.append(candidates, len(weights)), np.append(rise, 1.0), np.append(run, 1.0)
     slope = rise / run
     fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
@@ -117,10 +117,18 @@ class StepCurves:
 class AddedFit:
     """The isotonic fit to the calibration set and (score, label).
 
-    scores, values : (k,), the distinct scores, the object's among them, and the fit there
-    counts, ones : (k,), how many objects have each of these scores, with the object, and how many of them label 1
-    pool : lowest and highest score of the pool that holds the object · objects : how many are in it, with the object,
-    positives : how many of those have label 1
+    Attributes
+    ----------
+    scores, values : (k,)
+        The distinct scores, the row's among them, and the fit there.
+    counts, ones : (k,)
+        How many rows have each of these scores, with the row, and how many of them label 1.
+    pool
+        Lowest and highest score of the pool that holds the row.
+    objects
+        How many are in it, with the row.
+    positives
+        How many of those have label 1.
     """
 
     label: int
@@ -135,7 +143,7 @@ class AddedFit:
 
     @property
     def value(self) -> float:
-        """The fit at the object: p0 or p1."""
+        """The fit at the row: p0 or p1."""
         return self.positives / self.objects
 
 
@@ -152,17 +160,22 @@ class Explanation:
 class VennAbers(IntervalCalibrator):
     """The inductive Venn–Abers predictor; any real scores; ties, outliers and one-class labels are answered exactly.
 
-    merge : "log" | "square" | "midpoint", how the pair becomes one probability
-
     Learned: ``thresholds_`` (t,) increasing, ``p0_`` and ``p1_`` (t + 1,), with
 
         p0(s) = p0_[number of thresholds <= s]        p1(s) = p1_[number of thresholds < s]
 
-    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving objects out and for
+    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving rows out and for
     explaining.
 
+    Parameters
+    ----------
+    merge
+        "log" | "square" | "midpoint", how the pair becomes one probability.
+
+    Examples
+    --------
     >>> venn_abers = VennAbers().fit([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1])
-    >>> venn_abers.predict_interval([0.25, 0.6])    # 1/3 to 2/3: of {1, 0} and the object itself
+    >>> venn_abers.predict_interval([0.25, 0.6])    # 1/3 to 2/3: of {1, 0} and the row itself
     array([[0.33333333, 0.66666667],
            [0.66666667, 1.        ]])
     >>> venn_abers.predict([0.25, 0.6])
@@ -216,9 +229,12 @@ class VennAbers(IntervalCalibrator):
         return StepCurves(self.thresholds_, self.p0_, self.p1_)
 
     def explain(self, score: float, removed: int | None = None) -> Explanation:
-        """The two isotonic fits behind one answer, and the pools that the object joins in them.
+        """The two isotonic fits behind one answer, and the pools that the row joins in them.
 
-        removed : the calibration object left out for it (out of bag), by its position in the arrays given to ``fit``
+        Parameters
+        ----------
+        removed
+            The calibration row left out for it (out of bag), by its position in the arrays given to ``fit``.
         """
         zero, one = self.added_fit(score, 0, removed), self.added_fit(score, 1, removed)
         return Explanation(zero.score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))

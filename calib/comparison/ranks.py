@@ -100,6 +100,17 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 
     CD = q_α √(k(k+1)/(6n)), q_α the upper α point of the studentized range of k (infinite degrees of freedom) over √2.
 
+    Parameters
+    ----------
+    k
+        Number of methods, at least 2.
+    n
+        Number of data sets.
+    alpha
+        Level of significance, in (0, 1).
+
+    Examples
+    --------
     >>> round(nemenyi_critical_difference(4, 14), 2)  # Demšar's example
     1.25
     """

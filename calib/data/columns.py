@@ -34,10 +34,16 @@ SCORE_NAME = re.compile(
 class Column:
     """What ``inspect`` found in a column.
 
-    kind : number, boolean, date, category · identifier, text (free text), mixed · constant, empty
-    missing, infinite, distinct : counts (of rows, of rows, of values)
-    strays : for ``mixed``, the values that are no numbers, each with its count
-    role : what it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature
+    Attributes
+    ----------
+    kind
+        Number, boolean, date, category · identifier, text (free text), mixed · constant, empty.
+    missing, infinite, distinct
+        Counts (of rows, of rows, of values).
+    strays
+        For ``mixed``, the values that are no numbers, each with its count.
+    role
+        What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature.
     """
 
     name: str
@@ -55,7 +61,7 @@ class Column:
 
 
 def inspect(column: pd.Series, name: str | None = None) -> Column:
-    """The kind of a typed column, with what there is to say of it.
+    """The kind of a typed column, with what there is to tell of it.
 
     >>> inspect(pd.Series([1.0, 2.0, None], name="x"))
     Column(name='x', kind='number', missing=1, distinct=2, infinite=0, strays=None, role='feature')

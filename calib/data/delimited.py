@@ -50,7 +50,7 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
             "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
         )
     if len(rows) == 1 and at != 0:
-        raise DataError("The file has a header but no rows.", "Choose a file with one row a case.")
+        raise DataError("The file has a header but no rows.", "Choose a file with rows below the header.")
     names, headed = header(rows, None if at is None else bool(at))
     check_names(names)
     notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
@@ -177,17 +177,17 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
 
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     """What is wrong with a text that Arrow refused: its first line with another number of cells."""
-    said = f"The text is no even table of {width} columns."
+    message = f"The text is no even table of {width} columns."
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
         for row in reader:
             if row and len(row) != width:
                 cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
-                said = f"Line {above + reader.line_num} has {cells} where {width} are expected."
+                message = f"Line {above + reader.line_num} has {cells} where {width} are expected."
                 break
     except csv.Error:
         pass  # the general sentence has to do
-    return DataError(said, "Complete the line, or put cells that contain the delimiter in quotation marks.")
+    return DataError(message, "Complete the line, or put cells that contain the delimiter in quotation marks.")
 
 
 def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFrame:

@@ -44,6 +44,6 @@ def check_names(names: Sequence[str]) -> None:
         if name in seen:
             raise DataError(
                 f"Two columns are called {name!r} (columns {seen[name]} and {position}).",
-                "Rename one of them in the header and bring the file again.",
+                "Rename one of them in the header and upload the file again.",
             )
         seen[name] = position

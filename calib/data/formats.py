@@ -96,7 +96,7 @@ def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.filename: member.file_size for member in archive.infolist()}
         if "xl/workbook.xml" not in members:
-            raise DataError(f"{name} is a ZIP archive, not an Excel table.", "Unpack it and bring the table inside.")
+            raise DataError(f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table inside.")
         if sum(members.values()) > LARGEST:
             raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", "Save it as CSV or Parquet.")
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
@@ -208,8 +208,8 @@ def read_arff(text: str) -> pd.DataFrame:
     try:
         document = decoder.decode(lines)
     except arff.ArffException as error:
-        said = f"Line {error.line} of the ARFF file is wrong: {_first_line(error)}."
-        raise DataError(said, "Correct that line, or export the file again.") from None
+        message = f"Line {error.line} of the ARFF file is wrong: {_first_line(error)}."
+        raise DataError(message, "Correct that line, or export the file again.") from None
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(f"The ARFF file cannot be read ({_first_line(error)}).", "Export it again.") from None
     attributes = document["attributes"]
@@ -236,8 +236,8 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
             continue
         match = ATTRIBUTE.match(stripped)
         if not match:
-            said = f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}."
-            raise DataError(said, "Write @attribute, a name and a type.")
+            message = f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}."
+            raise DataError(message, "Write @attribute, a name and a type.")
         name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
         kind = declared.split()[0].lower() if declared else ""
         if kind == "relational":
@@ -254,8 +254,8 @@ def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None])
     if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
         wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
         row = int(wrong.to_numpy().argmax())
-        said = f"Attribute {name!r} is declared {kind}, but row {row + 1} holds {str(typed[row])[:40]!r}."
-        raise DataError(said, "Correct the cell, or declare the attribute as string.")
+        message = f"Attribute {name!r} is declared {kind}, but row {row + 1} holds {str(typed[row])[:40]!r}."
+        raise DataError(message, "Correct the cell, or declare the attribute as string.")
     return typed
 
 

@@ -1,6 +1,6 @@
 """Where a table begins in a file: titles, remarks and empty lines may stand above its header.
 
-What is found is a proposal, said in a note and open to choice. Rows are lists of texts, "" for an empty cell.
+What is found is a proposal, stated in a note and open to choice. Rows are lists of texts, "" for an empty cell.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _counting(cells: Row) -> bool:
 
 
 def found_note(line: int, above: int, what: str) -> str:
-    """What is said of a header that is not at the top; ``what`` is "line" or "row".
+    """The note on a header that is not at the top; ``what`` is "line" or "row".
 
     >>> found_note(4, 3, "line")
     'The header is taken from line 4; what stands above it is not read.'

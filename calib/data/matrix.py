@@ -31,9 +31,15 @@ DATE_PARTS = ("days since 1970", "month", "weekday")
 class Matrix(TransformerMixin, BaseEstimator):
     """Typed columns (n, d) → float64 matrix (n, k); columns keep their order.
 
-    max_levels : columns a category gets at most, the one of "other levels" included
-    min_rows : training rows a level needs for a column of its own
+    Parameters
+    ----------
+    max_levels
+        Columns a category gets at most, the one of "other levels" included.
+    min_rows
+        Training rows a level needs for a column of its own.
 
+    Examples
+    --------
     >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
     >>> matrix = Matrix(min_rows=1).fit(X)
     >>> matrix.transform(X)
@@ -212,7 +218,10 @@ class Matrix(TransformerMixin, BaseEstimator):
 def preprocessor(X: pd.DataFrame) -> Matrix:
     """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
-    Raises DataError for columns that have no type yet (Python objects): ``prepare`` gives them one.
+    Raises
+    ------
+    DataError
+        For columns that have no type yet (Python objects): ``prepare`` gives them one.
     """
     table = _table(X)
     for name in table.columns:
@@ -241,16 +250,16 @@ def imputations(X: pd.DataFrame) -> list[str]:
     Gaps that are a level of their own, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
-    said = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
-    dates = [name for name in said if X[name].dtype.kind == "M"]
-    numbers = [name for name in said if is_number(X[name])]
-    levels = [name for name in said if name not in {*dates, *numbers}]
+    counts = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
+    dates = [name for name in counts if X[name].dtype.kind == "M"]
+    numbers = [name for name in counts if is_number(X[name])]
+    levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
         "Gaps that get the training median, while a column of 0 and 1 marks them": numbers,
         "Gaps that get the training median of day, month and weekday, while a column of 0 and 1 marks them": dates,
         f"Gaps that are a level of their own, {GAP!r}": levels,
     }
-    return [f"{way}: {', '.join(said[name] for name in names)}." for way, names in ways.items() if names]
+    return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]
 
 
 def _table(X: Any) -> pd.DataFrame:

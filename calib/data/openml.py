@@ -11,7 +11,10 @@ from calib.data.errors import DataError
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
 
-    Raises DataError for what is no number, no data set or out of reach.
+    Raises
+    ------
+    DataError
+        For what is no number, no data set or out of reach.
     """
     try:
         number = int(data_id)
@@ -23,7 +26,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
     except OSError as error:
         raise DataError(
-            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and bring it here."
+            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and upload it."
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(
@@ -31,7 +34,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
-            f"OpenML data set {number} does not name one label column.", "Choose another, or bring its file."
+            f"OpenML data set {number} does not name one label column.", "Choose another, or upload its file."
         )
     frame = bunch.frame
     frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}

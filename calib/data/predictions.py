@@ -187,9 +187,9 @@ def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[st
 
 def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
     """(the positive class, why), or (None, …) where the rarer one has to do."""
-    said = {label for label in named.values() if label is not None}
-    if len(said) == 1:
-        return said.pop(), f"after which {listed([repr(column) for column in named if named[column]])} is named"
+    names = {label for label in named.values() if label is not None}
+    if len(names) == 1:
+        return names.pop(), f"after which {listed([repr(column) for column in named if named[column]])} is named"
     return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
 
 
@@ -223,20 +223,21 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
 
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
-    """What to say of scores whose AUC does not exceed one half for sure."""
+    """The warning about scores whose AUC does not exceed one half for sure."""
     negative, positive = data.classes
-    said = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
+    result = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
     # "not a" stands for several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
     action = f"Take {negative!r} as the positive class" if switch else ""
     if interval[1] < 0.5:
         message = (
-            f"These scores rank the classes backwards: {said}. They seem to grow with the belief in class {negative!r}."
+            f"These scores rank the classes backwards: {result}. "
+            f"They seem to grow with the belief in class {negative!r}."
         )
         remedy = f"Choose the class that they speak of as the positive one; now it is {positive!r}."
     else:
         backwards = ", if anything backwards" if area < 0.5 else ""
-        message = f"These scores rank the classes no better than chance{backwards}: {said}."
+        message = f"These scores rank the classes no better than chance{backwards}: {result}."
         remedy = f"Check that they speak of class {positive!r}, and that scores and labels belong to the same rows."
     return Problem("warning", column, message, remedy, switch, action)
 

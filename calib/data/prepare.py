@@ -33,14 +33,30 @@ def prepare(
 ) -> Dataset:
     """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
 
-    positive : the positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
-        sorted order). With more than two classes it is set against the rest.
-
-    exclude : columns not to use · keep : columns to use although they are constant, identifiers or free text
-
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text; infinite
-    values count as missing. ``notes`` says so, and how gaps are filled. Raises DataError where no Dataset can be made.
+    values count as missing. ``notes`` says so, and how gaps are filled.
 
+    Parameters
+    ----------
+    frame
+        As ``read_table`` gives it.
+    target
+        The label column.
+    positive
+        The positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
+        sorted order). With more than two classes it is set against the rest.
+    exclude
+        Columns not to use.
+    keep
+        Columns to use although they are constant, identifiers or free text.
+
+    Raises
+    ------
+    DataError
+        Where no Dataset can be made.
+
+    Examples
+    --------
     >>> data = prepare(pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": ["b", "g", "g"]}), "y")
     >>> data.classes, data.y.tolist()
     (('g', 'b'), [1, 0, 0])
@@ -62,7 +78,7 @@ def prepare(
     candidates = [column for column in typed.columns if column != target and column not in left_out]
     X, remarks = _features(typed.loc[rows, candidates], kept)
     if X.shape[1] == 0:
-        remedy = "Choose another label, or bring a table with more columns."
+        remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))

@@ -24,7 +24,7 @@ from calib.data.errors import LARGEST, DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
-SAVE_AS = f"Save the table as {FORMATS} and bring that file."
+SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -76,8 +76,24 @@ def read_table(
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
     how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its endings.
 
-    Raises DataError, with the reason and the remedy, for whatever is no even table.
+    Parameters
+    ----------
+    data
+        The file's bytes, or its path.
+    name
+        Its name; that of the path where none is given.
+    sheet
+        Of an Excel file; None takes the first that holds a table.
+    header
+        The line of the header, counted from 1; 0 where there is none; None finds it out.
 
+    Raises
+    ------
+    DataError
+        With the reason and the remedy, for whatever is no even table.
+
+    Examples
+    --------
     >>> read_table(b"age,target\\n31,yes\\n?,no\\n", "people.csv")
         age target
     0  31.0    yes
@@ -86,7 +102,7 @@ def read_table(
     content, name = _content(data, name)
     extension, content = _unpack(content, name)
     if not content.strip(b"\x00 \t\r\n"):
-        raise DataError(f"{name} is empty.", "Choose a file with a header line and one row a case.")
+        raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
@@ -94,7 +110,7 @@ def read_table(
         raise DataError(f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS)
     frame = _read(content, extension, found, name, sheet, header)
     if len(frame) == 0:
-        raise DataError(f"{name} has a header but no rows.", "Choose a file with one row a case.")
+        raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
     return frame
 
@@ -108,8 +124,8 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
             with open(data, "rb") as file:
                 content = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
-            said = error.strerror if isinstance(error, OSError) else error
-            raise DataError(f"{data} cannot be opened ({said}).", "Check the path and the file's name.") from None
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{data} cannot be opened ({reason}).", "Check the path and the file's name.") from None
     return _bounded(content, name), name
 
 
@@ -136,7 +152,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
             remedy = "Compress or download it again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
         if content.startswith(b"\x1f\x8b"):
-            raise DataError(f"{name} is compressed twice.", "Unpack it once and bring it again.")
+            raise DataError(f"{name} is compressed twice.", "Unpack it once and upload it again.")
     return endings[-1].strip() if endings else "", content
 
 

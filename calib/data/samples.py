@@ -45,7 +45,7 @@ SAMPLES: dict[str, Sample] = {
             "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
-            "Easy and small: most probabilities are near 0 or 1, and few cases decide what calibration is worth.",
+            "Easy and small: most probabilities are near 0 or 1, and few rows decide what calibration is worth.",
         ),
         Sample(
             "rare_faults",
@@ -88,7 +88,7 @@ def _read(file: str) -> pd.DataFrame:
     if not path.is_file():
         raise DataError(
             f"The sample file {file} is not here: samples come with the repository, in sample_data/.",
-            "Run from a clone of the repository, or bring a file of your own.",
+            "Run from a clone of the repository, or take a file of your own.",
         )
     return read_table(path)
 
@@ -96,6 +96,18 @@ def _read(file: str) -> pd.DataFrame:
 def load_sample(key: str) -> Dataset:
     """A sample as a Dataset.
 
+    Parameters
+    ----------
+    key
+        A key of SAMPLES.
+
+    Raises
+    ------
+    DataError
+        For another key, and where the file is missing.
+
+    Examples
+    --------
     >>> load_sample("digits").classes
     ('even', 'odd')
     """

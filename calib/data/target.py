@@ -116,8 +116,15 @@ def tidy_labels(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The table with its label column tidied as a person chose, and what was done, one sentence each.
 
-    merge : labels that differ in case and spaces only become one · drop : labels that count as missing
+    Parameters
+    ----------
+    merge
+        Labels that differ in case and spaces only become one.
+    drop
+        Labels that count as missing.
 
+    Examples
+    --------
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["yes", "Yes", "no", "yes", "?!"]}), "y", True, ["?!"])
     >>> frame["y"].tolist(), notes
     (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' counts as 'yes'.", "Label '?!' counts as missing: 1 row."])

@@ -38,10 +38,23 @@ def validate(
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
-    exclude : columns that will not be used, about which nothing is said
-    rows_needed : rows each class needs for the split asked for (training, calibration and test: one each)
-    content : "features", or "predictions" made elsewhere · scores : their columns, found out where there are none
+    Parameters
+    ----------
+    frame
+        As ``read_table`` gives it.
+    target, positive
+        The label column and the positive class, as for ``prepare``.
+    exclude
+        Columns that will not be used, about which nothing is reported.
+    rows_needed
+        Rows each class needs for the split asked for (training, calibration and test: one each).
+    content
+        "features", or "predictions" made elsewhere.
+    scores
+        Their columns, found out where there are none.
 
+    Examples
+    --------
     >>> [p.severity for p in validate(pd.DataFrame({"x": [1, 2], "y": ["a", "a"]}), "y")]
     ['error']
     """
@@ -69,16 +82,18 @@ def _features(
     for column in features:
         yield from _feature(column)
     if not any(column.usable for column in features):
-        yield Problem("error", None, "No column is left to learn from.", "Bring a table with more columns.")
+        yield Problem("error", None, "No column is left to learn from.", "Take a table with more columns.")
     yield from _duplicates(typed)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            said = f"{counted(len(made), 'column')} from 0 to 1 called like predictions: a model would learn from them."
+            message = (
+                f"{counted(len(made), 'column')} from 0 to 1 called like predictions: a model would learn from them."
+            )
             remedy = "Judge them as predictions made elsewhere, or leave them out."
             yield Problem(
-                "warning", listed(made), said, remedy, {"content": "predictions"}, "Judge them as predictions"
+                "warning", listed(made), message, remedy, {"content": "predictions"}, "Judge them as predictions"
             )
 
 
@@ -95,9 +110,10 @@ def _leaks(
     y = (text.iloc[rows] == classes.positive).to_numpy().astype(np.intp)
     for leak in leaks(typed.iloc[rows], y, features):
         alone = "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
-        said = f"{alone[0].upper()}{alone[1:]} (AUC {number(leak.auc)}): the label may be known from what follows it."
+        auc = number(leak.auc)
+        message = f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the label may be known from what follows it."
         remedy = "Leave it out, unless it is known before the outcome is."
-        yield Problem("warning", listed(leak.columns), said, remedy, {"exclude": leak.columns}, "Leave out")
+        yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out")
 
 
 def _predictions(frame: pd.DataFrame, target: str, positive: object, scores: Collection[str]) -> Iterator[Problem]:
@@ -108,10 +124,12 @@ def _predictions(frame: pd.DataFrame, target: str, positive: object, scores: Col
         yield Problem("error", None, error.message, error.remedy)
         return
     others = [str(name) for name in frame.columns if str(name) not in (target, *data.X.columns)]
-    said = f"Taken as predictions made elsewhere, which are judged and calibrated as they are; {data.classes[1]!r} is "
-    said += "the positive class." + (f" Not taken as scores: {listed(others)}." if others else "")
+    message = "Taken as predictions made elsewhere, which are judged and calibrated as they are; "
+    message += f"{data.classes[1]!r} is the positive class." + (
+        f" Not taken as scores: {listed(others)}." if others else ""
+    )
     remedy = "Take the columns as features if a model is to learn from them."
-    yield Problem("info", listed(list(data.X.columns)), said, remedy, {"content": "features"}, "Take as features")
+    yield Problem("info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Take as features")
     yield from ranking_problems(data)
 
 
@@ -120,14 +138,14 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         guess = guess_target(frame)
         likely = [guess] if guess else target_candidates(frame)
         hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
-        said = "No label column is chosen." if target is None else f"There is no column {str(target)!r}."
-        yield Problem("error", None, said, hint)
+        message = "No label column is chosen." if target is None else f"There is no column {str(target)!r}."
+        yield Problem("error", None, message, hint)
         return
     target = str(target)
     missing = int(labels(frame, target).isna().sum())
     if missing:
-        said = f"{missing:,} of {len(frame):,} rows have no label."
-        yield Problem("warning", target, said, "They are left out. Fill in the label to use them.")
+        message = f"{missing:,} of {len(frame):,} rows have no label."
+        yield Problem("warning", target, message, "They are left out. Fill in the label to use them.")
     counts = class_counts(frame, target)
     try:
         classes = choose_classes(counts, positive)
@@ -136,19 +154,20 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         return
     yield from _spelling(target, counts)
     if len(counts) > 2:
-        said = f"The label has {len(counts)} classes ({quoted(list(counts))}), and two are needed."
+        message = f"The label has {len(counts)} classes ({quoted(list(counts))}), and two are needed."
         remedy = "Choose the positive class; it is set against the rest." + (
             f" Without a choice it is the rarest, {classes.positive!r}." if positive is None else ""
         )
-        yield Problem("warning" if positive is None else "info", target, said, remedy)
+        yield Problem("warning" if positive is None else "info", target, message, remedy)
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
-            said = f"Class {name!r} has {counted(rows, 'row')}; the split asked for needs {rows_needed}."
-            yield Problem("error", target, said, "Add rows of this class, or choose a split into fewer parts.")
+            message = f"Class {name!r} has {counted(rows, 'row')}; the split asked for needs {rows_needed}."
+            yield Problem("error", target, message, "Add rows of this class, or choose a split into fewer parts.")
         elif rows < COMFORTABLE:
-            said = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
-            yield Problem("warning", target, said, "Read the bands and intervals, or use cross-validated evaluation.")
+            message = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
+            remedy = "Read the bands and intervals, or use cross-validated evaluation."
+            yield Problem("warning", target, message, remedy)
 
 
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
@@ -156,13 +175,13 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)
-        said = f"{len(counts)} labels are {kept} but for case and spaces: " + ", ".join(
+        message = f"{len(counts)} labels are {kept} but for case and spaces: " + ", ".join(
             f"{name!r} is {meant!r}" for name, meant in list(other.items())[:5]
         )
         yield Problem(
             "warning",
             target,
-            f"{said}{' …' if len(other) > 5 else ''}.",
+            f"{message}{' …' if len(other) > 5 else ''}.",
             "Merge them, or correct the file.",
             {"table": {"merge_labels": True}},
             "Merge spellings",
@@ -189,34 +208,35 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "constant":
             yield Problem("warning", name, "Every row has the same value.", "The column is left out.")
         case "identifier":
-            said = "Looks like an identifier: its values name rows instead of describing them."
+            message = "Looks like an identifier: its values name rows instead of describing them."
             yield Problem(
-                "warning", name, said, "The column is left out. Give a meaning it may carry a column of its own."
+                "warning", name, message, "The column is left out. Give a meaning it may carry a column of its own."
             )
         case "text":
-            said = f"Looks like free text: {column.distinct:,} different values."
-            yield Problem("warning", name, said, "The column is left out. Turn the text into numbers or categories.")
+            message = f"Looks like free text: {column.distinct:,} different values."
+            yield Problem("warning", name, message, "The column is left out. Turn the text into numbers or categories.")
         case "date":
             yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
-            said = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
-            yield Problem("warning", name, said, "They count as missing. Correct in the file those that mean a number.")
+            message = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
+            remedy = "They count as missing. Correct in the file those that mean a number."
+            yield Problem("warning", name, message, remedy)
     if column.role == "identifier" and column.usable:
-        said = (
+        message = (
             f"Looks like an identifier whose values come back: {column.distinct:,} different ones. A model can learn "
             "single ones by heart, and rows of one fall on both sides of the split, which flatters it."
         )
         remedy = "Leave it out. Rows of one still fall on both sides: one row for each would be safe."
-        yield Problem("warning", name, said, remedy, {"exclude": (name,)}, "Leave out")
+        yield Problem("warning", name, message, remedy, {"exclude": (name,)}, "Leave out")
     if column.infinite:
-        said = f"{counted(column.infinite, 'infinite value')}."
-        yield Problem("warning", name, said, "They count as missing. Replace them in the file by what they mean.")
+        message = f"{counted(column.infinite, 'infinite value')}."
+        yield Problem("warning", name, message, "They count as missing. Replace them in the file by what they mean.")
 
 
 def _duplicates(frame: pd.DataFrame) -> Iterator[Problem]:
     repeated = int(frame.duplicated().sum())
     if repeated:
-        said = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
+        message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
         remedy = "Copies on both sides of a split flatter the model. Remove them unless they are different cases."
-        yield Problem("warning", None, said, remedy)
+        yield Problem("warning", None, message, remedy)

@@ -47,9 +47,9 @@ def quantile_edges(values: Array, bins: int) -> Array:
     array([1., 3., 9.])
     """
     ordered = np.sort(values)
-    rank, part = np.divmod((len(ordered) - 1) * np.arange(bins + 1), bins)
+    rank, rest = np.divmod((len(ordered) - 1) * np.arange(bins + 1), bins)
     above = ordered[np.minimum(rank + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[rank] + (above - ordered[rank]) * (part / bins))
+    edges = np.unique(ordered[rank] + (above - ordered[rank]) * (rest / bins))
     return edges if len(edges) > 1 else np.repeat(edges, 2)
 
 

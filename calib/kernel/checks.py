@@ -94,21 +94,21 @@ def same_length(**arrays: Any) -> None:
     lengths = {name: len(values) for name, values in arrays.items() if values is not None}
     if len(set(lengths.values())) > 1:
         described = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"Lengths differ: {described}. Each object needs one value in each.")
+        raise InputError(f"Lengths differ: {described}. Each row needs one value in each.")
 
 
 def not_empty(values: Any, name: str) -> None:
     if len(values) == 0:
-        raise InputError(f"{name} is empty: at least one object is needed.")
+        raise InputError(f"{name} is empty: at least one row is needed.")
 
 
 def both_classes(y: Array, who: str) -> None:
     """Refuse labels of one class, for a method that cannot answer then."""
     if y.size == 0 or y.min() == y.max():
-        got = "no object" if y.size == 0 else f"only class {int(y[0])} ({y.size} objects)"
+        got = "no row" if y.size == 0 else f"only class {int(y[0])} ({y.size} rows)"
         raise InputError(
-            f"{who} needs objects of both classes to be fitted on, but got {got}. "
-            "Use more calibration objects, or isotonic, Venn or Venn–Abers, which can answer with one class."
+            f"{who} needs rows of both classes to be fitted on, but got {got}. "
+            "Use more calibration rows, or isotonic, Venn or Venn–Abers, which can answer with one class."
         )
 
 
@@ -125,7 +125,7 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
 
 
 def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array | None, Array, Array]:
-    """(weights or None, the two checked arrays of n rows), without the rows of weight 0, which have no say."""
+    """(weights or None, the two checked arrays of n rows), without the rows of weight 0, which have no effect."""
     if sample_weight is None:
         return None, first, second
     weights = weight_vector(sample_weight, len(first))
@@ -289,7 +289,7 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
             f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position (at most {FARTHEST:,.0f}), the "
-            f"probability of class 1 there and, for a training object, its label 0 or 1, but {part!r} is not."
+            f"probability of class 1 there and, for a training row, its label 0 or 1, but {part!r} is not."
         )
     if not 0 <= pi <= 1:
         raise InputError(f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}.")
@@ -305,7 +305,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"
-        raise InputError(f"{name} must have shape {allowed}, one row an object, but has shape {array.shape}.")
+        raise InputError(f"{name} must have shape {allowed}, one line a row, but has shape {array.shape}.")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(

@@ -20,7 +20,7 @@ from calib.kernel.checks import Array
 class Tied:
     """Labelled scores, sorted, one entry for each distinct score.
 
-    scores : (k,) strictly increasing · weights : (k,) objects, or their total weight · sums : (k,) those of class 1
+    scores : (k,) strictly increasing · weights : (k,) rows, or their total weight · sums : (k,) those of class 1
     """
 
     scores: Array
@@ -53,9 +53,9 @@ class Blocks:
 
 
 def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
-    """Sort by score and add up the objects that share one; scores and labels are (n,) arrays already checked.
+    """Sort by score and add up the rows that share one; scores and labels are (n,) arrays already checked.
 
-    Objects of weight zero are left out: they have no say.
+    Rows of weight zero are left out: they have no effect.
 
     >>> tied = pool_ties(np.array([2.0, 1.0, 2.0]), np.array([1, 0, 0]))
     >>> tied.scores, tied.weights, tied.sums

@@ -16,12 +16,20 @@ import pandas as pd
 class Dataset:
     """Two-class data, ready for a model.
 
-    X : DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed
-    y : int array (n,) of 0 and 1, 1 for the positive class
-    classes : (negative, positive), the labels as the file spelt them
-    posterior : float array (n,), the true P(Y = 1 | x) where it is known (synthetic data), else None
-    notes : what was dropped, imputed or merged on the way, one sentence each
-    predictions : True when the columns of X are scores made elsewhere, so that no model is needed
+    Parameters
+    ----------
+    X
+        DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed.
+    y
+        Int array (n,) of 0 and 1, 1 for the positive class.
+    classes : (negative, positive)
+        The labels as the file spelt them.
+    posterior
+        Float array (n,), the true P(Y = 1 | x) where it is known (synthetic data), else None.
+    notes
+        What was dropped, imputed or merged on the way, one sentence each.
+    predictions
+        True when the columns of X are scores made elsewhere, so that no model is needed.
     """
 
     name: str
@@ -67,11 +75,18 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What one calibrator says of the test objects.
+    """One calibrator's answers on the test rows.
 
-    y : int array (m,), the labels · p : float array (m,), probability of class 1
-    lower, upper : float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals
-    p0, p1 : the multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None
+    Attributes
+    ----------
+    y
+        Int array (m,), the labels.
+    p
+        Float array (m,), probability of class 1.
+    lower, upper
+        Float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals.
+    p0, p1
+        The multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None.
     """
 
     y: np.ndarray
@@ -100,9 +115,15 @@ class Predictions:
 class Problem:
     """Something about a table that a person should know before trusting what is made of it.
 
-    severity : "error" (nothing can be computed), "warning" (it can, with care) or "info"
-    fix : the remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no setting
-    action : what a button that does so says
+    Parameters
+    ----------
+    severity
+        "error" (nothing can be computed), "warning" (it can, with care) or "info".
+    fix
+        The remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no
+        setting.
+    action
+        What a button that does so says.
     """
 
     severity: str
@@ -117,8 +138,11 @@ class Problem:
 class Parameter:
     """One setting of a model or calibrator: its type, its range and the line of help beside its control.
 
-    kind : "integer", "number", "choice", "boolean" or one of ``checks.TEXTS``; choices are used by "choice" only.
-    ``optional`` allows None.
+    Parameters
+    ----------
+    kind
+        "integer", "number", "choice", "boolean" or one of ``checks.TEXTS``; choices are used by "choice" only.
+        ``optional`` allows None.
     """
 
     name: str

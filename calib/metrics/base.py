@@ -19,13 +19,27 @@ NEEDS = ("probabilities", "intervals", "posterior")
 class Metric:
     """One number about predictions.
 
-    key : column name in tables and studies · label : for people
-    function : (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
-    "posterior" · higher_is_better : True, False, or None where neither end is best (``target`` may then name the best)
-    format : format specification of a value · help : one line that says what it means
-    binned : whether the function also takes ``bins`` and ``strategy``
-    target : the best value of a metric that can miss it on either side
-    everyday : shown without being asked for; the others stand beside published tables only
+    Parameters
+    ----------
+    key
+        Column name in tables and studies.
+    label
+        For people.
+    function
+        (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
+        "posterior".
+    higher_is_better
+        True, False, or None where neither end is best (``target`` may then name the best).
+    format
+        Format specification of a value.
+    help
+        One line that says what it means.
+    binned
+        Whether the function also takes ``bins`` and ``strategy``.
+    target
+        The best value of a metric that can miss it on either side.
+    everyday
+        Shown without being asked for; the others stand beside published tables only.
     """
 
     key: str

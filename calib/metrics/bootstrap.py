@@ -1,6 +1,6 @@
-"""How sure a metric is: its spread when the test objects are drawn again with replacement (Efron 1979).
+"""How sure a metric is: its spread when the test rows are drawn again with replacement (Efron 1979).
 
-A resample is a row of counts, how often each object was drawn. Means, ECE and AUC are then sums over objects times
+A resample is a vector of counts, how often each test row was drawn. Means, ECE and AUC are then sums over rows times
 counts, so that a thousand resamples cost a matrix product; every other metric is called once a resample. Two
 calibrators are compared on the same resamples. Intervals are percentile intervals: resampling adds noise of its own, so
 those of ECE and of other distances between bins and predictions lie too high, by the bias that is reported with them.
@@ -33,9 +33,18 @@ CELLS = 2_000_000  # counts held at once: 16 MB
 class BootstrapInterval:
     """A metric (or a difference) with its percentile interval.
 
-    value : on the data itself · lower, upper : quantiles (1 ∓ level)/2 of the resamples
-    standard_error : standard deviation of the resamples · bias : their mean minus value
-    repeats : resamples on which the metric was defined (AUC is not where only one class was drawn)
+    Attributes
+    ----------
+    value
+        On the data itself.
+    lower, upper
+        Quantiles (1 ∓ level)/2 of the resamples.
+    standard_error
+        Standard deviation of the resamples.
+    bias
+        Their mean minus value.
+    repeats
+        Resamples on which the metric was defined (AUC is not where only one class was drawn).
     """
 
     value: float
@@ -59,9 +68,21 @@ def bootstrap_interval(
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of one metric.
 
-    metric : a key of METRICS or a function (y, p) → number · y, p : what the metric takes, n rows each
-    repeats : resamples · level : in (0, 1) · options : handed to the metric (``bins``, ``strategy``, ``base``)
+    Parameters
+    ----------
+    metric
+        A key of METRICS or a function (y, p) → number.
+    y, p
+        What the metric takes, n rows each.
+    repeats
+        Resamples.
+    level
+        In (0, 1).
+    options
+        Handed to the metric (``bins``, ``strategy``, ``base``).
 
+    Examples
+    --------
     >>> bootstrap_interval("accuracy", [1, 1, 1, 1], [0.9, 0.9, 0.9, 0.9], random_state=0)     # right in every resample
     BootstrapInterval(value=1.0, lower=1.0, upper=1.0, standard_error=0.0, bias=0.0, level=0.95, repeats=1000)
     """
@@ -84,8 +105,15 @@ def bootstrap_difference(
     random_state: int | np.random.Generator,
     **options: Any,
 ) -> BootstrapInterval:
-    """Percentile bootstrap interval of metric(a) − metric(b) on the same objects, both on the same resamples.
+    """Percentile bootstrap interval of metric(a) − metric(b) on the same rows, both on the same resamples.
 
+    Parameters
+    ----------
+    p_a, p_b
+        Two methods' predictions of the same rows; the rest as for ``bootstrap_interval``.
+
+    Examples
+    --------
     >>> bootstrap_difference("accuracy", [1, 0], [0.9, 0.1], [0.1, 0.9], random_state=0).value
     1.0
     """
@@ -113,39 +141,68 @@ def bootstrap_differences(
 ) -> dict[tuple[str, str], BootstrapInterval]:
     """``bootstrap_difference`` of every metric and method to one of the methods, drawn once for all of them.
 
-    metrics : key of METRICS → its options · methods : name → p (n,) · reference : the method the others are set against
-    Returns (metric, method) → interval, the reference left out. Raises Cancelled when ``watch`` was called off.
+    Parameters
+    ----------
+    metrics
+        Key of METRICS → its options.
+    methods
+        Name → p (n,).
+    reference
+        The method the others are set against.
 
-    >>> said = {"none": [0.1, 0.9], "other": [0.9, 0.1]}
-    >>> bootstrap_differences({"accuracy": {}}, [1, 0], said, "none", random_state=0)[("accuracy", "other")].value
+    Returns
+    -------
+    dict[tuple[str, str], BootstrapInterval]
+        (metric, method) → interval, the reference left out.
+
+    Raises
+    ------
+    Cancelled
+        When ``watch`` was called off.
+
+    Examples
+    --------
+    >>> p = {"none": [0.1, 0.9], "other": [0.9, 0.1]}
+    >>> bootstrap_differences({"accuracy": {}}, [1, 0], p, "none", random_state=0)[("accuracy", "other")].value
     1.0
     """
     checks.number(level, "level", 0, 1, open_ends=True)
     checks.choice(reference, methods, "reference")
-    watch = watch or Watch()
     y = np.asarray(y)
-    said = {name: np.asarray(p) for name, p in methods.items()}
-    known = {key: (_function(key), dict(options)) for key, options in metrics.items()}
-    cells = [(key, name) for key in known for name in said]
-    replicates = {(key, name): _replicate(known[key][0], y, said[name], known[key][1]) for key, name in cells}
-    values: dict[tuple[str, str], list[Array]] = {cell: [] for cell in cells if cell[1] != reference}
-    done = 0
+    p = {name: np.asarray(values) for name, values in methods.items()}
+    replicates = {
+        key: {name: _replicate(_function(key), y, p[name], dict(options)) for name in p}
+        for key, options in metrics.items()
+    }
+    resamples = _resamples(len(y), repeats, random_state)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        for counts in _resamples(len(y), repeats, random_state):
-            for key in known:
-                watch.step(done / repeats, "Resampling the test rows")
-                base = replicates[key, reference](counts)
-                for name in said:
-                    if name != reference:
-                        values[key, name].append(replicates[key, name](counts) - base)
-            done += len(counts)
-        point = {(key, name): known[key][0](y, said[name], **known[key][1]) for key, name in cells}
+        drawn = _drawn_differences(replicates, reference, resamples, repeats, watch or Watch())
+        on_data = {key: {name: _function(key)(y, p[name], **metrics[key]) for name in p} for key in metrics}
         return {
-            (key, name): _summary(
-                float(np.subtract(point[key, name], point[key, reference])), np.concatenate(found), level
-            )
-            for (key, name), found in values.items()
+            (key, name): _summary(float(np.subtract(on_data[key][name], on_data[key][reference])), values, level)
+            for (key, name), values in drawn.items()
         }
+
+
+def _drawn_differences(
+    replicates: Mapping[str, Mapping[str, Callable[[Array], Array]]],
+    reference: str,
+    resamples: Iterator[Array],
+    repeats: int,
+    watch: Watch,
+) -> dict[tuple[str, str], Array]:
+    """(metric, method) → its difference to the reference on each of the resamples, (repeats,)."""
+    values: dict[tuple[str, str], list[Array]] = {}
+    done = 0
+    for counts in resamples:
+        for key, methods in replicates.items():
+            watch.step(done / repeats, "Resampling the test rows")
+            base = methods[reference](counts)
+            for name, replicate in methods.items():
+                if name != reference:
+                    values.setdefault((key, name), []).append(replicate(counts) - base)
+        done += len(counts)
+    return {cell: np.concatenate(found) for cell, found in values.items()}
 
 
 def _function(metric: MetricLike) -> Callable[..., float]:

@@ -26,8 +26,19 @@ def expected_calibration_error(
 ) -> float:
     """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : their number · strategy : "uniform", equal width, or "quantile"
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    bins
+        Their number.
+    strategy
+        "uniform", equal width, or "quantile".
+    sample_weight
+        As for ``brier_score``; whole numbers only with quantile bins.
 
+    Examples
+    --------
     >>> round(expected_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)    # 2/3 · |0.5 − 0.62| + 1/3 · |1 − 0.92|
     0.107
     """
@@ -40,6 +51,13 @@ def maximum_calibration_error(
 ) -> float:
     """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
 
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        As for ``expected_calibration_error``.
+
+    Examples
+    --------
     >>> round(maximum_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)
     0.12
     """
@@ -55,6 +73,13 @@ def squared_ece(
     Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there, it is the
     probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
 
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        As for ``expected_calibration_error``.
+
+    Examples
+    --------
     >>> round(squared_ece([1, 0, 1], [0.61, 0.63, 0.92]), 4)                   # (0.12² + 0.08²) / 2
     0.0104
     """
@@ -66,13 +91,18 @@ def squared_ece(
 def true_calibration_error(posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
 
-    posterior, p : (n,) in [0, 1]. Only synthetic data have a posterior.
+    Parameters
+    ----------
+    posterior, p : (n,) in [0, 1]
+        Only synthetic data have a posterior.
 
+    Examples
+    --------
     >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
     0.02
     """
-    weights, truth, said = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
-    return mean((truth - said) ** 2, weights)
+    weights, truth, p = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
+    return mean((truth - p) ** 2, weights)
 
 
 def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -80,6 +110,13 @@ def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight
 
     In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be negative.
 
+    Parameters
+    ----------
+    y, p, posterior, sample_weight
+        (n,) each, as for ``brier_score`` and ``true_calibration_error``.
+
+    Examples
+    --------
     >>> round(excess_brier([1, 0], [1.0, 0.0], posterior=[0.5, 0.5]), 3)
     -0.25
     """
@@ -91,6 +128,14 @@ def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float
 
     0 when all predictions are equal, log2 n when all differ.
 
+    Parameters
+    ----------
+    p : (n,) in [0, 1]
+    sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> group_entropy([0.25, 0.25, 0.5, 0.75])
     1.5
     """
@@ -107,8 +152,14 @@ def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float
 class CalibrationLine:
     """logit P(Y = 1) = intercept + slope · logit p, by maximum likelihood.
 
-    slope : 1 is best; below 1 the probabilities are too extreme, above too timid · intercept : 0 is best
-    in_the_large : the intercept when the slope is held at 1; above 0 the probabilities are too low on average
+    Attributes
+    ----------
+    slope
+        1 is best; below 1 the probabilities are too extreme, above too timid.
+    intercept
+        0 is best.
+    in_the_large
+        The intercept when the slope is held at 1; above 0 the probabilities are too low on average.
     """
 
     slope: float
@@ -123,6 +174,13 @@ def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     exists and all three are NaN. Slope and intercept are also NaN for one class or for equal predictions; when a
     threshold on p separates the classes the slope is ±∞ and the intercept NaN. in_the_large is ±∞ for one class.
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> line = calibration_line([1, 1, 1, 0, 1, 0, 0, 0], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1])
     >>> round(line.slope, 6), abs(round(line.intercept, 6))        # 3 of 4 and 1 of 4: ln 3 / ln 9
     (0.5, 0.0)
@@ -163,7 +221,14 @@ def _logistic_line(x: Array, y: Array, weights: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class SpiegelhalterTest:
-    """statistic : standard normal under perfect calibration · pvalue : two-sided"""
+    """
+    Attributes
+    ----------
+    statistic
+        Standard normal under perfect calibration.
+    pvalue
+        Two-sided.
+    """
 
     statistic: float
     pvalue: float
@@ -175,6 +240,13 @@ def spiegelhalter_test(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is right
     (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a variance.
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> test = spiegelhalter_test([1, 1, 1, 0], [0.75, 0.75, 0.75, 0.75])      # 3 of 4, as predicted
     >>> abs(test.statistic), test.pvalue
     (0.0, 1.0)
@@ -198,12 +270,12 @@ def _filled_bins(
     placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy, weights)
     count = group_sums(placed.index, placed.count, weights=weights)
     filled = count > 0
-    ones, said = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
-    return count[filled], ones / count[filled], said / count[filled]
+    ones, total = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
+    return count[filled], ones / count[filled], total / count[filled]
 
 
 def _posterior_and_p(posterior: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
-    truth, said = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
-    checks.same_length(posterior=truth, p=said)
-    checks.not_empty(said, "p")
-    return truth, said
+    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
+    checks.same_length(posterior=truth, p=p)
+    checks.not_empty(p, "p")
+    return truth, p

@@ -28,9 +28,16 @@ LOSSES = ("brier", "log")
 class Murphy:
     """Brier score = reliability − resolution + uncertainty + within.
 
-    reliability : how far the bins' mean predictions are from their frequencies; 0 is best
-    resolution : how far the frequencies are from the overall one; large is good · uncertainty : f(1 − f) of the labels
-    within : what the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative
+    Attributes
+    ----------
+    reliability
+        How far the bins' mean predictions are from their frequencies; 0 is best.
+    resolution
+        How far the frequencies are from the overall one; large is good.
+    uncertainty
+        f(1 − f) of the labels.
+    within
+        What the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative.
     """
 
     reliability: float
@@ -45,8 +52,15 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_wei
     Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
     For several test folds pool the predictions first: bin noise does not average out.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · bins : K of the papers
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    bins
+        K of the papers.
 
+    Examples
+    --------
     >>> murphy_decomposition([1, 0], [0.75, 0.25])        # 0.25² − 0.5² + 0.25 = 0.0625
     Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
     """
@@ -67,9 +81,14 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_wei
 class Corp:
     """score = miscalibration − discrimination + uncertainty, none of them negative.
 
-    miscalibration : what isotonic recalibration of the predictions would save; 0 is best
-    discrimination : what the recalibrated predictions save over the overall frequency; large is good
-    uncertainty : the score of the overall frequency
+    Attributes
+    ----------
+    miscalibration
+        What isotonic recalibration of the predictions would save; 0 is best.
+    discrimination
+        What the recalibrated predictions save over the overall frequency; large is good.
+    uncertainty
+        The score of the overall frequency.
     """
 
     miscalibration: float
@@ -80,8 +99,15 @@ class Corp:
 def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None) -> Corp:
     """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · loss : "brier" or "log" (base e; miscalibration may then be ∞)
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    loss
+        "brier" or "log" (base e; miscalibration may then be ∞).
 
+    Examples
+    --------
     >>> corp_decomposition([0, 1, 1], [0.5, 0.5, 1.0])    # recalibrated: 1/2, 1/2, 1
     Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
     """
@@ -92,20 +118,26 @@ def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_w
     return Corp(mean(losses(y, p), weights) - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
-def chance_miscalibration(y: ArrayLike, p: ArrayLike) -> float:
+def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
 
     The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5 n^(−⅔)
     for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of consistency bands,
     Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000 rows, where one tells more.
 
-    y : (n,) of 0 and 1, of which only the number counts · p : (n,) in [0, 1]
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+        Their values do not enter.
+    p : (n,) in [0, 1]
 
+    Examples
+    --------
     >>> chance_miscalibration([1, 0], [1.0, 0.0]), chance_miscalibration([0, 1], [0.5, 0.5]) > 0
     (0.0, True)
     """
-    _, p = checks.labelled_probabilities(y, p)
-    p = np.sort(p)
+    weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    p = np.sort(p if weights is None else np.repeat(p, checks.whole_weights(weights, "Miscalibration by chance")))
     rng, repeats = np.random.default_rng(0), max(1, min(50, 50_000 // p.size))
     drawn = ((rng.random(p.size) < p).astype(np.int64) for _ in range(repeats))
     return float(np.mean([corp_decomposition(labels, p).miscalibration for labels in drawn]))
@@ -115,9 +147,20 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike) -> float:
 class LossDecomposition:
     """Expected loss = calibration + grouping + irreducible + remainder.
 
-    calibration : p against the mean posterior of its group · grouping : that mean against the posteriors themselves
-    irreducible : the loss of the posteriors · remainder : 0 for groups of identical predictions; for binned groups what
-    the spread of p inside them adds · groups : their number · corrected : whether the finite-group correction was made
+    Attributes
+    ----------
+    calibration
+        p against the mean posterior of its group.
+    grouping
+        That mean against the posteriors themselves.
+    irreducible
+        The loss of the posteriors.
+    remainder
+        0 for groups of identical predictions; for binned groups what the spread of p inside them adds.
+    groups
+        Their number.
+    corrected
+        Whether the finite-group correction was made.
     """
 
     calibration: float
@@ -141,14 +184,27 @@ def loss_decomposition(
 
     Brier: mean (p − c)², mean (c − π)², mean π(1 − π). Log (base e): mean KL(c‖p), mean KL(π‖c), mean H(π).
 
-    groups : None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
-    that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests) need: in
-    groups of one object calibration swallows grouping.
-    corrected : for Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
-    variance of its posteriors, divisor n − 1; a group of one object has none and stays). By default for binned groups.
+    Parameters
+    ----------
+    posterior, p : (n,) in [0, 1]
+    loss
+        "brier" or "log".
+    groups
+        None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
+        that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests)
+        need: in groups of one row calibration swallows grouping.
+    corrected
+        For Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
+        variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for binned
+        groups.
 
-    posterior, p : (n,) in [0, 1]. Raises InputError for anything else, and for the correction with the log loss.
+    Raises
+    ------
+    InputError
+        For other values, and for the correction with the log loss.
 
+    Examples
+    --------
     >>> loss_decomposition([0.25, 0.75, 1.0], [0.5, 0.5, 0.75]).grouping          # two of three are 1/4 from their mean
     0.0416...
     """
@@ -161,41 +217,56 @@ def loss_decomposition(
     elif corrected and loss == "log":
         raise checks.InputError("corrected must be False for the log loss: the correction is that of the Brier score.")
     weights, truth, p = checks.counted_rows(sample_weight, truth, p)
-    if groups is None:
-        index = np.unique(p, return_inverse=True)[1]
-    else:
-        checks.number(groups, "groups", low=1, integer=True)
-        index = np.unique(binned(p, groups, "quantile", weights).index, return_inverse=True)[1]
+    index = _groups_of(p, groups, weights)
     size = int(index.max()) + 1
-    share, c, mean_p = _group_means(index, size, truth, p, weights)
-    count = group_sums(index, size, weights=weights)
-    said = p if groups is None else mean_p[index]
-    center = c[index]
-
+    represented = p if groups is None else _group_means(index, size, truth, p, weights)[2][index]
     if loss == "brier":
-        calibration, grouping = mean((said - center) ** 2, weights), mean((center - truth) ** 2, weights)
-        irreducible = mean(truth * (1 - truth), weights)
+        terms = _brier_terms(index, truth, represented, weights, corrected)
         total = mean((p - truth) ** 2 + truth * (1 - truth), weights)
-        if corrected:
-            variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
-            moved = (share * variance / count).sum()
-            calibration, grouping = calibration - moved, grouping + moved
     else:
-        # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
-        center0 = (group_sums(index, size, 1 - truth, weights) / count)[index]
-        calibration = mean(rel_entr(center, said) + rel_entr(center0, 1 - said), weights)
-        grouping = mean(rel_entr(truth, center) + rel_entr(1 - truth, center0), weights)
-        irreducible = mean(entr(truth) + entr(1 - truth), weights)
+        terms = _log_terms(index, truth, represented, weights)
         total = -mean(xlogy(truth, p) + xlog1py(1 - truth, -p), weights)
+    remainder = 0.0 if groups is None else _difference(total, sum(terms))
+    calibration, grouping, irreducible = map(float, terms)
+    return LossDecomposition(calibration, grouping, irreducible, remainder, size, corrected)
 
-    remainder = 0.0 if groups is None else _difference(total, calibration + grouping + irreducible)
-    return LossDecomposition(float(calibration), float(grouping), float(irreducible), remainder, size, corrected)
+
+def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
+    """The group of each row, numbered from 0: of identical predictions, or of so many quantile bins of them."""
+    if groups is not None:
+        checks.number(groups, "groups", low=1, integer=True)
+        p = binned(p, groups, "quantile", weights).index
+    return np.unique(p, return_inverse=True)[1]
+
+
+def _brier_terms(index: Array, truth: Array, p: Array, weights: Array | None, corrected: bool) -> tuple[float, ...]:
+    """Calibration, grouping and irreducible loss where each row's prediction is p."""
+    size = int(index.max()) + 1
+    share, c, _ = _group_means(index, size, truth, p, weights)
+    center = c[index]
+    calibration, grouping = mean((p - center) ** 2, weights), mean((center - truth) ** 2, weights)
+    if corrected:
+        count = group_sums(index, size, weights=weights)
+        variance = group_sums(index, size, (truth - center) ** 2, weights) / np.maximum(count - 1, 1)
+        moved = (share * variance / count).sum()
+        calibration, grouping = calibration - moved, grouping + moved
+    return calibration, grouping, mean(truth * (1 - truth), weights)
+
+
+def _log_terms(index: Array, truth: Array, p: Array, weights: Array | None) -> tuple[float, ...]:
+    # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
+    _, c, c0 = (means[index] for means in _group_means(index, int(index.max()) + 1, truth, 1 - truth, weights))
+    return (
+        mean(rel_entr(c, p) + rel_entr(c0, 1 - p), weights),
+        mean(rel_entr(truth, c) + rel_entr(1 - truth, c0), weights),
+        mean(entr(truth) + entr(1 - truth), weights),
+    )
 
 
 def _group_means(
     index: Array, groups: int, first: Array, second: Array, weights: Array | None
 ) -> tuple[Array, Array, Array]:
-    """Share of the objects, and the means of two quantities, of each group; empty groups have share and means 0."""
+    """Share of the rows, and the means of two quantities, of each group; empty groups have share and means 0."""
     count = group_sums(index, groups, weights=weights)
     divisor = np.where(count > 0, count, 1)
     return (

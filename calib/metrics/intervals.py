@@ -23,10 +23,18 @@ ALLOWED_ERRORS = norm.ppf(0.975)
 
 @dataclass(frozen=True)
 class IntervalSummary:
-    """Means over objects.
+    """Means over rows.
 
-    lower, upper : mean ends, each pair sorted first · width : upper − lower · observed : frequency of the event
-    valid : whether observed lies in [lower, upper], sampling error allowed for
+    Attributes
+    ----------
+    lower, upper
+        Mean ends, each pair sorted first.
+    width
+        Upper − lower.
+    observed
+        Frequency of the event.
+    valid
+        Whether observed lies in [lower, upper], sampling error allowed for.
     """
 
     lower: float
@@ -43,7 +51,13 @@ class IntervalSummary:
 class IntervalBins:
     """One IntervalSummary a bin, as arrays (B,); NaN where a bin is empty. Descriptive: no theorem holds per bin.
 
-    edges : (B + 1,) · center : mean of what the bins were made of · count : objects in the bin
+    Attributes
+    ----------
+    edges : (B + 1,)
+    center
+        Mean of what the bins were made of.
+    count
+        Rows in the bin.
     """
 
     edges: Array
@@ -70,12 +84,27 @@ def interval_summary(
     """Mean interval against the observed frequency of class 1.
 
     ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean upper end,
-    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of objects and c that
-    of calibration objects. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
+    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of rows and c that
+    of calibration rows. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
     themselves then move more from one calibration set to the next than they are apart.
 
-    y : (m,) of 0 and 1 · intervals : (m, 2), p0 and p1 in either order. Raises InputError for anything else.
+    Parameters
+    ----------
+    y : (m,) of 0 and 1
+    intervals : (m, 2)
+        p0 and p1 in either order.
+    calibration_size
+        Number of calibration rows behind the intervals.
+    sample_weight
+        As for ``brier_score``.
 
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
     >>> interval_summary([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     IntervalSummary(lower=0.375, upper=0.625, width=0.25, observed=0.5, valid=True)
     """
@@ -98,8 +127,13 @@ def interval_bins(
 ) -> IntervalBins:
     """Mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
 
-    strategy : "quantile" for any score, "uniform" for probabilities.
+    Parameters
+    ----------
+    strategy
+        "quantile" for any score, "uniform" for probabilities.
 
+    Examples
+    --------
     >>> interval_bins([1, 0], [[0.5, 0.75], [0.5, 0.25]], by=[0.6, 0.3], bins=2, strategy="uniform").to_frame()
        left  right  center  count  lower  upper  width  observed
     0   0.0    0.5     0.3      1   0.25   0.50   0.25       0.0
@@ -124,6 +158,13 @@ def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:
     [p0, p1] when the label is 1, [1 − p1, 1 − p0] when it is 0 (eq. 5–6); 1 is predicted when p0 > 1 − p1, which is
     when each of the three merge rules gives a p above 0.5.
 
+    Parameters
+    ----------
+    intervals : (m, 2)
+        p0 and p1 in either order.
+
+    Examples
+    --------
     >>> labels, ends = predicted_label_intervals([[0.5, 0.75], [0.125, 0.25]])
     >>> labels, ends
     (array([1, 0]), array([[0.5  , 0.75 ],
@@ -143,8 +184,15 @@ def predicted_label_summary(
 ) -> IntervalSummary:
     """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
 
-    Table 4 of the forest paper, Table 7 of the trees paper. Arguments as for ``interval_summary``.
+    Table 4 of the forest paper, Table 7 of the trees paper.
 
+    Parameters
+    ----------
+    y, intervals, calibration_size, sample_weight
+        As for ``interval_summary``.
+
+    Examples
+    --------
     >>> predicted_label_summary([1, 1], [[0.5, 0.75], [0.125, 0.25]])
     IntervalSummary(lower=0.625, upper=0.8125, width=0.1875, observed=0.5, valid=True)
     """
@@ -154,7 +202,7 @@ def predicted_label_summary(
 
 
 def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean lower end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean lower end of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_lower([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.375
@@ -163,7 +211,7 @@ def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | No
 
 
 def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean upper end of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean upper end of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_upper([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.625
@@ -172,7 +220,7 @@ def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | No
 
 
 def mean_width(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels have no say in it.
+    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels do not enter it.
 
     >>> mean_width([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     0.25

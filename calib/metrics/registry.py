@@ -111,7 +111,7 @@ def spiegelhalter_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None 
 
 
 def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Group entropy in bits, in [0, log2 n]; the labels have no say in it.
+    """Group entropy in bits, in [0, log2 n]; the labels do not enter it.
 
     >>> entropy([0, 1, 1, 0], [0.25, 0.25, 0.5, 0.75])
     1.5

@@ -1,4 +1,4 @@
-"""What single predictions cost: each score is the mean of one loss per object.
+"""What single predictions cost: each score is the mean of one loss a row.
 
 Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2 eq. 4.11
 of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk & Petej 2014),
@@ -21,12 +21,12 @@ from calib.kernel.checks import Array
 
 
 def squared_errors(y: Array, p: Array) -> Array:
-    """(p − y)² of each object."""
+    """(p − y)² of each row."""
     return (p - y) ** 2
 
 
 def log_losses(y: Array, p: Array) -> Array:
-    """−ln of the probability given to the label that came, of each object; ∞ where that was 0."""
+    """−ln of the probability given to the label that came, of each row; ∞ where that was 0."""
     return 0.0 - (xlogy(y, p) + xlog1py(1 - y, -p))
 
 
@@ -36,7 +36,7 @@ def hits(y: Array, p: Array) -> Array:
 
 
 def optimism(y: Array, p: Array) -> Array:
-    """Probability of the predicted label minus its hit, of each object."""
+    """Probability of the predicted label minus its hit, of each row."""
     return np.maximum(p, 1 - p) - hits(y, p)
 
 
@@ -48,9 +48,20 @@ def mean(values: Array, weights: Array | None) -> float:
 def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Mean of (p − y)², in [0, 1], the one-class convention; 0 is best.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · sample_weight : (n,) not negative; whole numbers are repeated rows, here
-    and for every metric. Raises InputError for anything else.
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    sample_weight : (n,)
+        Not negative. Whole numbers are repeated rows, here and for every metric.
 
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
     >>> round(brier_score([1, 0], [0.8, 0.4]), 3)     # (0.04 + 0.16) / 2
     0.1
     """
@@ -60,13 +71,20 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
 def _mean_loss(
     loss: Callable[[Array, Array], Array], y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 ) -> float:
-    weights, labels, said = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    return mean(loss(labels, said), weights)
+    weights, labels, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    return mean(loss(labels, p), weights)
 
 
 def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> round(rmse([1, 0], [0.4, 0.8]), 3)            # √((0.36 + 0.64) / 2)
     0.707
     """
@@ -78,8 +96,22 @@ def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: Ar
 
     A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named so).
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · base : of the logarithm, above 1. Raises InputError for anything else.
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    base
+        Of the logarithm, above 1.
+    sample_weight
+        As for ``brier_score``.
 
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
     >>> log_loss([1, 0], [0.25, 0.75], base=2)        # each label had a probability of 1/4
     2.0
     >>> log_loss([1, 0], [0.0, 0.5])
@@ -94,6 +126,13 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 
     A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> round(log_loss_clipped([1], [0.0]), 2)
     36.04
     """
@@ -103,8 +142,15 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 
 
 def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Share of objects whose predicted label, 1 when p > 0.5, is right.
+    """Share of rows whose predicted label, 1 when p > 0.5, is right.
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
     0.6666666666666666
     """
@@ -112,10 +158,17 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
 
 
 def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Probability that an object of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
+    """Probability that a row of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
 
     NaN when y holds one class only: there is no pair to compare.
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> auc([0, 1, 1], [0.3, 0.3, 0.9])               # one tie and one pair in order
     0.75
     """
@@ -133,6 +186,13 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = N
 
     Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table 3).
 
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> round(accuracy_gap([1, 0], [0.9, 0.7]), 3)    # claims 0.8 on average, is right half the time
     0.3
     """

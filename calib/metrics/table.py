@@ -1,4 +1,4 @@
-"""Every metric of every method on the same test objects, as one table."""
+"""Every metric of every method on the same test rows, as one table."""
 
 from __future__ import annotations
 
@@ -44,11 +44,21 @@ def metric_table(
 ) -> pd.DataFrame:
     """One row a method, one column a metric.
 
-    predictions : method → Predictions · bins, strategy : of the binned metrics · posterior : (m,), true P(Y = 1 | x)
-    metrics : keys of METRICS; by default the everyday ones, those on the posterior only where it is given
+    Parameters
+    ----------
+    predictions
+        Method → Predictions.
+    bins, strategy
+        Of the binned metrics.
+    posterior : (m,)
+        True P(Y = 1 | x).
+    metrics
+        Keys of METRICS; by default the everyday ones, those on the posterior only where it is given.
 
-    >>> said = Predictions(np.array([1, 0]), np.array([0.75, 0.25]))
-    >>> metric_table({"none": said}, metrics=["accuracy", "brier", "width"])
+    Examples
+    --------
+    >>> predictions = Predictions(np.array([1, 0]), np.array([0.75, 0.25]))
+    >>> metric_table({"none": predictions}, metrics=["accuracy", "brier", "width"])
           accuracy   brier  width
     none       1.0  0.0625    NaN
     """
@@ -58,8 +68,7 @@ def metric_table(
         chosen = [METRICS[checks.choice(key, METRICS, "metrics")] for key in metrics]
     columns = {
         metric.key: [
-            metric_value(metric, said, bins=bins, strategy=strategy, posterior=posterior)
-            for said in predictions.values()
+            metric_value(metric, one, bins=bins, strategy=strategy, posterior=posterior) for one in predictions.values()
         ]
         for metric in chosen
     }

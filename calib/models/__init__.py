@@ -14,7 +14,7 @@ from calib.models import (
     tuned,
 )
 from calib.models.base import ModelEntry, check_model, class_one_score, gives_probability
-from calib.models.calibrated_tree import TreeNode, leaf_table, tree_nodes
+from calib.models.calibrated_tree import TreeNode, tree_nodes
 from calib.models.given import GivenScores
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import ProbabilityTree
@@ -79,7 +79,6 @@ __all__ = [
     "TunedForest",
     "class_one_score",
     "gives_probability",
-    "leaf_table",
     "register",
     "tree_nodes",
 ]

@@ -21,11 +21,20 @@ from calib.kernel.registry import check_named
 class ModelEntry:
     """One model of the registry.
 
-    key, label : its name in a Recipe and for people · help : one sentence on when to take it
-    make : the function called with one keyword a setting and ``random_state``; it returns an unfitted classifier
-    parameters : the settings, with type, range, default and a line of help
-    score : "probability" (numbers in [0, 1]) or "margin" (any real number, such as a distance from a boundary)
-    bagged : whether out-of-bag scores exist
+    Parameters
+    ----------
+    key, label
+        Its name in a Recipe and for people.
+    help
+        One sentence on when to take it.
+    make
+        The function called with one keyword a setting and ``random_state``; it returns an unfitted classifier.
+    parameters
+        The settings, with type, range, default and a line of help.
+    score
+        "probability" (numbers in [0, 1]) or "margin" (any real number, such as a distance from a boundary).
+    bagged
+        Whether out-of-bag scores exist.
     """
 
     key: str
@@ -39,7 +48,10 @@ class ModelEntry:
     def build(self, params: Mapping[str, Any] | None = None, random_state: int | None = None) -> BaseEstimator:
         """An unfitted classifier; what ``params`` leaves out takes its default.
 
-        Raises InputError for an unknown setting or a value out of range, naming what is allowed.
+        Raises
+        ------
+        InputError
+            For an unknown setting or a value out of range, naming what is allowed.
         """
         values = settings(params or {}, self.parameters, self.label)
         return self.make(**values, random_state=random_state)
@@ -62,7 +74,10 @@ def check_model(entry: Any) -> None:
 def gives_probability(estimator: BaseEstimator) -> bool:
     """Whether the score of class 1 is a probability (``predict_proba``) and not a margin (``decision_function``).
 
-    Raises InputError for an estimator that has neither.
+    Raises
+    ------
+    InputError
+        For an estimator that has neither.
     """
     if hasattr(estimator, "predict_proba"):
         return True
@@ -77,6 +92,15 @@ def gives_probability(estimator: BaseEstimator) -> bool:
 def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     """The score of class 1, shape (n,): ``predict_proba`` where the classifier has it, else ``decision_function``.
 
+    Parameters
+    ----------
+    estimator
+        A fitted classifier.
+    X
+        Its rows.
+
+    Examples
+    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> model = GaussianNB().fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
     >>> class_one_score(model, [[2.0]])

@@ -1,6 +1,6 @@
 """A calibrated tree is a fixed, readable model: every leaf carries its rule, its label and its interval.
 
-All objects in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
+All rows in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
 (Johansson, Löfström, Boström 2019, §3.1).
 """
 
@@ -11,24 +11,37 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from calib.kernel.checks import InputError
 from calib.models.leaves import parents
 from calib.models.probability_tree import ProbabilityTree
 
-Saying = Callable[[int, float, float], str]
+Wording = Callable[[int, float, float], str]
 
 
 @dataclass(frozen=True)
 class TreeNode:
     """One node, as it would be drawn.
 
-    number, parent : in the tree's own numbering, the root 0 with parent −1 · depth : the root's is 0
-    condition : what leads here from the parent ("" for the root) · rule : all conditions from the root, shortened
-    n : training objects · label : the class that p predicts · score : the tree's own probability of class 1
-    p0, p1, p : the calibrator's pair and probability at that score; None where it gives none
+    Attributes
+    ----------
+    number, parent
+        In the tree's own numbering, the root 0 with parent −1.
+    depth
+        The root's is 0.
+    condition
+        What leads here from the parent ("" for the root).
+    rule
+        All conditions from the root, shortened.
+    n
+        Training rows.
+    label
+        The class that p predicts.
+    score
+        The tree's own probability of class 1.
+    p0, p1, p
+        The calibrator's pair and probability at that score; None where it gives none.
     """
 
     number: int
@@ -46,13 +59,21 @@ class TreeNode:
 
 
 def tree_nodes(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
+    tree: ProbabilityTree,
+    calibrator: Any = None,
+    feature_names: Sequence[str] | None = None,
+    say: Wording | None = None,
 ) -> tuple[TreeNode, ...]:
-    """Every node of a fitted tree with what a fitted calibrator says of it, in the tree's own order.
+    """Every node of a fitted tree with what a fitted calibrator makes of it, in the tree's own order.
 
-    calibrator : fitted on scores of this tree; without one, p is the tree's own score
-    feature_names : (d,) names for the rules; by default those seen in ``fit``, or x0, x1, …
-    say : (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers
+    Parameters
+    ----------
+    calibrator
+        Fitted on scores of this tree; without one, p is the tree's own score.
+    feature_names
+        (d,) names for the rules; by default those seen in ``fit``, or x0, x1, ….
+    say
+        (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers.
     """
     check_is_fitted(tree)
     grown, score = tree.tree_, tree.node_probability_
@@ -96,26 +117,6 @@ def tree_nodes(
     return tuple(nodes)
 
 
-def leaf_table(
-    tree: ProbabilityTree, calibrator: Any = None, feature_names: Sequence[str] | None = None, say: Saying | None = None
-) -> pd.DataFrame:
-    """One row a leaf, by rising score: rule, n, label, score, p0, p1, p; the index is the leaf's node number.
-
-    >>> from calib.models import ProbabilityTree
-    >>> tree = ProbabilityTree(leaf="laplace").fit([[1], [2], [3]], [0, 0, 1])
-    >>> leaf_table(tree)[["rule", "n", "label", "score"]]
-             rule  n  label     score
-    leaf
-    1    x0 ≤ 2.5  2      0  0.250000
-    2    x0 > 2.5  1      1  0.666667
-    """
-    leaves = [node for node in tree_nodes(tree, calibrator, feature_names, say) if node.leaf]
-    columns = ["rule", "n", "label", "score", "p0", "p1", "p"]
-    index = pd.Index([node.number for node in leaves], name="leaf")
-    table = pd.DataFrame({name: [getattr(node, name) for node in leaves] for name in columns}, index=index)
-    return table.astype({"p0": float, "p1": float}).sort_values(["score", "n"], kind="stable")
-
-
 def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:
     if given is None:
         return list(getattr(tree, "feature_names_in_", [f"x{i}" for i in range(tree.n_features_in_)]))
@@ -124,7 +125,7 @@ def _names(tree: ProbabilityTree, given: Sequence[str] | None) -> list[str]:
     return list(given)
 
 
-def _numbers(names: Sequence[str]) -> Saying:
+def _numbers(names: Sequence[str]) -> Wording:
     def say(feature: int, low: float, high: float) -> str:
         name = names[feature]
         if np.isinf(low):

@@ -32,10 +32,15 @@ def _margin(self: GivenScores) -> bool:
 class GivenScores(ClassifierMixin, BaseEstimator):
     """Hands on the column ``score`` of a data frame (the first column where None).
 
-    probability : whether the scores are probabilities, else margins; None: if all those seen by ``fit`` lie in [0, 1]
-
     Nothing is learned from the labels, so that every row may calibrate.
 
+    Parameters
+    ----------
+    probability
+        Whether the scores are probabilities, else margins; None: if all those seen by ``fit`` lie in [0, 1].
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"theirs": [0.2, 0.9]})
     >>> GivenScores("theirs").fit(table, [0, 1]).predict_proba(table)
     array([[0.8, 0.2],

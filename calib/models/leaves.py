@@ -1,10 +1,10 @@
-"""From the objects in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
+"""From the rows in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
 
-With n objects in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n + m)``
+With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n + m)``
 (Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½). Curtailment (Zadrozny and Elkan 2001)
-climbs from a leaf to the first ancestor with at least v objects and uses that node instead.
+climbs from a leaf to the first ancestor with at least v rows and uses that node instead.
 
-In a forest's tree the objects are those of its bootstrap sample, counted as often as they were drawn; with sample or
+In a forest's tree the rows are those of its bootstrap sample, counted as often as they were drawn; with sample or
 class weights, n is a sum of weights.
 """
 
@@ -31,7 +31,7 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
 
-    ``tree_.value`` holds fractions since scikit-learn 1.3. Where objects are counted, products that are whole numbers
+    ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole numbers
     but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal. Sums of weights are
     rounded themselves: there n_1 is only kept from exceeding n.
     """
@@ -51,7 +51,7 @@ def parents(tree: Any) -> np.ndarray:
 
 
 def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
-    """For every node the first of itself and its ancestors with at least v objects; itself where there is none.
+    """For every node the first of itself and its ancestors with at least v rows; itself where there is none.
 
     start : the answer for a smaller v, from which the climb goes on (int array (nodes,)).
     """
@@ -69,9 +69,9 @@ def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
 def node_probabilities(
     tree: Any, leaf: str = "frequency", curtail: int = 0, m: float = 2.0, prior: float | None = None
 ) -> np.ndarray:
-    """Probability of class 1 for objects that end in each node of a fitted ``tree_``; float array (nodes,).
+    """Probability of class 1 for rows that end in each node of a fitted ``tree_``; float array (nodes,).
 
-    prior : of class 1 in the m-estimate; None takes the share of class 1 among the tree's training objects.
+    prior : of class 1 in the m-estimate; None takes the share of class 1 among the tree's training rows.
     """
     ones, n = class_counts(tree)
     if leaf == "frequency":

@@ -1,4 +1,4 @@
-"""Votes of the trees that did not see an object: the out-of-bag scores of any bagged ensemble, tree by tree.
+"""Votes of the trees that did not see a row: the out-of-bag scores of any bagged ensemble, tree by tree.
 
 Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. Works for
 scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
@@ -41,12 +41,12 @@ def refuse_without_bagging(model: Any) -> None:
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
             f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "
-            "saw every object. Set bootstrap=True, or choose the placement split or cv."
+            "saw every row. Set bootstrap=True, or choose the placement split or cv."
         )
 
 
 def in_bag(ensemble: Any) -> np.ndarray:
-    """Whether each training object is in each tree's sample, bool (n, n_trees), one tree's column contiguous."""
+    """Whether each training row is in each tree's sample, bool (n, n_trees), one tree's column contiguous."""
     samples = ensemble.estimators_samples_
     bag = np.zeros((len(samples), ensemble._n_samples), dtype=bool)
     for row, drawn in zip(bag, samples, strict=True):
@@ -96,7 +96,7 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row of X over the trees for which training object ``reference[row]`` is out of bag, (m,).
+    """Mean vote for each row of X over the trees for which training row ``reference[row]`` is out of bag, (m,).
 
     NaN where there is no such tree. A running sum, tree by tree, over only the rows a tree has a vote on.
     """

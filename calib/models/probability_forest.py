@@ -1,6 +1,6 @@
 """A forest of probability estimation trees: scikit-learn's trees, leaves and votes by choice, out-of-bag scores.
 
-Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). An object's out-of-bag score is
+Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). A row's out-of-bag score is
 the mean vote of the trees whose bootstrap sample does not hold it (Johansson et al. 2019, §3.2).
 """
 
@@ -61,7 +61,7 @@ class ProbabilityForest(RandomForestClassifier):
     >>> forest.tree_scores([[0.0], [7.0]])
     array([[0., 0., 0., 0., 0.],
            [1., 1., 1., 1., 1.]])
-    >>> forest.oob_scores()    # every one of the five trees saw the fourth object
+    >>> forest.oob_scores()    # every one of the five trees saw the fourth row
     array([ 0.,  0.,  0., nan,  0.,  1.,  1.,  1.])
     """
 
@@ -186,12 +186,12 @@ class ProbabilityForest(RandomForestClassifier):
         return np.column_stack([1 - p, p])
 
     def in_bag(self) -> np.ndarray:
-        """Whether each training object is in each tree's bootstrap sample, bool (n, n_trees)."""
+        """Whether each training row is in each tree's bootstrap sample, bool (n, n_trees)."""
         check_is_fitted(self)
         return in_bag(self)
 
     def oob_scores(self) -> np.ndarray:
-        """Mean vote of the trees that did not see the object, (n,); NaN for an object that every tree saw.
+        """Mean vote of the trees that did not see the row, (n,); NaN for a row that every tree saw.
 
         A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where bootstrap=False.
         """

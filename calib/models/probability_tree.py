@@ -40,14 +40,14 @@ class ProbabilityTree(DecisionTreeClassifier):
     """Exactly scikit-learn's DecisionTreeClassifier, with estimates of the leaves by choice. Two classes.
 
     The other parameters are scikit-learn's; the same parameters and random_state grow the same tree.
-    ``node_probability_`` (nodes,) is the probability of class 1 for objects that end in each node.
+    ``node_probability_`` (nodes,) is the probability of class 1 for rows that end in each node.
 
     Parameters
     ----------
     leaf
         "frequency" n_1/n (scikit-learn's own), "laplace" (n_1 + 1)/(n + 2), or "m" (n_1 + m·prior)/(n + m).
     curtail
-        Climb to the first ancestor with at least this many training objects; 0 or 1 stays in the leaf.
+        Climb to the first ancestor with at least this many training rows; 0 or 1 stays in the leaf.
     m, prior
         Of the m-estimate; prior None is the share of class 1 in the training set.
 
@@ -56,7 +56,7 @@ class ProbabilityTree(DecisionTreeClassifier):
     >>> X, y = [[0], [0], [0], [1]], [0, 0, 1, 1]
     >>> ProbabilityTree(leaf="laplace").fit(X, y).predict_proba([[0], [1]])[:, 1]    # (1 + 1)/(3 + 2), (1 + 1)/(1 + 2)
     array([0.4       , 0.66666667])
-    >>> ProbabilityTree(curtail=2).fit(X, y).predict_proba([[1]])[:, 1]              # one object: back to the root, 2/4
+    >>> ProbabilityTree(curtail=2).fit(X, y).predict_proba([[1]])[:, 1]              # one row: back to the root, 2/4
     array([0.5])
     """
 

@@ -55,7 +55,7 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         refuse_other_than_two_classes(self, len(classes))
         if counts.min() < checks.number(self.cv, "cv", 2, integer=True):
             raise InputError(
-                f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} objects: "
+                f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} rows: "
                 "use fewer folds (cv) or more rows."
             )
         folds = list(StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y))

@@ -1,4 +1,4 @@
-"""Placements by key: which scores calibrate, and which model scores a new object."""
+"""Placements by key: which scores calibrate, and which model scores a new row."""
 
 from types import MappingProxyType
 

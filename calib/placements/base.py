@@ -1,6 +1,6 @@
-"""A placement says which scores a calibrator is fitted on, and which model scores a new object.
+"""A placement says which scores a calibrator is fitted on, and which model scores a new row.
 
-``fit`` trains the base model (the expensive part, once); ``score`` scores new objects (once for any number of
+``fit`` trains the base model (the expensive part, once); ``score`` scores new rows (once for any number of
 calibrators); ``calibrate`` fits a calibrator on the calibration scores and ``predict`` applies it, both cheap.
 """
 
@@ -32,12 +32,12 @@ from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """New objects, scored: float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
+    """Scores of new rows, float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
 
     Parameters
     ----------
     reference
-        For out-of-bag, int array (m,): position in the calibration set of the object z_r left out for each.
+        For out-of-bag, int array (m,): position in the calibration set of the row z_r left out for each.
     by_fold
         For cross-calibration, float array (folds, m): the scores of each fold's own model.
     refits
@@ -72,7 +72,7 @@ LIGHT = ("estimator", "classes", "probability", "decides", "notes", "random_stat
 class Placement(ABC):
     """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
 
-    After ``fit``: ``model`` (the fitted estimator that scores new objects), ``scores``, ``y``, ``index`` (calibration
+    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index`` (calibration
     scores, labels 0/1 and row positions in X), ``classes`` (the two labels; class 1 is the later in sorted order),
     ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a decision function) and
     ``notes`` (sentences on what was left out).
@@ -134,7 +134,7 @@ class Placement(ABC):
         """Set ``model``, ``scores`` and ``index``; y is coded 0/1."""
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
-        """Score new objects: the expensive part of predicting, once for all calibrators."""
+        """Score new rows: the expensive part of predicting, once for all calibrators."""
         return Scored(class_one_score(self.model, X), X)
 
     def with_model(self, model: BaseEstimator) -> Self:
@@ -167,19 +167,19 @@ class Placement(ABC):
         return self._clone(calibrator).fit(self._input(calibrator), self.y)
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
-        """What a calibrator that ``calibrate`` returned says of scored objects."""
+        """The answers of a calibrator that ``calibrate`` returned to scored rows."""
         if not fitted.gives_interval:
             return Outcome(fitted.predict(self._test_input(fitted, tests)))
         return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
-        """Where the pair that a fitted Venn–Abers gives to scored object ``j`` comes from, one a calibration set."""
+        """Where the pair that a fitted Venn–Abers gives to scored row ``j`` comes from, one a calibration set."""
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
 
     @staticmethod
-    def fits(cv: int, objects: int) -> int:
-        """How many times the model is fitted, with ``cv`` folds and for ``objects`` new objects."""
+    def fits(cv: int, n: int) -> int:
+        """How many times the model is fitted, with ``cv`` folds and for ``n`` new rows."""
         return 1
 
     def _train(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
@@ -213,9 +213,9 @@ class Placement(ABC):
 
     @property
     def tree_scores(self) -> np.ndarray:
-        """Votes of every tree for the calibration objects, (n, n_trees), for the rank calibrator."""
+        """Votes of every tree for the calibration rows, (n, n_trees), for the rank calibrator."""
         raise InputError(
-            f"The placement {self.key!r} has no scores of single trees on objects they did not see. "
+            f"The placement {self.key!r} has no scores of single trees on rows they did not see. "
             "Choose the placement split or oob for the rank calibrator."
         )
 

@@ -37,8 +37,15 @@ class FoldCalibrators:
 class CrossFit(Placement):
     """Stratified shuffled folds: one model a fold for the calibration scores (n,), and one on all rows.
 
-    Pairs of the folds are merged as ``merge_folds`` says. Raises InputError for fewer rows of a class than folds.
+    Pairs of the folds are merged as ``merge_folds`` says.
 
+    Raises
+    ------
+    InputError
+        For fewer rows of a class than folds.
+
+    Examples
+    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
     >>> placed = CrossFit().fit(GaussianNB(), X, y, cv=3, random_state=0)
@@ -93,7 +100,7 @@ class CrossFit(Placement):
         return tuple(c.explain(scores[j]) for c, scores in zip(fitted.folds, tests.by_fold, strict=True))
 
     @staticmethod
-    def fits(cv: int, objects: int) -> int:
+    def fits(cv: int, n: int) -> int:
         return cv + 1
 
 

@@ -1,4 +1,4 @@
-"""Full (transductive) prediction: the model is refitted with (x, 0) and with (x, 1) for every new object x.
+"""Full (transductive) prediction: the model is refitted with (x, 0) and with (x, 1) for every new row x.
 
 Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …, z_l, (x, y)
 and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the calibrator ``venn`` this is
@@ -24,10 +24,10 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 
 class Full(Placement):
-    """Two refits for every new object; the pair may cross (p0 > p1) and is kept as it is.
+    """Two refits for every new row; the pair may cross (p0 > p1) and is kept as it is.
 
     ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
-    memorises its training objects (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators
+    memorises its training rows (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators
     without a pair.
 
     >>> from sklearn.dummy import DummyClassifier
@@ -39,8 +39,8 @@ class Full(Placement):
     """
 
     key = "full"
-    label = "Full (refit for every object)"
-    help = "Valid without a calibration set, at the price of two model fits for every new object."
+    label = "Full (refit for every row)"
+    help = "Valid without a calibration set, at the price of two model fits for every new row."
     fit_share = 0.02
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
@@ -49,7 +49,7 @@ class Full(Placement):
         self._X = X
         if self.scores[y == 1].min() > self.scores[y == 0].max():
             self.notes = (
-                f"{type(last_step(self.model)).__name__} separates its own training objects without a mistake: a model "
+                f"{type(last_step(self.model)).__name__} separates its own training rows without a mistake: a model "
                 "that memorises them gives intervals near [0, 1] with the full placement. Choose a simpler one.",
             )
 
@@ -58,10 +58,10 @@ class Full(Placement):
         watch = watch or Watch()
         scores = class_one_score(self.model, X)
         refits = np.empty((len(scores), 2, len(self.y) + 1))
-        for j in watch.loop(range(len(scores)), "objects"):
+        for j in watch.loop(range(len(scores)), "rows"):
             extended = _append(self._X, rows(X, [j]))
             for label in (0, 1):
-                watch.step(j / len(scores), "objects")
+                watch.step(j / len(scores), "rows")
                 model, _ = self._train(extended, np.append(self.y, label), Watch(cancel=watch.cancel))
                 refits[j, label] = class_one_score(model, extended)
         return Scored(scores, X, refits=refits)
@@ -95,8 +95,8 @@ class Full(Placement):
         return (Explanation(float(tests.scores[j]), zero, one, p),)
 
     @staticmethod
-    def fits(cv: int, objects: int) -> int:
-        return 1 + 2 * objects
+    def fits(cv: int, n: int) -> int:
+        return 1 + 2 * n
 
 
 def _append(X: Any, row: Any) -> Any:

@@ -1,8 +1,8 @@
 """Out-of-bag calibration: every row trains and calibrates, scored by the trees that did not see it.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new object is
-scored by the trees for which a randomly drawn training object z_r is out of bag, and z_r leaves the calibration set
-(eq. 10–11): only so are new and calibration objects treated alike. The shorter way, scoring with the whole ensemble
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new row is
+scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r leaves the calibration set
+(eq. 10–11): only so are new and calibration rows treated alike. The shorter way, scoring with the whole ensemble
 (Shaker and Hüllermeier 2025), is a placement of its own.
 """
 
@@ -32,13 +32,20 @@ from calib.placements.row_hash import row_hash
 
 
 class OutOfBag(Placement):
-    """Out-of-bag scores calibrate; each new object has its own drawn z_r, whose out-of-bag trees score it.
+    """Out-of-bag scores calibrate; each new row has its own drawn z_r, whose out-of-bag trees score it.
 
     r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as given, since
-    preprocessing may round differently in another batch. An object that every tree saw has no out-of-bag score: it is
-    left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once
-    on all out-of-bag scores. Raises InputError for an estimator without bagging.
+    preprocessing may round differently in another batch. A row that every tree saw has no out-of-bag score: it is left
+    out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once on
+    all out-of-bag scores.
 
+    Raises
+    ------
+    InputError
+        For an estimator without bagging.
+
+    Examples
+    --------
     >>> from calib.models import ProbabilityForest
     >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     >>> placed = OutOfBag().fit(ProbabilityForest(20, random_state=0), X, y, random_state=0)
@@ -64,15 +71,15 @@ class OutOfBag(Placement):
         missing = len(y) - len(self.index)
         if missing == len(y):
             raise InputError(
-                f"No object is out of bag for any of the {bag.shape[1]} trees. Use more trees, or the placement split."
+                f"No row is out of bag for any of the {bag.shape[1]} trees. Use more trees, or the placement split."
             )
         if missing:
             self.notes = (
-                f"{missing} of {len(y)} training objects are in every one of the {bag.shape[1]} trees' samples: they "
+                f"{missing} of {len(y)} training rows are in every one of the {bag.shape[1]} trees' samples: they "
                 "have no out-of-bag score and do not calibrate. More trees would leave none.",
             )
         self.scores = scores[self.index]
-        self.bag = bag.T[:, self.index].T  # one row a calibration object, one tree's column contiguous
+        self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
 
     def with_model(self, model: BaseEstimator) -> Self:
         other = super().with_model(model)
@@ -84,7 +91,7 @@ class OutOfBag(Placement):
         return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
 
     def reference(self, X: Any) -> np.ndarray:
-        """For each row of X the position in the calibration set of the object z_r drawn for it, int (m,)."""
+        """For each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
         return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
@@ -106,10 +113,10 @@ class OutOfBag(Placement):
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:
-        """Borda scores (Shaker and Hüllermeier 2025, eq. 13) among the calibration objects out of bag for each tree.
+        """Borda scores (Shaker and Hüllermeier 2025, eq. 13) among the calibration rows out of bag for each tree.
 
         The share of them with a smaller vote, ties ½, averaged over the trees that score the row; X None stands for
-        the calibration objects themselves.
+        the calibration rows themselves.
         """
         calibration = voting_matrix(self.ensemble, self._matrix)[self.index]
         rows = calibration if X is None else voting_matrix(self.ensemble, before_last_step(self.model, X))
@@ -130,9 +137,9 @@ class OutOfBag(Placement):
 
 
 class OutOfBagWhole(OutOfBag):
-    """Out-of-bag scores calibrate, and the whole ensemble scores new objects: simpler, and no longer exchangeable.
+    """Out-of-bag scores calibrate, and the whole ensemble scores new rows: simpler, and no longer exchangeable.
 
-    The full ensemble is better than the sub-ensembles that scored the calibration objects (Johansson et al. 2019,
+    The full ensemble is better than the sub-ensembles that scored the calibration rows (Johansson et al. 2019,
     §3.2), so that the answers tend to be too careful.
 
     >>> from calib.models import ProbabilityForest
@@ -144,7 +151,7 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = "As out of bag, but all trees score a new object: not exactly valid, often a little sharper."
+    help = "As out of bag, but all trees score a new row: not exactly valid, often a little sharper."
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

@@ -17,8 +17,14 @@ class Split(Placement):
     """A stratified share ``calibration_size`` of the rows gives the calibration scores.
 
     A model that was trained elsewhere (given scores, a FrozenEstimator) needs no training rows: all rows calibrate.
-    Raises InputError where a part would have no row of a class.
 
+    Raises
+    ------
+    InputError
+        Where a part would have no row of a class.
+
+    Examples
+    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = np.arange(12.0)[:, None], np.repeat([0, 1], 6)
     >>> placed = Split().fit(GaussianNB(), X, y, calibration_size=1 / 3, random_state=0)

@@ -17,7 +17,7 @@ from calib.kernel.records import Dataset, Parameter
 
 
 class KnownDistribution(ABC):
-    """Two classes of n/2 objects each, drawn from densities that are known, so that the posterior is known too."""
+    """Two classes of n/2 rows each, drawn from densities that are known, so that the posterior is known too."""
 
     label: ClassVar[str]
 
@@ -32,7 +32,7 @@ class KnownDistribution(ABC):
 
     @abstractmethod
     def draw(self, n: int, label: int, rng: np.random.Generator) -> Array:
-        """n objects of one class, shape (n, d)."""
+        """n rows of one class, shape (n, d)."""
 
     def posterior(self, X: Any) -> Array:
         """P(Y = 1 | x) of each row by Bayes' rule with equal priors, shape (n,), computed from log densities.

@@ -26,14 +26,14 @@ PURE_LEAVES: Numbers = (3.5, 8.5, 9.5)
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """What a partition of the line into leaves says of each point, and what it costs.
+    """What a partition of the line into leaves predicts for each point, and what it costs.
 
     Parameters
     ----------
     leaf, group
         Int arrays (n,); a group is the union of the leaves with the same prediction.
     p
-        Float array (n,), the share of class 1 among the leaf's training objects.
+        Float array (n,), the share of class 1 among the leaf's training rows.
     calibrated
         Float array (n,), the mean posterior of the point's group.
     calibration, grouping, irreducible
@@ -86,7 +86,7 @@ class Partitions:
 
 @dataclass(frozen=True)
 class FiniteExample:
-    """n equally likely points ``x`` with their posteriors, and m labelled training objects among them.
+    """n equally likely points ``x`` with their posteriors, and m labelled training rows among them.
 
     >>> example = FiniteExample()
     >>> for cuts in (ONE_LEAF, ONE_SPLIT, PURE_LEAVES):
@@ -103,14 +103,18 @@ class FiniteExample:
     train_y: tuple[int, ...] = (0, 0, 0, 1, 1, 0, 1, 1)
 
     def partition(self, cuts: Sequence[float]) -> Partition:
-        """Leaves between the cuts, each predicting its training objects' share of class 1.
+        """Leaves between the cuts, each predicting its training rows' share of class 1.
 
-        A leaf without training objects predicts the share of class 1 among all. Raises InputError for cuts that are not
-        finite.
+        A leaf without training rows predicts the share of class 1 among all.
+
+        Raises
+        ------
+        InputError
+            For cuts that are not finite.
         """
         edges = np.unique(checks.score_vector(cuts, "cuts"))
         leaf, train_leaf = (np.searchsorted(edges, at, side="right") for at in (self.x, self.train_x))
-        p, c, *losses = (values[0] for values in self._judged(leaf[None], train_leaf[None]))
+        p, c, *losses = (values[0] for values in self._decomposed(leaf[None], train_leaf[None]))
         group = np.unique(p, return_inverse=True)[1]
         return Partition(tuple(edges.tolist()), leaf, group, p, c, *map(float, losses))
 
@@ -121,9 +125,9 @@ class FiniteExample:
         cuts = (np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps))) & 1
         leaves = np.pad(np.cumsum(cuts, axis=1), ((0, 0), (1, 0)))  # number of the leaf after so many gaps
         leaf, train_leaf = (leaves[:, np.searchsorted(gaps, at, side="right")] for at in (self.x, self.train_x))
-        return Partitions(cuts.astype(bool), *self._judged(leaf, train_leaf))
+        return Partitions(cuts.astype(bool), *self._decomposed(leaf, train_leaf))
 
-    def _judged(self, leaf: Array, train_leaf: Array) -> tuple[Array, ...]:
+    def _decomposed(self, leaf: Array, train_leaf: Array) -> tuple[Array, ...]:
         """Of k partitions p and c, (k, n), and CL, GL and IL, (k,); ``leaf`` (k, n), ``train_leaf`` (k, m)."""
         k, most, y = len(leaf), int(max(leaf.max(), train_leaf.max())) + 1, np.array(self.train_y)
         place = (train_leaf + most * np.arange(k)[:, None]).ravel()

@@ -1,4 +1,4 @@
-"""From the same distribution to no overlap in equal steps: what calibration has to do changes along the way.
+"""From the same distribution to no overlap in equal steps: what calibration has to do changes on the way.
 
 Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance; then a
 constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is 5.72.
@@ -26,6 +26,19 @@ def overlap_path(
     The constants grow in equal steps, and the distances with their squares: with the variances σ² that both classes
     share, the constant c gives c² Σ(1/σ²) / 8.
 
+    Parameters
+    ----------
+    d
+        Number of features.
+    steps
+        Number of pairs, at least 2.
+    max_distance
+        The last pair's Bhattacharyya distance.
+    random_state
+        A seed or a numpy Generator.
+
+    Examples
+    --------
     >>> [round(pair.bhattacharyya(), 2) for pair in overlap_path(2, steps=5, random_state=0)]
     [0.0, 0.36, 1.43, 3.22, 5.72]
     """

@@ -166,7 +166,7 @@ def test_one_class_is_answered_or_refused_by_name(key, label):
     y = np.full(len(y), label)
     if key not in ANSWER_ONE_CLASS:
         with pytest.raises(
-            InputError, match=rf"{CALIBRATORS[key].label} needs objects of both classes.*only class {label}"
+            InputError, match=rf"{CALIBRATORS[key].label} needs rows of both classes.*only class {label}"
         ):
             CALIBRATORS[key]().fit(scores, y)
         return
@@ -285,7 +285,7 @@ def test_a_class_of_weight_zero_is_no_class(key):
         weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=y).predict(new)
         np.testing.assert_allclose(weighted, CALIBRATORS[key]().fit(scores[y == 1], y[y == 1]).predict(new), atol=1e-9)
     else:
-        with pytest.raises(InputError, match="objects of both classes.*only class 1"):
+        with pytest.raises(InputError, match="rows of both classes.*only class 1"):
             CALIBRATORS[key]().fit(scores, y, sample_weight=y)
 
 

@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from calib.calibrators import Isotonic
 from tests import exact
 
-objects = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=1, max_size=12)
+rows = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 1)), min_size=1, max_size=12)
 
 
 def expected_at(distinct, fit, score, between):
@@ -26,7 +26,7 @@ def expected_at(distinct, fit, score, between):
 
 
 @pytest.mark.parametrize("between", ["linear", "step", "nearest"])
-@given(objects)
+@given(rows)
 def test_values_on_between_and_beyond_scores_are_the_definition(between, data):
     scores, y = ([float(value) for value in column] for column in zip(*data, strict=True))
     distinct, means, weights = exact.labelled(scores, [int(label) for label in y])
@@ -61,7 +61,7 @@ def test_nearest_takes_the_lower_of_two_equally_near():
     assert isotonic.predict([1.25, 1.5, np.nextafter(1.5, 2)]).tolist() == [0, 0, 1]
 
 
-@given(objects)
+@given(rows)
 def test_dummy_objects_are_two_more_objects_at_the_ends(data):
     scores, y = zip(*data, strict=True)
     added = Isotonic(between="step").fit([-100, *scores, 100], [1, *y, 0]).predict(scores)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from calib.calibrators import PPA
 
-objects = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=40)
+rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=40)
 
 
 def adjusted(p, r):
@@ -15,7 +15,7 @@ def adjusted(p, r):
     return (1 - r) * p + r * q
 
 
-@given(objects)
+@given(rows)
 def test_constant_r_is_the_least_brier_score(data):
     p, y = np.array([i / 20 for i, _ in data]), np.array([label for _, label in data])
     ppa = PPA().fit(p, y)
@@ -24,7 +24,7 @@ def test_constant_r_is_the_least_brier_score(data):
     assert ((ppa.predict(p) - y) ** 2).mean() <= best.fun + 1e-12
 
 
-@given(objects)
+@given(rows)
 def test_the_predicted_label_never_changes(data):
     p, y = np.array([i / 20 for i, _ in data]), np.array([label for _, label in data])
     for variant in ("constant", "sigmoid"):

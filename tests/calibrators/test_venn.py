@@ -7,7 +7,7 @@ from calib.calibrators import Venn
 from calib.kernel.binning import binned, edge_index
 from calib.kernel.checks import InputError
 
-objects = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=30)
+rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=30)
 
 
 def category_of(venn, fitted, score):
@@ -21,7 +21,7 @@ def category_of(venn, fitted, score):
 
 @pytest.mark.parametrize("taxonomy", ["label", "uniform", "quantile"])
 @pytest.mark.parametrize("leave_out", [False, True])
-@given(objects)
+@given(rows)
 def test_pair_is_the_category_counted_with_each_label(taxonomy, leave_out, data):
     scores, y = np.array([i / 20 for i, _ in data]), np.array([label for _, label in data])
     venn = Venn(taxonomy=taxonomy, bins=4).fit(scores, y)

@@ -172,7 +172,7 @@ def test_large_sets_agree_with_fits_at_sampled_scores(kind):
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_bridges_that_span_many_pools(label):
-    """Sixty pools whose values rise so slowly that one more object joins a dozen of them."""
+    """Sixty pools whose values rise so slowly that one more row joins a dozen of them."""
     sizes = 1000 - np.arange(60)
     scores = np.repeat(np.arange(60.0), sizes)
     y = (np.concatenate([np.arange(size) for size in sizes]) < 10).astype(int)

@@ -10,8 +10,9 @@ from calib.data import prepare, read_table, validate
 from calib.data.columns import inspect
 from calib.data.leakage import NEARLY, leaks
 from calib.data.typed import typed_frame
-from tests.data.test_shared_sets import SETS, SOURCES, STATED
+from tests import shared
 
+STATED = shared.data_sets()
 RNG = np.random.default_rng(0)
 
 
@@ -103,11 +104,9 @@ def test_a_very_good_honest_column_is_seldom_suspected():
     assert alarms <= 20
 
 
-@pytest.mark.parametrize("name", STATED or [None])
+@pytest.mark.parametrize("name", STATED)
 def test_of_the_real_sets_only_the_one_with_its_sisters_as_columns_is_suspected(name):
     """SPF: the label is "other faults", and the six named faults are columns of 0 and 1."""
-    if name is None:
-        pytest.skip(f"{SOURCES} is not here")
-    frame = read_table(SETS / f"{name}.csv")
+    frame = read_table(shared.path(f"datasets/{name}.csv"))
     said = [p.column for p in validate(frame, "target", STATED[name]["positive_class"]) if "classes apart" in p.message]
     assert said == (["V28, V29, V30, V31, V32 and V33"] if name == "SPF" else [])

@@ -69,7 +69,7 @@ def test_lengths_are_named():
 
 
 def test_one_class_is_refused_with_those_who_can_answer():
-    with pytest.raises(InputError, match=r"Platt needs.*only class 1 \(2 objects\).*Venn–Abers"):
+    with pytest.raises(InputError, match=r"Platt needs.*only class 1 \(2 rows\).*Venn–Abers"):
         checks.both_classes(np.array([1, 1]), "Platt")
 
 

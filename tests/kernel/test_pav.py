@@ -69,8 +69,8 @@ def test_zeros_of_both_signs_are_one_score():
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=20))
-def test_pooled_ties_are_sums_over_equal_scores(objects):
-    scores, y, weights = (np.array(column, dtype=float) for column in zip(*objects, strict=True))
+def test_pooled_ties_are_sums_over_equal_scores(rows):
+    scores, y, weights = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     if not weights.any():
         return
     tied = pool_ties(scores, y.astype(int), weights)

@@ -34,7 +34,7 @@ from .cases import decimals, labelled, random_case
 
 
 def gaps_by_definition(y, p, bins):
-    """(objects, |frequency − mean p|) of each filled bin [b/B, (b + 1)/B), the last one closed; exact."""
+    """(rows, |frequency − mean p|) of each filled bin [b/B, (b + 1)/B), the last one closed; exact."""
     found = []
     for b in range(bins):
         low, high = Fraction(b, bins), Fraction(b + 1, bins)

@@ -56,7 +56,7 @@ def test_exact_probabilities_are_called_invalid_once_in_twenty():
 
 
 def test_narrow_intervals_of_a_small_calibration_set_are_valid_once_its_size_is_known():
-    """A Venn predictor with one category of 200 objects: [k/201, (k + 1)/201], on 2000 test objects."""
+    """A Venn predictor with one category of 200 rows: [k/201, (k + 1)/201], on 2000 test rows."""
     rng = np.random.default_rng(1)
     knowing, not_knowing = [], []
     for _ in range(1000):

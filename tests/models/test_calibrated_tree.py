@@ -9,11 +9,18 @@ from sklearn.datasets import make_classification
 
 from calib.calibrators import Platt, VennAbers
 from calib.kernel.checks import InputError
-from calib.models import ProbabilityTree, leaf_table, tree_nodes
+from calib.models import ProbabilityTree, tree_nodes
 
 X, Y = make_classification(300, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 TREE = ProbabilityTree(max_depth=4, leaf="laplace", random_state=0).fit(X[:200], Y[:200])
 VA = VennAbers().fit(TREE.predict_proba(X[200:])[:, 1], Y[200:])
+
+
+def leaf_table(*args, **options):
+    """The leaves by rising score, one row each under its node's number."""
+    leaves = sorted((node for node in tree_nodes(*args, **options) if node.leaf), key=lambda node: node.score)
+    table = pd.DataFrame([vars(node) for node in leaves]).set_index("number")
+    return table.astype({"p0": float, "p1": float})
 
 
 def holds(rule, row):
@@ -23,13 +30,13 @@ def holds(rule, row):
     return eval(rule.replace("≤", "<="), {f"x{i}": value for i, value in enumerate(row)})
 
 
-def test_every_object_satisfies_the_rule_of_its_leaf_and_no_other():
+def test_every_row_satisfies_the_rule_of_its_leaf_and_no_other():
     table, leaves = leaf_table(TREE), TREE.apply(X)
     for row, leaf in zip(X[:100], leaves[:100], strict=True):
         assert [number for number, rule in table["rule"].items() if holds(rule, row)] == [leaf]
 
 
-def test_n_counts_the_training_objects_and_all_leaves_hold_all():
+def test_n_counts_the_training_rows_and_all_leaves_hold_all():
     table, leaves = leaf_table(TREE), TREE.apply(X[:200])
     assert table["n"].to_dict() == {leaf: int((leaves == leaf).sum()) for leaf in table.index}
     assert table["n"].sum() == 200

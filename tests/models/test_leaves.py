@@ -1,4 +1,4 @@
-"""Counts, estimates and curtailment of nodes against counting the training objects that pass through them."""
+"""Counts, estimates and curtailment of nodes against counting the training rows that pass through them."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ def grown(n=150, seed=0, weights=None, **params):
 
 
 def passing(tree, X):
-    """For every node the positions of the objects whose path holds it, by scikit-learn's own decision path."""
+    """For every node the positions of the rows whose path holds it, by scikit-learn's own decision path."""
     return [np.flatnonzero(column) for column in tree.decision_path(X).toarray().T]
 
 
@@ -28,17 +28,17 @@ def passing(tree, X):
 def test_counts_are_those_of_the_objects_that_pass_through_each_node(params):
     tree, X, y = grown(**params)
     ones, n = class_counts(tree.tree_)
-    for node, objects in enumerate(passing(tree, X)):
-        assert (ones[node], n[node]) == (y[objects].sum(), len(objects))
+    for node, rows in enumerate(passing(tree, X)):
+        assert (ones[node], n[node]) == (y[rows].sum(), len(rows))
 
 
 def test_counts_are_weighted_by_sample_weights():
     weights = np.random.default_rng(0).choice([0.25, 0.5, 3.0], 150)
     tree, X, y = grown(weights=weights)
     ones, n = class_counts(tree.tree_)
-    for node, objects in enumerate(passing(tree, X)):
-        assert ones[node] == pytest.approx((weights * y)[objects].sum())
-        assert n[node] == pytest.approx(weights[objects].sum())
+    for node, rows in enumerate(passing(tree, X)):
+        assert ones[node] == pytest.approx((weights * y)[rows].sum())
+        assert n[node] == pytest.approx(weights[rows].sum())
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_estimates_are_exact_fractions_of_counts(leaf, estimate):
     tree, X, y = grown(min_samples_leaf=4)
     p = node_probabilities(tree.tree_, leaf, m=5)
     share = Fraction(int(y.sum()), len(y))
-    for node, objects in enumerate(passing(tree, X)):
-        exact = estimate(Fraction(int(y[objects].sum())), len(objects), share)
+    for node, rows in enumerate(passing(tree, X)):
+        exact = estimate(Fraction(int(y[rows].sum())), len(rows), share)
         assert p[node] == pytest.approx(float(exact), rel=1e-15)
 
 

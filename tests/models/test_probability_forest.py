@@ -24,7 +24,7 @@ SETTINGS = [
 ]
 
 
-# As with scikit-learn's own forest: a weight changes what is drawn, and is not the same as repeating the object.
+# As with scikit-learn's own forest: a weight changes what is drawn, and is not the same as repeating the row.
 @parametrize_with_checks(
     [ProbabilityForest(5)],
     expected_failed_checks=lambda _: {
@@ -117,7 +117,7 @@ def test_laplace_leaves_count_the_bootstrap_sample():
 
 
 def by_definition(forest, X):
-    """Out-of-bag scores object by object: its own row through every tree that did not draw it."""
+    """Out-of-bag scores row by row: through every tree that did not draw it."""
     scores = np.full(len(X), np.nan)
     for i, row in enumerate(X):
         votes = [

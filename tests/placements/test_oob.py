@@ -1,4 +1,4 @@
-"""Out-of-bag calibration against equations 10–11 of the 2019 paper, object by object."""
+"""Out-of-bag calibration against equations 10–11 of the 2019 paper, row by row."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ FEW_TREES = ProbabilityForest(7, max_depth=4, leaf="laplace", random_state=0)
 
 
 class ByDefinition:
-    """The out-of-bag predictor as the paper writes it: one object, one tree at a time."""
+    """The out-of-bag predictor as the paper writes it: one row, one tree at a time."""
 
     def __init__(self, forest, X, y):
         self.forest, self.X, self.y = forest, X, y
@@ -90,7 +90,7 @@ def test_whole_ensemble_scores_with_every_tree_and_leaves_nothing_out():
 
 
 def borda(placed, votes, free, own, trees):
-    """Mean over trees of the share of calibration objects, out of bag for the tree, with smaller votes; ties ½."""
+    """Mean over trees of the share of calibration rows, out of bag for the tree, with smaller votes; ties ½."""
     shares = []
     for t in trees:
         others = votes[free[:, t], t]
@@ -116,7 +116,7 @@ def test_objects_that_every_tree_saw_are_left_out_counted_and_never_drawn():
     missing = np.flatnonzero(np.isnan(placed.model.oob_scores()))
     assert len(missing) > 10
     assert not set(missing) & set(placed.index)
-    assert placed.notes[0].startswith(f"{len(missing)} of 150 training objects")
+    assert placed.notes[0].startswith(f"{len(missing)} of 150 training rows")
     many = np.random.default_rng(0).normal(size=(2000, 5))
     assert not set(missing) & set(placed.index[placed.reference(many)])
     assert np.isfinite(placed.score(many).scores).all()
@@ -175,8 +175,8 @@ def test_an_estimator_without_bagging_is_refused_before_it_is_fitted():
 
 
 def test_one_tree_that_sees_everything_has_no_out_of_bag_objects():
-    with pytest.raises(InputError, match="No object is out of bag for any of the 1 trees"):
-        # A sample of 3000 draws from 6 objects holds all of them.
+    with pytest.raises(InputError, match="No row is out of bag for any of the 1 trees"):
+        # A sample of 3000 draws from 6 rows holds all of them.
         PLACEMENTS["oob"]().fit(ProbabilityForest(1, max_samples=3000, random_state=0), X[:6], [0, 1, 0, 1, 0, 1])
 
 

@@ -1,4 +1,4 @@
-"""The hash that draws reference objects: by a row's values, whatever holds them, and as even as chance."""
+"""The hash that draws reference rows: by a row's values, whatever holds them, and as even as chance."""
 
 import numpy as np
 import pandas as pd
