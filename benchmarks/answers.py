@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -70,13 +69,13 @@ def deciding() -> list[float]:
 
 def cutting() -> list[float]:
     line = " ".join(f"{i}:{i / 13:.3f}:{i % 2}" for i in range(13))
-    at = page("learn_finite_example", learn=json.dumps({"finite.guess": "skip", "finite.line": line}))
+    at = page("learn_finite_example", **{"finite.guess": "skip", "finite.line": line})
     return [seconds(at.pills(key="cuts").set_value([cut]).run) for cut in range(5)]
 
 
 def colouring() -> list[float]:
     at = go(with_predictions(334_000), "explore_venn_abers")
-    changes = (at.segmented_control(key="color").set_value(value) for value in ("width", "score", "label"))
+    changes = (at.segmented_control(key="venn_abers.color").set_value(value) for value in ("width", "score", "label"))
     return [seconds(change.run) for change in changes]
 
 

@@ -20,10 +20,10 @@ import pandas as pd
 from calib.data import guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
-from calib.experiments.base import read
 from calib.export import experiment_html, report_html, run_experiment, safe_csv
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.declared import read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe, plugin_problems
@@ -82,7 +82,8 @@ def _on_file(recipe: Recipe, path: Path) -> tuple[Recipe, Dataset]:
         raise InputError(f"target: set it in the Recipe to the label column; candidates are {', '.join(likely)}.")
     if target not in (recipe.target, "target"):
         print(f"note: the label is taken to be {target!r}; name another as target in the Recipe.", file=sys.stderr)
-    recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=(), target=target)
+    read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
+    recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
     uploads = {digest(content): frame}
     dataset = load(recipe, uploads)
     for problem in problems(recipe, *load_frame(recipe, uploads)):

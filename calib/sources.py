@@ -62,13 +62,13 @@ Uploads = Mapping[str, pd.DataFrame | TableFile]
 
 
 def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
-    """(table, target, positive class) of a Recipe's data, before anything is made of it but what ``table`` says.
+    """(table, target, positive class) of a Recipe's data, before anything is made of it but what ``data_params`` say.
 
     uploads : digest → table of the files at hand. Raises DataError where the file is not among them, or was read in
     another way than the Recipe says.
     """
     frame, target, positive = _as_read(recipe, uploads)
-    options = dict(recipe.table)
+    options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
     if target is not None and (merge or drop):
         frame, notes = tidy_labels(frame, target, merge, drop)
@@ -99,10 +99,10 @@ def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None
 def reading(recipe: Recipe) -> dict[str, Any]:
     """What the Recipe says of how a file is read: the arguments of ``read_table`` beside content and name.
 
-    >>> reading(Recipe(table={"header": 4, "merge_labels": True}))
+    >>> reading(Recipe(data_params={"header": 4, "merge_labels": True}))
     {'header': 4}
     """
-    return {name: value for name, value in recipe.table if name in ("sheet", "header")}
+    return {name: value for name, value in recipe.data_params if name in ("sheet", "header")}
 
 
 def _uploaded(recipe: Recipe, given: pd.DataFrame | TableFile) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def _uploaded(recipe: Recipe, given: pd.DataFrame | TableFile) -> pd.DataFrame:
         return given.read(**asked)
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
-            said = f"table.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
+            said = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
             raise DataError(said, f"Read the file again: read_table(…, {name}={value!r}).")
     return given
 
@@ -132,7 +132,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
-        made = prepare_predictions(frame, target, positive, dict(recipe.table).get("scores"))
+        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"))
     else:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep)
     return replace(made, notes=(*frame.attrs.get("notes", ()), *made.notes))
@@ -145,5 +145,5 @@ def _candidates(frame: pd.DataFrame) -> str:
 
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
     """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
-    scores = dict(recipe.table).get("scores", ())
+    scores = dict(recipe.data_params).get("scores", ())
     return validate(frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores)

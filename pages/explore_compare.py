@@ -10,7 +10,7 @@ recipe = frame.open_page("pages/explore_compare.py")
 compare.keep(recipe)
 results = compare.results(compare.compared(recipe), recipe)
 if results:
-    compare.show(results)
+    compare.show(results, recipe)
     st.header("Take along", anchor=False)
     compare.everything(results)
     compare.calibrator(results)

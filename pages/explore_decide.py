@@ -15,7 +15,7 @@ if not evaluation.predictions:
     st.info("Nothing to decide by: choose a calibrator in the sidebar that can answer here.")
     st.stop()
 
-decided = decision.decide(evaluation)
+decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 decide.headline(decided)
 chart.show("costs", decided)
 chart.show("net_benefit", decided)

@@ -15,7 +15,7 @@ if not evaluation.predictions:
     st.stop()
 
 top = st.container()
-wide = evaluation.recipe.layout == "side"
+wide = recipe.setting("reliability.layout") == "side"
 picture, words = st.columns([0.64, 0.36], gap="large") if not wide else (st.container(), st.container())
 with picture:
     reliability.diagram(evaluation)

@@ -17,7 +17,7 @@ with pairs:
         "pairs",
         evaluation,
         calibrator=method,
-        color=evaluation.recipe.color,
+        color=recipe.setting("venn_abers.color"),
         row=row,
         on_click=venn_abers.choose_row,
         hint="Click a mark to explain one of its rows.",

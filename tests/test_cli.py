@@ -237,7 +237,7 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     y = rng.integers(0, 2, 200)
     table = pd.DataFrame({"x": rng.normal(size=200), "after": y + rng.normal(0, 0.01, 200), "target": y})
     (tmp_path / "t.csv").write_text("All of 2020\n" + table.to_csv(index=False))
-    recipe = RECIPE.replace(table={"header": 2})
+    recipe = RECIPE.replace(data_params={"header": 2})
     assert run(tmp_path, recipe=recipe, data="t.csv") == 0
     said = capsys.readouterr().err
     assert "warning: after: Alone tells the classes apart (AUC 1.00)" in said

@@ -13,7 +13,7 @@ from calib.__main__ import main
 from calib.experiments import EXPERIMENTS
 from calib.export import run_experiment, safe_csv
 from calib.figures import FIGURES, LIGHT
-from tests.pages.app import faults, page
+from tests.pages.app import faults, page, query
 
 ROOT = Path(__file__).parents[1]
 
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
 
     learn = {f"{key}.{name}": value for name, value in settings.items()}
     learn |= {f"{experiment.page}.part": key, f"{key}.guess": "skip"}
-    at = page(f"learn_{experiment.page}", learn=json.dumps(learn), seed=str(seed))
+    at = page(f"learn_{experiment.page}", **query(learn), seed=str(seed))
     assert faults(at) == []
     assert on_page(at) == traces
 

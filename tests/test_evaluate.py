@@ -219,7 +219,7 @@ def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, 
     monkeypatch.setattr(
         chain, "metric_value", lambda metric, *a, **k: asked.append(metric.key) or real(metric, *a, **k)
     )
-    same = evaluation.with_view(SMALL.replace(band="confidence", selection=("none:0:0.5",)))
+    same = evaluation.with_view(SMALL.replace(band="confidence", **{"reliability.selection": ("none:0:0.5",)}))
     pd.testing.assert_frame_equal(same.metrics, everything)
     assert set(asked) <= {"tce"}  # a mean against the posterior, of which the predictions know nothing
     asked.clear()

@@ -1,6 +1,8 @@
 """A Recipe round-trips through every form and refuses, by name, what it does not know."""
 
 import dataclasses
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -8,9 +10,11 @@ from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import PARTS, Recipe
+from pages.ui import frame
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 
@@ -18,7 +22,7 @@ RECIPES = st.builds(
     Recipe,
     data=TEXT,
     target=st.none() | TEXT,
-    table=st.fixed_dictionaries(
+    data_params=st.fixed_dictionaries(
         {},
         optional={
             "sheet": TEXT,
@@ -38,13 +42,21 @@ RECIPES = st.builds(
     merge=st.sampled_from(["log", "square", "midpoint"]),
     bins=st.integers(2, 100),
     binning=st.sampled_from(["uniform", "quantile"]),
-    beside=st.lists(st.sampled_from(list(PLACEMENTS)), unique=True).map(tuple),
-    row=st.none() | st.integers(1, 10**9),
-    metric=st.sampled_from(["brier", "ece", "auc"]),
-    depths=st.lists(st.sampled_from(["1", "7", "100", "max"]), unique=True).map(tuple),
-    node=st.none() | st.integers(0, 10**6),
-    lesson=st.sampled_from([None, "deep_trees:3"]),
-    presenter=st.booleans(),
+    settings=st.fixed_dictionaries(
+        {},
+        optional={
+            "venn_abers.beside": st.lists(st.sampled_from(list(PLACEMENTS)), unique=True).map(tuple),
+            "venn_abers.row": st.none() | st.integers(1, 10**9),
+            "trees.metric": st.sampled_from(["brier", "ece", "auc"]),
+            "trees.depths": st.lists(st.sampled_from(["1", "7", "100", "max"]), unique=True).map(tuple),
+            "trees.node": st.none() | st.integers(0, 10**6),
+            "reliability.group": TEXT,
+            "reliability.selection": st.sampled_from([(), ("none:0.0:0.5",), ("none:0.0:0.1", "platt:0.25:0.75")]),
+            "reliability.all_metrics": st.booleans(),
+            "theorem.objects": st.sampled_from([5, 10, 20]),
+            "nowhere.text": TEXT,
+        },
+    ),
 )
 
 
@@ -84,20 +96,26 @@ def test_another_model_starts_from_its_own_defaults():
         ({"calibration_size": float("nan")}, "calibration_size"),
         ({"seed": -1}, "seed"),
         ({"seed": True}, "seed"),
-        ({"table": {"row": 3}}, "table.*'row'.*header"),
-        ({"table": {"header": -1}}, r"table\.header"),
-        ({"table": {"merge_labels": "yes"}}, r"table\.merge_labels"),
-        ({"table": {"drop_labels": "unknown"}}, r"table\.drop_labels.*list"),
+        ({"data_params": {"row": 3}}, "data_params.*'row'.*header"),
+        ({"data_params": {"header": -1}}, r"data_params\.header"),
+        ({"data_params": {"merge_labels": "yes"}}, r"data_params\.merge_labels"),
+        ({"data_params": {"drop_labels": "unknown"}}, r"data_params\.drop_labels.*list"),
         ({"bins": 10.0}, "bins.*whole"),
         ({"binning": "fancy"}, "binning.*uniform.*quantile"),
         ({"merge": "mean"}, "merge.*log"),
-        ({"interval": "platt"}, "interval.*venn_abers"),
-        ({"beside": ("split", "sideways")}, "beside.*split.*sideways"),
-        ({"row": 0}, "row.*whole number"),
-        ({"row": "first"}, "row.*whole number"),
-        ({"lesson": "deep_trees"}, "lesson.*name:1"),
-        ({"lesson": "deep_trees:0"}, "lesson.*name:1"),
-        ({"presenter": 1}, "presenter.*true or false"),
+        ({"settings": {"venn_abers.interval": "platt"}}, r"venn_abers\.interval.*venn_abers"),
+        ({"settings": {"venn_abers.beside": ("split", "sideways")}}, r"venn_abers\.beside.*split.*sideways"),
+        ({"settings": {"venn_abers.row": 0}}, r"venn_abers\.row.*whole number"),
+        ({"settings": {"trees.row": "first"}}, r"trees\.row.*whole number"),
+        ({"settings": {"trees.depths": ("0",)}}, r"trees\.depths.*from 1 to 100 or 'max'"),
+        ({"settings": {"trees.node": -1}}, r"trees\.node"),
+        ({"settings": {"trees.colour": "red"}}, r"trees\.colour.*trees\.depth"),
+        ({"settings": {"depth": 3}}, r"'depth'.*page\.setting"),
+        ({"settings": {"reliability.selection": ("none:0.5:0.2",)}}, r"reliability\.selection.*low < high"),
+        ({"settings": {"reliability.selection": "none:0:1"}}, r"reliability\.selection.*list"),
+        ({"settings": {"reliability.all_metrics": 1}}, r"reliability\.all_metrics"),
+        ({"settings": {"decide.cost_miss": 0}}, r"decide\.cost_miss.*0\.001"),
+        ({"settings": {"compared.metric": "colour"}}, r"compared\.metric.*brier"),
     ],
 )
 def test_what_is_out_of_range_is_refused_by_name(change, words):
@@ -105,7 +123,9 @@ def test_what_is_out_of_range_is_refused_by_name(change, words):
         Recipe(**change)
 
 
-@pytest.mark.parametrize("query", [{"bins": "many"}, {"bims": "5"}, {"params": "{"}, {"bins": "1"}, {"presenter": "1"}])
+@pytest.mark.parametrize(
+    "query", [{"bins": "many"}, {"bims": "5"}, {"params": "{"}, {"bins": "1"}, {"trees.depth": "x"}, {"settings": "{}"}]
+)
 def test_a_broken_link_is_refused_by_the_name_of_the_field(query):
     with pytest.raises(InputError, match=next(iter(query))):
         Recipe.from_query(query)
@@ -130,3 +150,53 @@ def test_every_field_has_a_part_a_check_and_a_line_of_help():
         assert spec.metadata["part"] in PARTS
         assert callable(spec.metadata["check"])
         assert spec.metadata["help"].endswith(".")
+
+
+def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the_app():
+    fields = {spec.name for spec in dataclasses.fields(Recipe)}
+    assert len(fields) <= 26
+    declared = {name.partition(".")[2] for name in SETTINGS if name.partition(".")[0] in EXPLORE}
+    assert declared & fields == set()
+    assert fields.isdisjoint({"lesson", "step", "presenter"})
+
+
+EXPLORE = {page.key for page in frame.PAGES["Explore"]} | {"compared"}
+
+
+def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_default():
+    names = [name for name in SETTINGS if name.partition(".")[0] in EXPLORE - {"compare"}]
+    assert {"reliability.all_metrics", "reliability.group_diagrams", "venn_abers.fold", "compared.metric"} <= set(names)
+    for name in names:
+        assert Recipe(settings={name: SETTINGS[name].default}).to_query() == {}
+        other = {
+            "boolean": lambda p: not p.default,
+            "choice": lambda p: next(c for c in (p.choices() if callable(p.choices) else p.choices) if c != p.default),
+            "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",)}.get(p.name, ("oob",)),
+            "text": lambda p: "a,b",
+            "integer": lambda p: 7,
+            "number": lambda p: 7.5,
+        }[SETTINGS[name].kind](SETTINGS[name])
+        recipe = Recipe(settings={name: other})
+        assert list(recipe.to_query()) == [name]
+        assert Recipe.from_query(recipe.to_query()) == recipe
+        assert recipe.setting(name) == getattr(recipe.page(name.partition(".")[0]), name.partition(".")[2]) == other
+
+
+def test_single_settings_are_replaced_by_their_dotted_names():
+    recipe = Recipe(settings={"trees.depth": 5}, options={"isotonic.between": "nearest"})
+    changed = recipe.replace(**{"trees.row": 3, "options.venn.bins": 7, "params.n_estimators": 9}, bins=5)
+    assert changed.settings == (("trees.depth", 5), ("trees.row", 3))
+    assert dict(changed.options) == {"isotonic.between": "nearest", "venn.bins": 7}
+    assert dict(changed.params) == {"n_estimators": 9}
+    assert changed.replace(**{"trees.depth": SETTINGS["trees.depth"].default}).settings == (("trees.row", 3),)
+
+
+def test_where_no_page_is_loaded_the_settings_of_pages_are_carried_as_they_are():
+    program = """
+from calib.recipe import Recipe
+recipe = Recipe(settings={"trees.depths": ["1", "max"], "trees.row": 3, "reliability.group": "3"})
+assert Recipe.from_query(recipe.to_query()) == recipe == Recipe.from_json(recipe.to_json())
+print(recipe.to_query())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "'trees.row': '3'" in done.stdout

@@ -147,7 +147,7 @@ def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
     recipe = Recipe(
         data=f"upload:{key}",
         target="bought",
-        table={"header": 3, "merge_labels": True, "drop_labels": ["unknown"]},
+        data_params={"header": 3, "merge_labels": True, "drop_labels": ["unknown"]},
     )
     by_file = load(recipe, {key: TableFile("messy.csv", MESSY)})
     by_table = load(recipe, {key: read_table(MESSY, "messy.csv")})
@@ -162,8 +162,8 @@ def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
 
 def test_a_table_read_in_another_way_is_refused_with_the_remedy():
     key = digest(MESSY)
-    with pytest.raises(DataError, match=r"table.header is 4.*read_table\(…, header=4\)"):
-        load(Recipe(data=f"upload:{key}", target="0", table={"header": 4}), {key: read_table(MESSY, "messy.csv")})
+    with pytest.raises(DataError, match=r"data_params.header is 4.*read_table\(…, header=4\)"):
+        load(Recipe(data=f"upload:{key}", target="0", data_params={"header": 4}), {key: read_table(MESSY, "messy.csv")})
 
 
 def test_remarks_on_how_a_file_was_read_stand_among_the_notes():
@@ -178,4 +178,4 @@ def test_chosen_scores_are_the_scores():
     table = pd.DataFrame({"y": [0, 1] * 20, "p": [0.2, 0.7] * 20, "age": [20, 30] * 20})
     recipe = upload(target="y", content="predictions")
     assert list(load(recipe, {KEY: table}).X) == ["p"]
-    assert list(load(recipe.replace(table={"scores": ["age"]}), {KEY: table}).X) == ["age"]
+    assert list(load(recipe.replace(data_params={"scores": ["age"]}), {KEY: table}).X) == ["age"]

@@ -19,11 +19,11 @@ from scipy.stats import beta, binom
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, binned, group_sums
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.recipe import BANDS
 
 Array = np.ndarray
 
 INTERVALS = ("wilson", "clopper_pearson")
-BANDS = ("none", "consistency", "confidence")
 
 FINE = 1000  # groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
 

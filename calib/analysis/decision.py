@@ -19,11 +19,14 @@ import pandas as pd
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
+from calib.kernel import checks
 from calib.kernel.records import Predictions
 
 BOOTSTRAPPED = 20_000  # rows; the bootstrap of a mean over more is its normal approximation
 REPEATS = 1000
 NORMAL = 1.959963984540054
+COSTS = (0.001, 1_000_000)  # the range of each
+FALSE_ALARM, MISS = 1.0, 5.0  # the costs where none are given
 CHUNK = 2_000_000  # counts held at once: 16 MB
 CURVE_THRESHOLDS = np.arange(1, 100) / 100
 
@@ -122,21 +125,26 @@ class Decision:
         return table
 
 
-def decide(evaluation: Evaluation, *, random_state: int = 0) -> Decision:
-    """Costs of acting by every calibrator's probabilities on the test rows, under the Recipe's two costs.
+def decide(
+    evaluation: Evaluation, *, cost_false_alarm: float = FALSE_ALARM, cost_miss: float = MISS, random_state: int = 0
+) -> Decision:
+    """Costs of acting by every calibrator's probabilities on the test rows, under two costs.
 
     Intervals are percentile intervals of 1000 bootstrap resamples of the test rows, the same for all calibrators; above
-    20 000 rows the normal approximation that these come to.
+    20 000 rows the normal approximation that these come to. Raises InputError for costs outside ``COSTS``.
 
     >>> from calib import Recipe, evaluate, load_sample
-    >>> recipe = Recipe(model="naive_bayes", cost_false_alarm=1, cost_miss=1)
-    >>> evaluation = evaluate(recipe, load_sample("digits"))
-    >>> said = decide(evaluation).table.loc["none"]     # at equal costs each mistake costs one
+    >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
+    >>> said = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
+    >>> # at equal costs each mistake costs one
     >>> bool(np.isclose(said.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
-    recipe, y = evaluation.recipe, evaluation.y
-    costs = recipe.cost_false_alarm, recipe.cost_miss
+    y = evaluation.y
+    costs = (
+        float(checks.number(cost_false_alarm, "cost_false_alarm", *COSTS)),
+        float(checks.number(cost_miss, "cost_miss", *COSTS)),
+    )
     t = threshold(*costs)
     keys = list(evaluation.predictions)
     p = [evaluation.predictions[key].p for key in keys]

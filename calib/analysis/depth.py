@@ -24,7 +24,8 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, loss_decomposition, metric_table
 from calib.models import MODELS
-from calib.recipe import DEEPEST, LEAVES, Recipe
+from calib.models.leaves import LEAVES as ALL_LEAVES
+from calib.recipe import Recipe
 
 DRAWN = (
     "brier",
@@ -38,6 +39,10 @@ DRAWN = (
     "width",
     "tce",
 )
+LEAVES = ALL_LEAVES[:2]  # the third has a strength to choose
+DEEPEST = "max"
+DEPTHS = ("2", "5", DEEPEST)  # whose diagrams stand side by side, where nothing else is asked for
+DRAWN_DEPTH = 3  # of the tree that is drawn, likewise
 LOSSES = ("calibration", "grouping", "irreducible")
 FOREST_GROUPS = 20  # near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
 
@@ -108,6 +113,13 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
 def sweep_key(recipe: Recipe) -> str:
     """What a sweep depends on: the fit parts of its Recipes."""
     return "-".join(depth_recipe(recipe, growth).digest("fit") for growth in GROWTHS)
+
+
+def check_depth(depth: str, name: str) -> str:
+    """Refuse what is no depth from 1 to 100 as a text, nor "max" for the fully grown tree."""
+    if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
+        raise checks.InputError(f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}.")
+    return depth
 
 
 def depths_below(deepest: int, forest: bool) -> list[int]:

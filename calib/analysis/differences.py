@@ -26,6 +26,7 @@ from calib.recipe import Recipe
 COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
 MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far below the interval's width
 LEVEL = 0.95
+REPEATED = 20  # splits, where nothing else is asked for
 Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
 PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}  # metrics that are means over the rows
 
@@ -200,18 +201,23 @@ def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVE
 
 
 def repeat_splits(
-    recipe: Recipe, dataset: Dataset, metrics: Iterable[str] = COMPARED, watch: Watch | None = None
+    recipe: Recipe,
+    dataset: Dataset,
+    metrics: Iterable[str] = COMPARED,
+    watch: Watch | None = None,
+    *,
+    repeats: int = REPEATED,
 ) -> Repeats:
-    """Evaluate the Recipe on ``recipe.repeats`` random holdouts, with the seeds that follow its own.
+    """Evaluate the Recipe on ``repeats`` random holdouts, with the seeds that follow its own.
 
     Raises InputError where no split can be made, Cancelled when ``watch`` was called off.
     """
     watch = watch or Watch()
     metrics, tables = list(metrics), []
-    for i in range(recipe.repeats):
+    for i in range(repeats):
         seed = (recipe.seed + i) % 2**31
-        part = watch.part(i / recipe.repeats, (i + 1) / recipe.repeats)
-        part.step(0.0, f"Split {i + 1} of {recipe.repeats}")
+        part = watch.part(i / repeats, (i + 1) / repeats)
+        part.step(0.0, f"Split {i + 1} of {repeats}")
         table = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part).measured(metrics)
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
     values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.depth import DepthFit
+from calib.calibrators import interval_methods
 from calib.evaluate import make_calibrator
+from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.models import TreeNode, tree_nodes
 from calib.recipe import Recipe
@@ -104,15 +106,16 @@ class GrownTree:
         )
 
 
-def grown_tree(recipe: Recipe, point: DepthFit) -> GrownTree:
-    """The tree of a point of the growth "tree", calibrated by the Recipe's interval method and merge rule.
+def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -> GrownTree:
+    """The tree of a point of the growth "tree", calibrated by a method with intervals and the Recipe's merge rule.
 
     Raises InputError where the method cannot answer.
     """
+    checks.choice(method, interval_methods(), "method")
     data, (part,) = point.fitted.dataset, point.fitted.parts
     model = part.placed.model
     tree, prepare = model[-1], model[0]
-    calibrator = part.placed.calibrate(make_calibrator(recipe, recipe.interval))
+    calibrator = part.placed.calibrate(make_calibrator(recipe, method))
     nodes = tree_nodes(tree, calibrator, say=prepare.wording())
     leaves = tree.apply(prepare.transform(data.X))
     roles = np.full(data.n, "trained", dtype=object)
@@ -127,7 +130,7 @@ def grown_tree(recipe: Recipe, point: DepthFit) -> GrownTree:
         positives[node.parent] += positives[node.number]
     return GrownTree(
         nodes,
-        recipe.interval,
+        method,
         point.leaf,
         point.deepest,
         tests,

@@ -1,4 +1,4 @@
-"""Rows picked on a diagram: a Recipe's ``selection`` → which test rows, with their predictions and features.
+"""Rows picked on a diagram: a selection of ranges → which test rows, with their predictions and features.
 
 A range calibrator:low:high stands for the test rows whose prediction by that calibrator lies in [low, high), or up to
 and including 1; several ranges stand for the rows in any of them. A bin of the diagram is such a range.
@@ -11,13 +11,15 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
+from calib.kernel import checks
 
 ROUNDING = 1e-11  # as calib.kernel.binning allows for decimals just short of an edge
 
 
 def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
-    """Ranges (calibrator, low, high) as a Recipe holds them; those that touch or overlap become one.
+    """Ranges (calibrator, low, high) as a selection holds them; those that touch or overlap become one.
 
     >>> write_ranges([("platt", 0.5, 0.75), ("none", 0.0, 0.1), ("platt", 0.25, 0.5)])
     ('none:0.0:0.1', 'platt:0.25:0.75')
@@ -37,23 +39,36 @@ def read_ranges(selection: Iterable[str]) -> list[tuple[str, float, float]]:
     >>> read_ranges(["platt:0.25:0.75"])
     [('platt', 0.25, 0.75)]
     """
-    parts = [item.split(":") for item in selection]
+    parts = [check_range(item, "selection").split(":") for item in selection]
     return [(key, float(low), float(high)) for key, low, high in parts]
 
 
-def selected_rows(evaluation: Evaluation) -> np.ndarray:
-    """Positions among the test rows that the Recipe's selection picks; ranges of absent calibrators pick none."""
+def check_range(item: str, name: str) -> str:
+    """Refuse what is no range calibrator:low:high."""
+    key, *ends = item.split(":")
+    checks.choice(key, CALIBRATORS, name)
+    try:
+        low, high = map(float, ends)
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not 0 <= low < high <= 1:
+        raise checks.InputError(f"{name} must be calibrator:low:high with 0 <= low < high <= 1, but is {item!r}.")
+    return item
+
+
+def selected_rows(evaluation: Evaluation, selection: Iterable[str]) -> np.ndarray:
+    """Positions among the test rows that a selection picks; ranges of absent calibrators pick none."""
     picked = np.zeros(len(evaluation.y), dtype=bool)
-    for key, low, high in read_ranges(evaluation.recipe.selection):
+    for key, low, high in read_ranges(selection):
         if key in evaluation.predictions:
             p = evaluation.predictions[key].p
             picked |= (p >= low - ROUNDING) & ((p < high - ROUNDING) | (high == 1))
     return np.flatnonzero(picked)
 
 
-def selected_frame(evaluation: Evaluation, most: int | None = None) -> pd.DataFrame:
+def selected_frame(evaluation: Evaluation, selection: Iterable[str], most: int | None = None) -> pd.DataFrame:
     """The picked rows (the first ``most`` of them) as ``rows_frame`` lists them."""
-    return rows_frame(evaluation, selected_rows(evaluation)[:most])
+    return rows_frame(evaluation, selected_rows(evaluation, selection)[:most])
 
 
 def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:

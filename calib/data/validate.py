@@ -183,7 +183,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
             target,
             f"{message}{' …' if len(other) > 5 else ''}.",
             "Merge them, or correct the file.",
-            {"table": {"merge_labels": True}},
+            {"data_params": {"merge_labels": True}},
             "Merge spellings",
         )
     unknown = not_known({name: rows for name, rows in counts.items() if name not in other})
@@ -195,7 +195,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
             target,
             f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is not known; now it counts as a class.",
             "Leave these rows out, unless it is a class of its own.",
-            {"table": {"drop_labels": tuple(none)}},
+            {"data_params": {"drop_labels": tuple(none)}},
             "Leave these rows out",
         )
 

@@ -32,7 +32,7 @@ ORDER = (
 """Folders of the experiments in the order of their pages; each defines ``EXPERIMENT``."""
 
 EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EXPERIMENT for key in ORDER}
-"""Key → experiment; a Recipe's ``learn`` holds settings as "key.setting", and as "page.part" the experiment shown."""
+"""Key → experiment; a Recipe's ``settings`` hold them as "key.setting", and as "page.part" the experiment shown."""
 
 
 def _declare() -> None:
@@ -50,7 +50,7 @@ _declare()
 
 
 def shown(settings: Mapping[str, Any], page: str) -> Experiment:
-    """The experiment of a page that a Recipe's ``learn`` settings choose."""
+    """The experiment of a page that a Recipe's settings choose."""
     return EXPERIMENTS[settings.get(f"{page}.part", SETTINGS[f"{page}.part"].default)]
 
 

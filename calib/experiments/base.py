@@ -5,7 +5,6 @@ Each has a folder of its own with this entry, its simulation and, in ``figure.py
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -82,7 +81,7 @@ class Experiment:
         return compute(self.numbers(self.check(settings), simulation), random_state, watch or Watch(), **(using or {}))
 
     def values(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Every parameter's value out of a Recipe's ``learn`` settings, defaults where it says nothing."""
+        """Every parameter's value out of a Recipe's settings, defaults where it says nothing."""
         return {p.name: settings.get(f"{self.key}.{p.name}", p.default) for p in self.parameters}
 
     def numbers(self, values: Mapping[str, Any], simulation: str | None = None) -> dict[str, Any]:
@@ -117,25 +116,6 @@ class Experiment:
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a call from a notebook, with defaults; refused by name where they cannot be."""
         return checks.settings(values, self.parameters, self.name)
-
-
-def read(text: str, parameter: Parameter) -> Any:
-    """The value that a text stands for; one that stands for none is left for the parameter's check to refuse.
-
-    >>> [read(text, Parameter("depth", "Depth", "choice", None, choices=(1, 2, None))) for text in ("2", "none", "two")]
-    [2, None, 'two']
-    >>> read("0.5", Parameter("gap", "Gap", "number", 1.0))
-    0.5
-    """
-    if parameter.kind in checks.TEXTS:
-        return text
-    try:
-        value = json.loads(text.lower())
-    except ValueError:
-        value = text
-    if parameter.kind == "choice":
-        return next((c for c in parameter.choices if c == value or str(c).lower() == text.lower()), value)
-    return value
 
 
 def with_default(parameter: Parameter, default: Any) -> Parameter:

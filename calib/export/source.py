@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from calib.analysis.decision import Decision
+from calib.analysis.decision import FALSE_ALARM, MISS, Decision
+from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
@@ -63,16 +64,18 @@ PAGE_IMPORTS = {
     "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
-    "decide": "decision = decide(evaluate(recipe, data))\nprint(decision.table.round(4).to_string(max_rows=60))\n",
-    "trees": """points = {point.key: point for point in sweep(recipe, data)}
+    "decide": """decision = decide(evaluate(recipe, data){costs})
+print(decision.table.round(4).to_string(max_rows=60))
+""",
+    "trees": """points = {{point.key: point for point in sweep(recipe, data)}}
 scores = [depth_scores(recipe, point) for point in points.values()]
-record = FIGURES["depth"].prepare(scores, metric=recipe.metric)
+record = FIGURES["depth"].prepare(scores{metric})
 print(record.to_frame().round(4).to_string(max_rows=60))
 
-tree = grown_tree(recipe, at_depth(points, "tree", recipe.leaves, str(recipe.depth)))
+tree = grown_tree(recipe, at_depth(points, "tree", {leaves!r}, "{depth}"){method})
 print(tree.table().to_string(max_rows=60))
 """,
-    "out_of_bag": """evaluations = {key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}
+    "out_of_bag": """evaluations = {{key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}}
 table = setup_table(evaluations)
 print(table.round(4).to_string())
 FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
@@ -93,8 +96,26 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     imports = "\n".join([*([before] if before else []), *ours])
     return (
         f"{HOW}{imports}\n\n{uploads}{recipe.to_python()}\n"
-        f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page]}"
+        f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page].format(**_chosen(recipe))}"
     )
+
+
+def _chosen(recipe: Recipe) -> dict[str, Any]:
+    """What the pages' own settings put into the sources, as keyword arguments where they are not the defaults."""
+    costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
+    trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
+    return {
+        "costs": _keywords(costs),
+        "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
+        "leaves": trees.get("leaves", LEAVES[0]),
+        "depth": trees.get("depth", DRAWN_DEPTH),
+        "method": _keywords({"method": trees["interval"]} if "interval" in trees else {}),
+    }
+
+
+def _keywords(options: Mapping[str, Any]) -> str:
+    """Arguments to follow others in a call."""
+    return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
 def _indented(recipe: Recipe) -> str:
@@ -133,7 +154,7 @@ def chart_source(
         return None
     imports, given = "from calib.figures import FIGURES\n", "evaluation"
     if isinstance(source, Decision):
-        imports, given = f"from calib.analysis.decision import decide\n{imports}", "decide(evaluation)"
+        imports, given = f"from calib.analysis.decision import decide\n{imports}", _deciding(source)
         source = source.evaluation
     if isinstance(source, Explained):
         imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import explain\n{imports}"
@@ -148,11 +169,16 @@ def chart_source(
         text, given = _evaluating(named, files), "list(evaluations.values())"
     else:
         return None
-    extra = "".join(f", {name}={value!r}" for name, value in options.items())
     return (
-        f"{HOW}{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{extra})\n"
+        f"{HOW}{imports}{text}\nrecord = FIGURES[{key!r}].prepare({given}{_keywords(options)})\n"
         f"print(record.to_frame().to_string(max_rows=60))\nFIGURES[{key!r}].draw(record).show()\n"
     )
+
+
+def _deciding(decision: Decision) -> str:
+    costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
+    default = {"cost_false_alarm": FALSE_ALARM, "cost_miss": MISS}
+    return f"decide(evaluation{_keywords({name: cost for name, cost in costs.items() if cost != default[name]})})"
 
 
 def _is_literal(value: Any) -> bool:

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.decision import decide
+from calib.analysis.explain import METHOD
 from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
@@ -56,13 +57,19 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     methods = [key for key, said in evaluation.predictions.items() if said.lower is not None]
     if not methods:
         raise InputError("No method with intervals can answer here.")
-    own = evaluation.recipe.interval
+    own = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)
     return evaluation, {"calibrator": own if own in methods else methods[0]}
 
 
 def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """A report's figure of the decision at the Recipe's costs."""
-    return decide(evaluation), {}
+    """A report's figure of the decision at the costs that the Recipe gives."""
+    return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}
+
+
+def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:
+    """The Evaluation under these view fields of a Recipe, where they are not None; else under its own."""
+    given = {name: value for name, value in view.items() if value is not None}
+    return evaluation.with_view(evaluation.recipe.replace(**given)) if given else evaluation
 
 
 def as_text(name: object, most: int = 34) -> str:

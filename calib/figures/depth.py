@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.depth import GROWTHS
+from calib.analysis.depth import GROWTHS, LEAVES
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.metrics import best
@@ -18,7 +18,6 @@ from calib.figures.theme import LIGHT, MARKS, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import METRICS
-from calib.recipe import LEAVES
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."

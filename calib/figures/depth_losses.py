@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
+from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LEAVES, LOSSES
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.depth import LEAF_LABELS, join, limits_of
@@ -19,7 +19,6 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
-from calib.recipe import LEAVES
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,15 +47,21 @@ class GroupLanes:
 
 
 def prepare(
-    evaluation: Evaluation, values: pd.Series | None = None, calibrators: Sequence[str] | None = None
+    evaluation: Evaluation,
+    values: pd.Series | None = None,
+    calibrators: Sequence[str] | None = None,
+    *,
+    group: str | None = None,
+    selection: Sequence[str] = (),
 ) -> GroupLanes:
     """Groups of the test rows by a column, for these calibrators (all by default).
 
-    values : the column's values (m,); by default those of the Recipe's ``group``, or of the first column
+    values : the column's values (m,); by default those of the column ``group`` of the data, or of the first one
+    selection : ranges calibrator:low:high whose rows are counted in each group
     """
     X = evaluation.dataset.X
     if values is None:
-        values = X[evaluation.recipe.group or X.columns[0]].iloc[evaluation.rows]
+        values = X[group or X.columns[0]].iloc[evaluation.rows]
     column = str(values.name)
     grouping = group_rows(values)
     table = judge_groups(evaluation, grouping, calibrators).table
@@ -65,7 +71,7 @@ def prepare(
     return GroupLanes(
         table,
         grouping,
-        np.bincount(grouping.index[selected_rows(evaluation)], minlength=len(grouping.names)),
+        np.bincount(grouping.index[selected_rows(evaluation, selection)], minlength=len(grouping.names)),
         evaluation.dataset.classes[1],
         _finding(table, column),
         "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
@@ -191,9 +197,10 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    if evaluation.recipe.group not in evaluation.dataset.X:  # none is chosen, or it was dropped
+    options = evaluation.recipe.given("reliability", "group", "selection")
+    if options.get("group") not in evaluation.dataset.X:  # none is chosen, or it was dropped
         raise InputError("There is no column for groups.")
-    return evaluation, {}
+    return evaluation, options
 
 
 GROUPS = FigureEntry("groups", "Reliability by subgroup", prepare, draw, reported=_reported)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from calib.analysis.curves import binomial_interval
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_intervals
+from calib.figures.base import FigureEntry, of_intervals, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.wording import counted
 from calib.metrics.intervals import IntervalBins, interval_bins
@@ -36,18 +36,20 @@ class BinnedIntervals:
         return self.bins.to_frame().assign(observed_low=self.lower, observed_high=self.upper)
 
 
-def prepare(evaluation: Evaluation, calibrator: str = "venn_abers") -> BinnedIntervals:
-    """Bins of the merged probability, under the Recipe's bins and binning."""
-    recipe, said = evaluation.recipe, evaluation.predictions[calibrator]
-    bins = interval_bins(evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning)
-    lower, upper = binomial_interval(bins.count * np.nan_to_num(bins.observed), bins.count)
-    told = bins.count >= FEW
-    met = told & (upper >= bins.lower) & (lower <= bins.upper)
-    few = int(((bins.count > 0) & ~told).sum())
+def prepare(
+    evaluation: Evaluation, calibrator: str = "venn_abers", *, bins: int | None = None, binning: str | None = None
+) -> BinnedIntervals:
+    """Bins of the merged probability; None: as the evaluation's Recipe says."""
+    recipe, said = viewed(evaluation, bins=bins, binning=binning).recipe, evaluation.predictions[calibrator]
+    found = interval_bins(evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning)
+    lower, upper = binomial_interval(found.count * np.nan_to_num(found.observed), found.count)
+    told = found.count >= FEW
+    met = told & (upper >= found.lower) & (lower <= found.upper)
+    few = int(((found.count > 0) & ~told).sum())
     agreed = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
     return BinnedIntervals(
         calibrator,
-        bins,
+        found,
         lower,
         upper,
         f"The observed frequency agrees with the mean interval in {agreed}" if told.any() else "Too few rows for bins",

@@ -74,6 +74,9 @@ def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None)
     return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED]]
 
 
+COLORS = ("label", "width", "score")
+
+
 def prepare(
     evaluation: Evaluation, calibrator: str = "venn_abers", color: str = "label", row: int | None = None
 ) -> Pairs:

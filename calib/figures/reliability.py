@@ -30,7 +30,7 @@ from calib.analysis.enough import too_few
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, itself
+from calib.figures.base import FigureEntry, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.memo import once
 from calib.kernel.wording import counted, number
@@ -83,29 +83,40 @@ def _numbers(bins: BinnedCurve | None, curve: Curve) -> pd.DataFrame:
 
 
 def prepare(
-    evaluation: Evaluation, calibrators: Sequence[str] | None = None, picked: np.ndarray | None = None
+    evaluation: Evaluation,
+    calibrators: Sequence[str] | None = None,
+    picked: np.ndarray | None = None,
+    *,
+    selection: Sequence[str] = (),
+    bins: int | None = None,
+    binning: str | None = None,
+    curve: str | None = None,
+    band: str | None = None,
 ) -> Reliability:
-    """The curves of these calibrators (all of the evaluation's by default) as the Recipe's view asks for them.
+    """The curves of these calibrators (all of the evaluation's by default).
 
     picked : rows of the dataset to mark, for a diagram beside the one on which they were selected
+    selection : ranges calibrator:low:high whose rows are marked · bins, binning, curve, band : None: as the
+    evaluation's Recipe says
     """
+    evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y = evaluation.recipe, evaluation.y
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
-    bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
-    rows = selected_rows(evaluation) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
+    in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
+    rows = selected_rows(evaluation, selection) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     return Reliability(
         {key: _curve(evaluation, key, recipe.curve) for key in shown},
-        bins,
+        in_bins,
         {key: histogram(y, p, bins=recipe.bins) for key, p in said.items()},
         {key: histogram(y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
-        tuple(read_ranges(recipe.selection)) if picked is None else (),
+        tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
-        _caption(recipe, _few(bins)),
+        _caption(recipe, _few(in_bins)),
         f"Reliability diagram of {len(y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
@@ -414,4 +425,8 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
     ]
 
 
-RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=itself)
+def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    return evaluation, evaluation.recipe.given("reliability", "selection")
+
+
+RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)

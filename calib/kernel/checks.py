@@ -215,11 +215,33 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
     if parameter.kind in TEXTS:
         TEXTS[parameter.kind](value, name)
         return value
+    allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
+    if parameter.kind == "names":
+        each = parameter.extra.get("each", lambda item, name: choice(item, allowed, name) if allowed else item)
+        return tuple(each(item, name) for item in names(value, name))
     if parameter.kind == "choice":
-        return choice(value, parameter.choices, name) if parameter.choices else value
+        return choice(value, allowed, name) if allowed else value
     low = -np.inf if parameter.low is None else parameter.low
     high = np.inf if parameter.high is None else parameter.high
     return number(value, name, low, high, integer=parameter.kind == "integer")
+
+
+def text(value: Any, name: str) -> str:
+    """Refuse what is no text, or an empty one."""
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{name} must be a text that is not empty, but is {value!r}.")
+    return value
+
+
+def names(value: Any, name: str) -> tuple[str, ...]:
+    """A list of texts, each once, as a tuple.
+
+    >>> names(["b", "a", "b"], "columns")
+    ('b', 'a')
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(item, str) for item in value):
+        raise InputError(f"{name} must be a list of names, but is {value!r}.")
+    return tuple(dict.fromkeys(value))
 
 
 MOST_POINTS = 60
@@ -296,7 +318,7 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
     return x, pi, int(label) if label else None
 
 
-TEXTS = {"points": labelled_points, "line": cut_line}
+TEXTS = {"text": text, "points": labelled_points, "line": cut_line}
 """Kinds of settings that are texts, with what reads them."""
 
 

@@ -6,11 +6,15 @@ finds everything declared. Figures are imported when they are first asked for: d
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from calib.kernel import checks
+from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 
 _settings: dict[str, Parameter] = {}
@@ -31,6 +35,92 @@ def declare_settings(page: str, parameters: Iterable[Parameter]) -> None:
     (6, 2, 20)
     """
     _settings.update({f"{page}.{parameter.name}": parameter for parameter in parameters})
+
+
+def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+    """Settings by page.setting in their ranges, without those that are as by default; refused by name.
+
+    Those of a page that nobody has declared, as of the app's pages in a notebook, are carried as they are.
+
+    >>> import calib.experiments
+    >>> checked([("order.objects", 6), ("order.guess", "1"), ("nowhere.depth", 3)])
+    (('order.guess', '1'), ('nowhere.depth', 3))
+    """
+    found = []
+    for name, value in settings:
+        page = name.partition(".")[0]
+        known = [key for key in _settings if key.partition(".")[0] == page]
+        if not re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name) or (known and name not in known):
+            allowed = ", ".join(known) or "named page.setting"
+            raise InputError(f"settings: {name!r} is unknown here; allowed are {allowed}.")
+        if known:
+            value = checks.setting(value, _settings[name], name)
+        if not known or value != _settings[name].default:
+            found.append((name, value))
+    return tuple(found)
+
+
+def as_text(name: str, value: Any) -> str:
+    """A setting's value as it stands in a link; ``from_text`` reads it."""
+    if isinstance(value, tuple) and name in _settings:
+        return list_as_text(value)
+    if isinstance(value, str) and (name in _settings or not _is_json(value)):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def from_text(name: str, text: str) -> Any:
+    """The value of a setting that a link's text stands for; of an undeclared one whatever it looks like."""
+    if name in _settings:
+        return read(text, _settings[name], name)
+    return json.loads(text) if _is_json(text) else text
+
+
+def read(text: str, parameter: Parameter, name: str = "") -> Any:
+    """The value that a text stands for; one that stands for none is left for the parameter's check to refuse.
+
+    >>> [read(text, Parameter("depth", "Depth", "choice", None, choices=(1, 2, None))) for text in ("2", "none", "two")]
+    [2, None, 'two']
+    >>> read("0.5", Parameter("gap", "Gap", "number", 1.0)), read("1,max", Parameter("depths", "Depths", "names", ()))
+    (0.5, ('1', 'max'))
+    """
+    if parameter.kind in checks.TEXTS:
+        return text
+    if parameter.kind == "names":
+        return list_from_text(name or parameter.name, text)
+    value = json.loads(text.lower()) if _is_json(text.lower()) else text
+    if parameter.kind == "choice":
+        allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
+        return next((c for c in allowed if c == value or str(c).lower() == text.lower()), value)
+    return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def list_as_text(names: tuple[Any, ...]) -> str:
+    """Names with commas between them, or as JSON where these would not tell them apart.
+
+    >>> list_as_text(("a", "b")), list_as_text(("a,b",)), list_as_text(())
+    ('a,b', '["a,b"]', '[]')
+    """
+    plain = all(isinstance(item, str) and "," not in item and not item.startswith("[") for item in names)
+    return ",".join(names) if plain and names else json.dumps(names, ensure_ascii=False)
+
+
+def list_from_text(name: str, text: str) -> Any:
+    """The reverse; refused under ``name`` where it is no JSON."""
+    if not text.startswith("["):
+        return tuple(text.split(","))
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise InputError(f"{name} must be a list in JSON, but is {text!r}.") from None
 
 
 def declare_figures(module: str, keys: Iterable[str]) -> None:

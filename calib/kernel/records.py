@@ -141,8 +141,13 @@ class Parameter:
     Parameters
     ----------
     kind
-        "integer", "number", "choice", "boolean" or one of ``checks.TEXTS``; choices are used by "choice" only.
-        ``optional`` allows None.
+        "integer", "number", "choice", "boolean", "names" (a tuple of texts) or one of ``checks.TEXTS``.
+    choices
+        Of a choice and of names; or a function that tells them, where plug-ins may add some.
+    optional
+        Whether None is allowed.
+    extra
+        More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called) → name.
     """
 
     name: str
@@ -151,7 +156,7 @@ class Parameter:
     default: Any
     low: float | None = None
     high: float | None = None
-    choices: tuple[Any, ...] = ()
+    choices: Any = ()
     optional: bool = False
     help: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)

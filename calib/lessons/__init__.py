@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class Step:
 
     page : the stem of its script · title : the question asked or answered · text : short, in Markdown
     look : where to look, in one sentence · recipe : everything not overridden is the default
+    place : what an address calls it, as deep_trees:3
     """
 
     page: str
@@ -38,9 +40,10 @@ class Step:
     text: str
     look: str
     recipe: Recipe
+    place: str
 
     def departed(self, recipe: Recipe) -> bool:
-        """Whether a reader has changed settings of this step; predictions made and the room's view are none."""
+        """Whether a reader has changed settings of this step; predictions made are none."""
         return _without_answers(recipe) != _without_answers(self.recipe)
 
 
@@ -49,7 +52,7 @@ class Lesson:
     """A guided sequence of steps.
 
     >>> lesson = LESSONS["deep_trees"]
-    >>> lesson.steps[0].recipe.lesson
+    >>> lesson.steps[0].place
     'deep_trees:1'
     """
 
@@ -60,7 +63,7 @@ class Lesson:
 
 
 def place(text: str) -> tuple[Lesson, int]:
-    """The lesson, and the number of its step from 1 on, that a Recipe's ``lesson`` names.
+    """The lesson, and the number of its step from 1 on, that an address names.
 
     >>> place("deep_trees:9")
     Traceback (most recent call last):
@@ -68,6 +71,8 @@ def place(text: str) -> tuple[Lesson, int]:
     calib.kernel.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
     """
     key, _, number = text.partition(":")
+    if not re.fullmatch("[1-9][0-9]*", number):
+        raise InputError(f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}.")
     lesson = LESSONS[checks.choice(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
         raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
@@ -88,10 +93,12 @@ def read(key: str, text: str) -> Lesson:
 def _step(key: str, number: int, values: Mapping[str, Any]) -> Step:
     try:
         _only(values, ("page", "title", "text", "look", "recipe"))
-        recipe = Recipe(**values["recipe"], lesson=f"{key}:{number}")
+        recipe = Recipe(**values["recipe"])
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
-    return Step(values["page"], values["title"], values["text"].strip(), values["look"].strip(), recipe)
+    return Step(
+        values["page"], values["title"], values["text"].strip(), values["look"].strip(), recipe, f"{key}:{number}"
+    )
 
 
 def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
@@ -100,8 +107,8 @@ def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
 
 
 def _without_answers(recipe: Recipe) -> Recipe:
-    settings = {name: value for name, value in recipe.learn if not name.endswith(".guess")}
-    return recipe.replace(learn=settings, presenter=False)
+    """Checked anew: by now the pages may have declared their settings, whose defaults are then left out."""
+    return recipe.replace(settings={name: value for name, value in recipe.settings if not name.endswith(".guess")})
 
 
 LESSONS: dict[str, Lesson] = {

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
-from calib.models.leaves import check_leaf, node_probabilities
+from calib.models.leaves import LEAVES, check_leaf, node_probabilities
 
 
 def only_two_classes(tags: Tags) -> Tags:
@@ -138,7 +138,7 @@ LEAF_PARAMETERS = (
         "Leaf estimate",
         "choice",
         "frequency",
-        choices=("frequency", "laplace", "m"),
+        choices=LEAVES,
         help="Laplace and m-estimate pull small leaves away from 0 and 1.",
     ),
     Parameter(

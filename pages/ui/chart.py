@@ -62,7 +62,7 @@ def show(
         figure = entry.draw(part, frame.theme())
         if height is not None:
             figure.update_layout(height=height)
-        if state.recipe().presenter:
+        if state.presenter():
             figure = for_a_room(figure)
         own = f"{widget}_part_{i}" if entry.parts else widget
         with columns[i % len(columns)]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,7 +12,9 @@ from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import SAMPLES
 from calib.data.predictions import ranking_problems
+from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -89,17 +92,16 @@ def choose_data(key: str) -> dict[str, Any]:
     return {
         "data": key,
         "file": upload.name if upload else None,
-        "data_params": (),
-        "table": upload.frame.attrs.get("stated", {}) if upload else (),
+        "data_params": upload.frame.attrs.get("stated", {}) if upload else (),
         "content": "predictions" if predictions else "features",
         "target": upload.target if upload else None,
         "positive": None,
         "exclude": (),
         "keep": (),
         "score": None,
-        "selection": (),
-        "group": None,
-        "others": (),
+        "reliability.selection": (),
+        "reliability.group": None,
+        "reliability.others": (),
     }
 
 
@@ -218,7 +220,7 @@ def number(field: str, value: float | None, label: str, none: str | None = None,
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         control(st.number_input, field, value, label, **kwargs)
         words = none[0].upper() + none[1:]
-        st.button(words, key=f"empty_{field}", type="tertiary", on_click=lambda: state.put(field, None))
+        st.button(words, key=f"empty_{field}", type="tertiary", on_click=lambda: state.update(**{field: None}))
 
 
 def _share(field: str, value: float, label: str, help: str) -> None:
@@ -282,7 +284,8 @@ def _judged_on(recipe: Recipe, help: str) -> None:
 
 
 def recipes_help(name: str) -> str:
-    return Recipe.__dataclass_fields__[name].metadata["help"]
+    """The line of help of a field, or of a page's setting."""
+    return SETTINGS[name].help if name in SETTINGS else Recipe.__dataclass_fields__[name].metadata["help"]
 
 
 def _calibrators(recipe: Recipe) -> None:
@@ -316,7 +319,7 @@ def _calibrator_settings(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
-    shown = {"bins": _bins, "curve": _curve, "layout": _layout}
+    shown = {"bins": _bins, "curve": _curve, "layout": partial(setting, "reliability.layout")}
     if set(shown) & set(parts):
         st.subheader("View", anchor=False)
     for part, show in shown.items():
@@ -335,7 +338,7 @@ def _bins(recipe: Recipe) -> None:
         step=1,
         help="More bins show more detail and more noise.",
     )
-    choice("binning", recipe, recipes.BINNINGS, "Bins of")
+    choice("binning", recipe, STRATEGIES, "Bins of")
 
 
 def _curve(recipe: Recipe) -> None:
@@ -343,20 +346,18 @@ def _curve(recipe: Recipe) -> None:
     choice("band", recipe, recipes.BANDS, "Band")
 
 
-def _layout(recipe: Recipe) -> None:
-    choice("layout", recipe, recipes.LAYOUTS, "Diagrams")
-
-
-def choice(field: str, recipe: Recipe, options: tuple[str, ...], label: str, **more: Any) -> None:
+def choice(field: str, recipe: Recipe, options: Iterable[str], label: str, **more: Any) -> None:
     """A field that is one of a few words."""
-    control(
-        st.segmented_control,
-        field,
-        getattr(recipe, field),
-        label,
-        options,
-        format_func=LABELS.get,
-        help=recipes_help(field),
-        required=True,
-        **more,
-    )
+    _words(field, getattr(recipe, field), tuple(options), label, help=recipes_help(field), **more)
+
+
+def setting(name: str, recipe: Recipe, **more: Any) -> None:
+    """A page's own setting, "page.setting", that is one of a few words."""
+    parameter = SETTINGS[name]
+    choices = parameter.choices() if callable(parameter.choices) else parameter.choices
+    _words(name, recipe.setting(name), choices, parameter.label, **{"help": parameter.help} | more)
+
+
+def _words(field: str, value: str, options: tuple[str, ...], label: str, **more: Any) -> None:
+    kwargs = {"format_func": lambda key: LABELS.get(key, key), "required": True} | more
+    control(st.segmented_control, field, value, label, options, **kwargs)

@@ -28,14 +28,13 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
-    key += (recipe.table,)
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
 
 
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
-    key = (recipe.data, recipe.table, recipe.target, recipe.positive)
+    key = (recipe.data, recipe.data_params, recipe.target, recipe.positive)
     return jobs.cached("tables", MOST_TABLES, key, lambda: sources.load_frame(recipe, state.frames()))
 
 

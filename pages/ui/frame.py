@@ -9,6 +9,7 @@ from __future__ import annotations
 import runpy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -121,6 +122,16 @@ PAGES = {
 }
 
 
+def _declare_settings() -> None:
+    """Every page's own settings, which stand beside its controls, before a link of any page is read."""
+    for page in PAGES["Explore"]:
+        if (ROOT / "pages" / "ui" / "explore" / f"{page.key}.py").exists():
+            import_module(f"pages.ui.explore.{page.key}")
+
+
+_declare_settings()
+
+
 def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
@@ -158,10 +169,10 @@ def open_page(script: str) -> Recipe:
     state.follow_address(script)
     jobs.page_entered(script)
     st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
-    if state.recipe().presenter != st.session_state.get("presenting", False):
-        st.session_state["presenting"] = state.recipe().presenter
+    if state.presenter() != st.session_state.get("presenting", False):
+        st.session_state["presenting"] = state.presenter()
         st.rerun()  # the navigation was drawn before this was known
-    presenter = state.recipe().presenter
+    presenter = state.presenter()
     sidebar = "collapsed" if presenter else "auto"
     st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
     if presenter:
@@ -175,8 +186,8 @@ def open_page(script: str) -> Recipe:
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
     if "model" in page.controls and state.recipe().content == "predictions":
-        controls.score_findings(state.alone(state.recipe()))
-    return state.alone(state.recipe())
+        controls.score_findings(state.recipe())
+    return state.recipe()
 
 
 def _heading(page: Page) -> None:
@@ -193,19 +204,19 @@ def _heading(page: Page) -> None:
 
 def python() -> str:
     """Python that gives the numbers of the page that is open."""
-    recipe = state.alone(state.recipe())
+    recipe = state.recipe()
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page.key == "lessons":
         return lessons.SOURCE
     if page in PAGES["Learn"]:
-        return shown(dict(recipe.learn), page.key).to_python(dict(recipe.learn), recipe.seed)
+        return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())
 
 
 def link() -> str:
     """The address of the page that is open, with all settings."""
     parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(state.recipe().to_query()), ""))
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(state.here()), ""))
 
 
 def refusals(evaluation: Evaluation) -> None:

@@ -1,4 +1,8 @@
-"""The one Recipe of a session, shared by all pages, and its way into and out of the page's address."""
+"""The one Recipe of a session, shared by all pages, and its way into and out of the page's address.
+
+Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, and the view for a
+room. Neither is part of what is computed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,10 @@ import streamlit as st
 
 from calib import lessons
 from calib.data import TableFile
+from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
+from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from pages.ui.widget import page_entered, shown
 
@@ -62,7 +69,10 @@ def message() -> str | None:
 
 
 def update(**changes: Any) -> None:
-    """Change fields of the Recipe; a refused value leaves it as it was, with the reason on the page."""
+    """Change fields of the Recipe, or single settings of them, named "params.name" or "page.setting".
+
+    A refused value leaves it as it was, with the reason on the page.
+    """
     st.session_state["changed"] = True
     try:
         st.session_state["recipe"] = recipe().replace(**changes)
@@ -71,28 +81,63 @@ def update(**changes: Any) -> None:
         say(str(error))
 
 
-def replace(new: Recipe) -> None:
-    """Go on with another Recipe."""
+def replace(new: Recipe, lesson: str | None = None) -> None:
+    """Go on with another Recipe, in this step of a lesson or in none."""
     st.session_state["changed"] = True
-    _take(new)
+    _take(new, lesson, presenter())
 
 
-def _take(new: Recipe) -> None:
+def _take(new: Recipe, lesson: str | None, presenter: bool) -> None:
     """Go on with it; while a lesson is open, what the reader worked with before is kept."""
-    if new.lesson and not recipe().lesson:
+    if lesson and not lesson_open():
         st.session_state["own"] = recipe()
-    st.session_state["recipe"] = new
+    st.session_state["recipe"] = new.replace()  # by now all pages have declared their settings
+    st.session_state["lesson_open"], st.session_state["for_a_room"] = lesson, presenter
     say(None)
 
 
-def alone(recipe: Recipe) -> Recipe:
-    """The settings without the lesson and the room that they are shown in."""
-    return recipe.replace(lesson=None, presenter=False)
+def lesson_open() -> str | None:
+    """The step of a lesson that is open, as lesson:step."""
+    return st.session_state.get("lesson_open")
+
+
+def presenter() -> bool:
+    """Whether the page is shown in a room: large type and no sidebar."""
+    return st.session_state.get("for_a_room", False)
+
+
+def present(on: bool) -> None:
+    st.session_state["changed"], st.session_state["for_a_room"] = True, on
 
 
 def own() -> Recipe:
-    """What the reader worked with before the lesson that is open; the room's view stays."""
-    return st.session_state["own"].replace(presenter=recipe().presenter)
+    """What the reader worked with before the lesson that is open."""
+    return st.session_state["own"]
+
+
+def address(recipe: Recipe, lesson: str | None) -> dict[str, str]:
+    """The parameters of a page with this Recipe, in this step of a lesson or in none."""
+    place = {"lesson": lesson} if lesson else {}
+    return recipe.to_query() | place | ({"presenter": "true"} if presenter() else {})
+
+
+def here() -> dict[str, str]:
+    """The parameters of the page as it stands."""
+    return address(recipe(), lesson_open())
+
+
+def _read(query: dict[str, str]) -> tuple[Recipe, str | None, bool]:
+    """(Recipe, step of a lesson, view for a room) of an address; refused by name where there is no such thing."""
+    fields = dict(query)
+    lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
+    if lesson is not None:
+        lessons.place(lesson)
+    room = {"true": True, "false": False}.get(presenter, presenter)
+    new = Recipe.from_query(fields)
+    for name, _ in new.settings:
+        if name not in SETTINGS:
+            raise InputError(f"{name!r} is no setting of any page.")
+    return new, lesson, checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
 
 
 def follow_address(script: str) -> None:
@@ -110,27 +155,18 @@ def follow_address(script: str) -> None:
         st.session_state["path"] = path
         page_entered()
         if not query:
-            own, entered[path] = True, recipe().to_query()
+            own, entered[path] = True, here()
         say(None)
     meant = query or entered.get(path, {})
     if not own and meant != st.session_state.get("address", {}):
         try:
-            new = Recipe.from_query(meant)
-            if new.lesson:
-                lessons.place(new.lesson)
-            _take(new)
+            _take(*_read(meant))
         except InputError as error:
             say(f"The link could not be followed: {error} The settings are as they were before.")
-    address = recipe().to_query()
-    if address != query:
-        st.query_params.from_dict(address)
-    st.session_state["address"] = address
-
-
-def put(field: str, value: Any, **others: Any) -> None:
-    """Change one field, or one setting in it, named "name" or "params.name"."""
-    group, _, name = field.partition(".")
-    update(**{group: dict(getattr(recipe(), group)) | {name: value}} if name else {field: value}, **others)
+    now = here()
+    if now != query:
+        st.query_params.from_dict(now)
+    st.session_state["address"] = now
 
 
 def control(
@@ -147,8 +183,10 @@ def control(
     """A widget that shows a Recipe's value and changes it.
 
     The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's value into
-    the field's, named as for ``put``; ``key`` is the widget's own, where several show one field;
+    the field's, named as for ``update``; ``key`` is the widget's own, where several show one field;
     ``and_then`` are fields that change with it.
     """
 
-    return shown(widget, key or field, value, lambda new: put(field, store(new), **(and_then or {})), *args, **kwargs)
+    return shown(
+        widget, key or field, value, lambda new: update(**{field: store(new)} | (and_then or {})), *args, **kwargs
+    )

@@ -14,10 +14,12 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
+from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import change, number
 from calib.metrics import METRICS
+from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart
+from pages.ui import chart, state
 from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -94,7 +96,7 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     st.subheader("Metrics on the test rows", anchor=False)
-    shown = None if st.toggle("All metrics", key="all_metrics") else MAIN
+    shown = None if toggle("reliability.all_metrics", evaluation.recipe) else MAIN
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
@@ -104,6 +106,11 @@ def metrics(evaluation: Evaluation) -> None:
     with st.container(horizontal=True):
         download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def toggle(name: str, recipe: Recipe) -> bool:
+    """A page's own setting "page.setting" that is on or off."""
+    return state.control(st.toggle, name, recipe.setting(name), SETTINGS[name].label)
 
 
 def _platt(evaluation: Evaluation) -> str:
@@ -137,7 +144,8 @@ def diagrams(
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
             key = f"reliability_{slug(name)}"
-            chart.show("reliability", evaluation, key, heading=name, calibrators=keys, height=height, **options)
+            picked = evaluation.recipe.given("reliability", "selection") | options
+            chart.show("reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked)
 
 
 def slug(name: str) -> str:

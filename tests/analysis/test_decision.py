@@ -92,14 +92,17 @@ def test_intervals_agree_with_scipys_bootstrap_and_with_the_normal_one_for_many_
     np.testing.assert_allclose([lower[0], upper[0]], [many.mean() - half, many.mean() + half])
 
 
+COSTS = {"cost_false_alarm": 2, "cost_miss": 6}
+
+
 @pytest.fixture(scope="module")
 def evaluation():
-    recipe = Recipe(data="sample:rare_faults", model="naive_bayes", cost_false_alarm=2, cost_miss=6)
+    recipe = Recipe(data="sample:rare_faults", model="naive_bayes")
     return evaluate(recipe, load(recipe))
 
 
 def test_the_table_adds_up(evaluation):
-    decision = decide(evaluation)
+    decision = decide(evaluation, **COSTS)
     y, n = evaluation.y, len(evaluation.y)
     assert decision.threshold == 0.25
     for key, said in evaluation.predictions.items():
@@ -127,7 +130,7 @@ def test_probabilities_that_are_right_keep_their_promise():
 
 
 def test_open_cases_are_listed_widest_first_with_their_features(evaluation):
-    decision = decide(evaluation)
+    decision = decide(evaluation, **COSTS)
     table = decision.undecided_frame("venn_abers")
     said = evaluation.predictions["venn_abers"]
     assert len(table) == decision.undecided["venn_abers"].sum() > 0
@@ -142,18 +145,18 @@ def test_open_cases_are_listed_widest_first_with_their_features(evaluation):
 
 
 def test_the_same_rows_the_same_intervals_and_a_view_refits_nothing(evaluation):
-    one, other = decide(evaluation), decide(evaluation)
+    one, other = decide(evaluation, **COSTS), decide(evaluation, **COSTS)
     pd.testing.assert_frame_equal(one.table, other.table)
-    moved = decide(evaluation.with_view(evaluation.recipe.replace(cost_miss=2)))
+    moved = decide(evaluation, cost_false_alarm=2, cost_miss=2)
     assert moved.threshold == 0.5
     assert moved.evaluation.predictions is evaluation.predictions
 
 
 @pytest.mark.parametrize("field", ["cost_false_alarm", "cost_miss"])
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1"])
-def test_a_cost_that_is_none_is_refused_by_name(field, value):
+def test_a_cost_that_is_none_is_refused_by_name(evaluation, field, value):
     with pytest.raises(InputError, match=field):
-        Recipe(**{field: value})
+        decide(evaluation, **{field: value})
 
 
 def test_a_hundred_thousand_rows_are_decided():

@@ -12,6 +12,7 @@ from calib import Recipe, evaluate
 from calib.analysis import depth
 from calib.analysis.depth import (
     GROWTHS,
+    LEAVES,
     LOSSES,
     depth_recipe,
     depth_scores,
@@ -28,7 +29,6 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import brier_score, loss_decomposition
 from calib.models import ProbabilityTree
 from calib.models.leaves import parents
-from calib.recipe import LEAVES
 from calib.synthetic import GaussianPair
 
 DATA = GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(400, random_state=1)
@@ -150,7 +150,7 @@ def test_settings_that_tree_and_forest_share_are_those_of_the_model_at_hand():
 
 def test_only_what_is_grown_makes_another_sweep():
     key = sweep_key(RECIPE)
-    same = ({"calibrators": ("none",)}, {"merge": "log"}, {"bins": 5}, {"placement": "cv"}, {"depth": 7})
+    same = ({"calibrators": ("none",)}, {"merge": "log"}, {"bins": 5}, {"placement": "cv"}, {"trees.depth": 7})
     assert {sweep_key(RECIPE.replace(**change)) for change in same} == {key}
     assert dict(RECIPE.params)["n_estimators"] == 8
     assert sweep_key(RECIPE.replace(params={"n_estimators": 8, "max_depth": 4, "leaf": "laplace"})) == key

@@ -97,12 +97,12 @@ def test_a_cancel_is_heard():
 
 # --- repeated splits ------------------------------------------------------------------------------------------------
 
-REPEATED = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"), repeats=4, seed=5, bins=8)
+REPEATED = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"), seed=5, bins=8)
 
 
 @pytest.fixture(scope="module")
 def repeats():
-    return repeat_splits(REPEATED, dataset())
+    return repeat_splits(REPEATED, dataset(), repeats=4)
 
 
 def test_repeats_are_the_recipe_with_the_seeds_that_follow(repeats):
@@ -115,8 +115,8 @@ def test_repeats_are_the_recipe_with_the_seeds_that_follow(repeats):
 
 
 def test_folds_are_repeated_as_holdouts():
-    table = repeat_splits(REPEATED.replace(evaluation="folds", repeats=3), dataset(), ("brier",)).values
-    same = repeat_splits(REPEATED.replace(repeats=3), dataset(), ("brier",)).values
+    table = repeat_splits(REPEATED.replace(evaluation="folds"), dataset(), ("brier",), repeats=3).values
+    same = repeat_splits(REPEATED, dataset(), ("brier",), repeats=3).values
     pd.testing.assert_frame_equal(table, same)
 
 

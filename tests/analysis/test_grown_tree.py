@@ -144,7 +144,7 @@ def test_a_row_that_is_not_there_is_refused_by_its_number(tree):
 
 def test_words_of_a_real_table_are_its_columns():
     data = load_sample("loans")
-    tree = grown_tree(Recipe(interval="venn"), grow(Recipe(), data, "tree", 3)[0])
+    tree = grown_tree(Recipe(), grow(Recipe(), data, "tree", 3)[0], method="venn")
     columns = "|".join(map(re.escape, data.X.columns))
     assert all(re.search(columns, node.condition) for node in tree.nodes[1:])
     assert tree.method == "venn"

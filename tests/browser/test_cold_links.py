@@ -49,7 +49,7 @@ CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn"]}
 
 
 def learn(**settings) -> dict[str, str]:
-    return {"learn": json.dumps({name.replace("__", "."): value for name, value in sorted(settings.items())})}
+    return {name.replace("__", "."): str(value) for name, value in sorted(settings.items())}
 
 
 LINKS = {
@@ -63,33 +63,58 @@ LINKS = {
         },
     ),
     "explore_reliability": (
-        MODEL | BINS | CURVE | CALIBRATORS | {"placement": "cv", "cv": "7", "layout": "side", "details": "groups"},
+        MODEL
+        | BINS
+        | CURVE
+        | CALIBRATORS
+        | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "groups"},
         MODEL_SHOWN
         | BINS_SHOWN
         | CURVE_SHOWN
         | CALIBRATORS_SHOWN
-        | {"placement": ["Cross-calibration"], "cv": ["7"], "layout": ["Side by side"], "details": ["Subgroups"]},
+        | {
+            "placement": ["Cross-calibration"],
+            "cv": ["7"],
+            "reliability-layout": ["Side by side"],
+            "reliability-details": ["Subgroups"],
+        },
     ),
     "explore_venn_abers": (
-        MODEL | BINS | {"interval": "venn", "color": "width", "merge": "square", "beside": "train"},
+        MODEL
+        | BINS
+        | {"venn_abers.interval": "venn", "venn_abers.color": "width", "merge": "square", "venn_abers.beside": "train"},
         MODEL_SHOWN
         | HELD
         | BINS_SHOWN
-        | {"interval": ["Venn"], "color": ["Width"], "merge": ["Square loss"], "beside": ["Simplified"]},
+        | {
+            "venn_abers-interval": ["Venn"],
+            "venn_abers-color": ["Width"],
+            "merge": ["Square loss"],
+            "venn_abers-beside": ["Simplified"],
+        },
     ),
     "explore_trees": (
-        MODEL | BINS | CURVE | CALIBRATORS | {"metric": "ece", "growth": "forest", "leaves": "laplace", "depths": "2"},
+        MODEL
+        | BINS
+        | CURVE
+        | CALIBRATORS
+        | {"trees.metric": "ece", "trees.growth": "forest", "trees.leaves": "laplace", "trees.depths": "2"},
         MODEL_SHOWN
         | HELD
         | BINS_SHOWN
         | CURVE_SHOWN
         | CALIBRATORS_SHOWN
-        | {"metric": ["ECE"], "growth": ["Forest, held out"], "leaves": ["Laplace"], "depths": ["2"]},
+        | {
+            "trees-metric": ["ECE"],
+            "trees-growth": ["Forest, held out"],
+            "trees-leaves": ["Laplace"],
+            "trees-depths": ["2"],
+        },
     ),
     "explore_out_of_bag": (MODEL | {"merge": "square"}, MODEL_SHOWN | HELD | {"merge": ["Square loss"]}),
     "explore_decide": (
-        MODEL | {"calibrators": "none,venn", "cost_false_alarm": "2.5", "cost_miss": "9.0"},
-        MODEL_SHOWN | HELD | CALIBRATORS_SHOWN | {"cost_false_alarm": ["2.5"], "cost_miss": ["9"]},
+        MODEL | {"calibrators": "none,venn", "decide.cost_false_alarm": "2.5", "decide.cost_miss": "9.0"},
+        MODEL_SHOWN | HELD | CALIBRATORS_SHOWN | {"decide-cost_false_alarm": ["2.5"], "decide-cost_miss": ["9"]},
     ),
     "explore_compare": (
         MODEL | BINS | CURVE | CALIBRATORS,
@@ -97,31 +122,31 @@ LINKS = {
     ),
     "learn_cl_gl": (
         learn(cl_gl__guess="skip", cl_gl__depth=3, cl_gl__loss="log"),
-        {"learn-cl_gl-depth": ["3"], "learn-cl_gl-loss": ["Log loss"]},
+        {"cl_gl-depth": ["3"], "cl_gl-loss": ["Log loss"]},
     ),
     "learn_tree_depth": (
         learn(tree_depth__part="tree_count", tree_count__guess="skip", tree_count__depth=3),
-        {"learn-tree_depth-part": ["Number of trees"], "learn-tree_count-depth": ["3"]},
+        {"tree_depth-part": ["Number of trees"], "tree_count-depth": ["3"]},
     ),
     "learn_which_model": (
         learn(which_model__guess="skip", which_model__depth=3),
-        {"learn-which_model-depth": ["3"]},
+        {"which_model-depth": ["3"]},
     ),
     "learn_overlap": (
         learn(overlap__guess="skip", overlap__measure="ece"),
-        {"learn-overlap-measure": ["ECE"]},
+        {"overlap-measure": ["ECE"]},
     ),
     "learn_calibration_size": (
         learn(calibration_size__guess="skip", calibration_size__measure="ece"),
-        {"learn-calibration_size-measure": ["ECE"]},
+        {"calibration_size-measure": ["ECE"]},
     ),
     "learn_validity": (
         learn(theorem__guess="skip", theorem__objects=20, theorem__window=0.2, theorem__gap=1.1, theorem__draws=2000),
         {
-            "learn-theorem-objects": ["20"],
-            "learn-theorem-window": ["0.2"],
-            "learn-theorem-gap": ["1.1"],
-            "learn-theorem-draws": ["2,000"],
+            "theorem-objects": ["20"],
+            "theorem-window": ["0.2"],
+            "theorem-gap": ["1.1"],
+            "theorem-draws": ["2,000"],
         },
     ),
     "learn_finite_example": (
@@ -130,7 +155,7 @@ LINKS = {
     ),
     "learn_algorithms": (
         learn(pooling__guess="skip", pooling__points="1:0 2:1 3:0 4:1", pooling__step=1),
-        {"learn-pooling-points": ["1:0 2:1 3:0 4:1"], "learn-pooling-step": ["1"]},
+        {"pooling-points": ["1:0 2:1 3:0 4:1"], "pooling-step": ["1"]},
     ),
 }
 

@@ -90,8 +90,8 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(tab):
 
 def test_costs_travel_in_the_link(tab, new_tab):
     tab.open("explore_decide", **QUICK)
-    tab.type_number("cost_miss", 9)
-    assert tab.recipe_query()["cost_miss"] == "9.0"
+    tab.type_number("decide.cost_miss", 9)
+    assert tab.recipe_query()["decide.cost_miss"] == "9.0"
     assert tab.headline()["Threshold"] == "0.100"
     other = new_tab().open("explore_decide", **tab.recipe_query())
     assert other.headline() == tab.headline()

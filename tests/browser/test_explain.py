@@ -10,7 +10,7 @@ from calib.figures.pairs import listed_rows
 from calib.kernel.wording import number
 from calib.sources import load
 
-QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "beside": "[]"}
+QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.beside": "[]"}
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,10 @@ def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
     for which in (0, -2):  # near (0, 0) and near (1, 1); the last mark of all is the ring around the row
         click_mark(tab, "pairs", which)
         seen.append(explained_row(tab))
-        assert tab.recipe_query()["row"] == str(seen[-1])
+        assert tab.recipe_query()["venn_abers.row"] == str(seen[-1])
         assert_explained(tab, evaluation, seen[-1])
     assert seen[0] != seen[1]
-    assert tab.by_key("row").locator("input").input_value() == str(seen[-1])
+    assert tab.by_key("venn_abers.row").locator("input").input_value() == str(seen[-1])
     click_mark(tab, "width_by_score", 0)
     assert_explained(tab, evaluation, explained_row(tab))
 
@@ -77,6 +77,6 @@ def test_a_line_of_the_table_explains_its_row(tab, evaluation):
 def test_a_link_to_a_row_opens_on_its_explanation_in_the_dark_too(new_tab, evaluation):
     row = int(evaluation.dataset.X.index[evaluation.rows[5]]) + 1
     tab = new_tab(color_scheme="dark", width=390)
-    tab.open("explore_venn_abers", **QUERY, row=str(row), color="width")
+    tab.open("explore_venn_abers", **QUERY, **{"venn_abers.row": str(row), "venn_abers.color": "width"})
     assert_explained(tab, evaluation, row)
     assert tab.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

@@ -1,6 +1,5 @@
 """Learn pages in a browser: ask, show on one click, follow a slider, and come back from the copied link."""
 
-import json
 from urllib.parse import parse_qsl, urlsplit
 
 
@@ -11,40 +10,40 @@ def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     seen = tab.chart_titles()
     assert seen[0].startswith("Move 2 of 6")
     query = dict(parse_qsl(urlsplit(tab.link()).query))
-    assert json.loads(query["learn"]) == {"pooling.guess": "skip", "pooling.step": 1}
+    assert query == {"pooling.guess": "skip", "pooling.step": "1"}
     other = new_tab().open("learn_algorithms", **query)
     assert other.chart_titles() == seen
 
 
 def test_the_losses_stack_and_follow_the_depth(tab):
-    tab.open("learn_cl_gl", learn='{"cl_gl.guess":"skip","cl_gl.leaf":"laplace","cl_gl.n":200}')
+    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.leaf": "laplace", "cl_gl.n": "200"})
     before = tab.chart_titles()
     assert len(before) == 3
-    tab.slide("learn.cl_gl.depth", -4)
+    tab.slide("cl_gl.depth", -4)
     after = tab.chart_titles()
     assert after[2] == before[2]
     assert after[:2] != before[:2]
-    assert json.loads(tab.recipe_query()["learn"])["cl_gl.depth"] == 8
+    assert tab.recipe_query()["cl_gl.depth"] == "8"
 
 
 def line_in_address(tab):
-    return json.loads(tab.recipe_query()["learn"]).get("finite.line")
+    return tab.recipe_query().get("finite.line")
 
 
 def test_a_click_on_a_point_turns_its_label_and_the_next_click_turns_it_back(tab):
-    tab.open("learn_algorithms", learn='{"pooling.guess":"skip","pooling.points":"1:0 2:1 3.1234567:1 4:0"}')
+    tab.open("learn_algorithms", **{"pooling.guess": "skip", "pooling.points": "1:0 2:1 3.1234567:1 4:0"})
     tab.click_chart("pooling", 2, 1)
-    assert json.loads(tab.recipe_query()["learn"])["pooling.points"] == "1:0 2:0 3.1234567:1 4:0"
+    assert tab.recipe_query()["pooling.points"] == "1:0 2:0 3.1234567:1 4:0"
     assert tab.chart_titles()[0].startswith("Move 1 of 1")
     tab.click_chart("pooling", 2, 0)
-    assert json.loads(tab.recipe_query()["learn"])["pooling.points"] == "1:0 2:1 3.1234567:1 4:0"
+    assert tab.recipe_query()["pooling.points"] == "1:0 2:1 3.1234567:1 4:0"
 
 
-FOUR = '{"finite.guess":"skip","finite.line":"1:0.1:0 2:0.4 | 3:0.5:1 4:0.9:1"}'
+FOUR = {"finite.guess": "skip", "finite.line": "1:0.1:0 2:0.4 | 3:0.5:1 4:0.9:1"}
 
 
 def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
-    tab.open("learn_finite_example", learn=FOUR)
+    tab.open("learn_finite_example", **FOUR)
     tab.click_chart("finite", 3, 0.5)
     assert line_in_address(tab) == "1:0.1:0 2:0.4 | 3:0.5:0 4:0.9:1"
     tab.click_chart("finite", 3, 0.5).click_chart("finite", 2, 0.4)
@@ -58,12 +57,12 @@ def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
 
 
 def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_mended(tab):
-    tab.open("learn_finite_example", learn=FOUR)
+    tab.open("learn_finite_example", **FOUR)
     table = tab.by_key("points").get_by_test_id("stDataFrame")
     tab.type_cell(table, 1, 1, 0.3)
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
     tab.type_cell(table, 2, 1, 1.5)
-    assert tab.alerts() == ["learn.finite.line: probabilities must lie from 0 to 1, but the one at position 3 is 1.5."]
+    assert tab.alerts() == ["finite.line: probabilities must lie from 0 to 1, but the one at position 3 is 1.5."]
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.5:1 4:0.9:1"
     assert len(tab.chart_titles()) == 3
     tab.type_cell(table, 2, 1, 0.6)
@@ -72,7 +71,7 @@ def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_me
 
 
 def test_show_python_of_cl_and_gl_holds_the_stacked_picture(tab):
-    tab.open("learn_cl_gl", learn='{"cl_gl.guess":"skip","cl_gl.n":50,"cl_gl.against":"leaf"}')
+    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50", "cl_gl.against": "leaf"})
     tab.page.get_by_role("button", name="Show Python").click()
     source = tab.page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text()
     assert 'experiment.simulate("cl_gl_sweep", random_state=0' in source

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-QUERY = {"learn": '{"tree_depth.guess":"skip","tree_depth.n":100,"tree_depth.trees":10}'}
+QUERY = {"tree_depth.guess": "skip", "tree_depth.n": "100", "tree_depth.trees": "10"}
 PANELS = 4
 
 

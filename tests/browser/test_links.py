@@ -96,10 +96,16 @@ def test_two_tabs_do_not_share_a_recipe(tab, new_tab):
 
 def test_every_page_shows_the_settings_it_works_with(tab):
     """A widget of the same key on another page is another widget: it once stood at its lowest value there."""
-    tab.open("explore_reliability", data="sample:breast_cancer", model="naive_bayes", bins="9", interval="venn")
+    tab.open(
+        "explore_reliability",
+        data="sample:breast_cancer",
+        model="naive_bayes",
+        bins="9",
+        **{"venn_abers.interval": "venn"},
+    )
     tab.go("Venn–Abers")
     assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
-    assert tab.by_key("interval").get_by_role("radio", name="Venn", exact=True).is_checked()
+    assert tab.by_key("venn_abers.interval").get_by_role("radio", name="Venn", exact=True).is_checked()
     tab.go("Reliability").slide("bins", 1)
     assert tab.recipe_query()["bins"] == "10"
     tab.page.goto(f"{tab.address}/?{urlencode(tab.recipe_query())}")  # the same page at the start address

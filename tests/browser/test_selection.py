@@ -32,7 +32,7 @@ def draw_box(tab, x0, y0, x1, y1):
     tab.page.mouse.move(*tab.place(chart(tab), (x0 + x1) / 2, (y0 + y1) / 2), steps=4)
     tab.page.mouse.move(*tab.place(chart(tab), x1, y1), steps=4)
     tab.page.mouse.up()
-    tab.page.wait_for_url("**selection=**")
+    tab.page.wait_for_url("**reliability.selection=**")
     return tab.settle()
 
 
@@ -42,7 +42,7 @@ def downloaded(tab) -> pd.DataFrame:
 
 
 def expected(evaluation, selection):
-    return selected_frame(evaluation.with_view(evaluation.recipe.replace(selection=selection)))
+    return selected_frame(evaluation, selection)
 
 
 def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
@@ -51,7 +51,7 @@ def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
     tab.open("explore_reliability", **QUERY)
     tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])
     selection = (f"platt:{b / 10!r}:{(b + 1) / 10!r}",)
-    assert tab.recipe_query()["selection"] == selection[0]
+    assert tab.recipe_query()["reliability.selection"] == selection[0]
     assert f"{curve.count[b]} rows" in tab.page.get_by_test_id("stMain").inner_text()
     table = downloaded(tab)
     pd.testing.assert_frame_equal(table, expected(evaluation, selection).reset_index(drop=True), check_dtype=False)
@@ -61,9 +61,9 @@ def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
     assert rings == pytest.approx([curve.mean_p[b]])
 
     tab.press("Clear")
-    assert "selection" not in tab.recipe_query()
+    assert "reliability.selection" not in tab.recipe_query()
     tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])  # the same mark once more
-    assert tab.recipe_query()["selection"] == selection[0]
+    assert tab.recipe_query()["reliability.selection"] == selection[0]
 
 
 def test_a_box_picks_the_bins_inside_it_and_a_link_shows_them_to_others(tab, new_tab, evaluation):

@@ -12,7 +12,7 @@ from calib.figures import FIGURES
 from calib.sources import load
 from tests.browser.test_explain import click_mark
 
-QUERY = {"data": "synthetic:gaussian", "data_params": '{"n":200}', "params": '{"n_estimators":3}', "depths": "2"}
+QUERY = {"data": "synthetic:gaussian", "data_params": '{"n":200}', "params": '{"n_estimators":3}', "trees.depths": "2"}
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +29,17 @@ def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(ta
     numbers = [int(known[0]) for trace in marks for known in trace.customdata]
     which = next(i for i, n in enumerate(numbers) if n and not tree.nodes[n].leaf)
     click_mark(tab, "tree", which)
-    assert tab.recipe_query()["node"] == str(numbers[which])
+    assert tab.recipe_query()["trees.node"] == str(numbers[which])
     assert tab.page.get_by_text(f"Drawn from node {numbers[which]} on").count() == 1
     parent = tree.nodes[numbers[which]].parent
     tab.press("Whole tree")
-    assert "node" not in tab.recipe_query()
+    assert "trees.node" not in tab.recipe_query()
     assert parent == 0 or parent in record.shown
 
 
 def test_a_rows_way_is_lit_and_the_rules_come_home_as_they_stand(tab, tree):
     tab.open("explore_trees", **QUERY)
-    tab.type_number("row", 17)
+    tab.type_number("trees.row", 17)
     assert FIGURES["tree"].prepare(tree, row=17).title in tab.chart_titles()
     content = tab.download(lambda: tab.by_key("download_tree_rules.csv").get_by_role("button").click())
     table = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig", dtype={"label": str})

@@ -84,7 +84,10 @@ def test_one_from_outside_goes_through_the_whole_chain_and_says_that_it_cannot_b
     assert interval_methods() == ("venn", "venn_abers", "wide")
     assert sorted(["mine", "venn_abers", "none"], key=complexity_of) == ["none", "venn_abers", "mine"]
     recipe = Recipe(
-        data="sample:breast_cancer", model="naive_bayes", calibrators=("none", "mine", "wide"), interval="wide"
+        data="sample:breast_cancer",
+        model="naive_bayes",
+        calibrators=("none", "mine", "wide"),
+        settings={"venn_abers.interval": "wide"},
     )
     assert Recipe.from_query(recipe.to_query()) == recipe
     data = load(recipe)

@@ -127,15 +127,15 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt = GOOD["target"].astype(object).to_numpy(copy=True)
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
-    merge, drop = (p for p in validate(frame, "target") if p.fix and "table" in p.fix)
+    merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
     assert "6 labels are 3 but for case and spaces" in merge.message
     assert "'YES' is 'yes'" in merge.message
     assert "'Unknown' is 'unknown'" in merge.message
-    assert merge.fix == {"table": {"merge_labels": True}}
+    assert merge.fix == {"data_params": {"merge_labels": True}}
     assert "(5 rows) may mean that the label is not known" in drop.message
-    assert set(drop.fix["table"]["drop_labels"]) == {"unknown", "Unknown"}
+    assert set(drop.fix["data_params"]["drop_labels"]) == {"unknown", "Unknown"}
     for merged in (True, False):  # in either order of the clicks
-        tidy, _ = tidy_labels(frame, "target", merged, drop.fix["table"]["drop_labels"])
+        tidy, _ = tidy_labels(frame, "target", merged, drop.fix["data_params"]["drop_labels"])
         assert tidy["target"].isna().sum() == 5
         assert tidy["target"].nunique() == (2 if merged else 4)
     assert validate(tidy_labels(frame, "target", True, ["unknown"])[0].dropna(), "target") == []

@@ -51,8 +51,8 @@ def run_alone(program):
 
 def test_a_recipe_checks_the_settings_of_the_learn_pages_wherever_it_is_imported_from():
     for line in ("from calib import Recipe", "from calib.recipe import Recipe"):
-        program = f"{line}\ntry:\n    Recipe(learn={{'theorem.objects': 7}})\nexcept ValueError as e:\n    print(e)"
-        assert run_alone(program) == "learn.theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7."
+        program = f"{line}\ntry:\n    Recipe(settings={{'theorem.objects': 7}})\nexcept ValueError as e:\n    print(e)"
+        assert run_alone(program) == "theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7."
 
 
 def test_computing_loads_nothing_that_draws():
@@ -80,20 +80,20 @@ def test_every_setting_of_a_link_comes_back_and_is_refused_by_name(experiment):
             [parameter.low, parameter.high] if parameter.low is not None else [parameter.default]
         )
         for value in values:
-            recipe = Recipe(learn={name: value})
+            recipe = Recipe(settings={name: value})
             assert Recipe.from_query(recipe.to_query()) == recipe
             assert Recipe.from_json(recipe.to_json()) == recipe
-        with pytest.raises(InputError, match=rf"learn\.{name}"):
-            Recipe(learn={name: -3})
+        with pytest.raises(InputError, match=name):
+            Recipe(settings={name: -3})
 
 
 def test_a_setting_that_is_none_is_refused():
-    with pytest.raises(InputError, match="learn: 'theorem.colour' is unknown here"):
-        Recipe(learn={"theorem.colour": 1})
+    with pytest.raises(InputError, match="settings: 'theorem.colour' is unknown here"):
+        Recipe(settings={"theorem.colour": 1})
 
 
 def test_settings_of_learn_change_no_fit():
-    assert Recipe(learn={"theorem.objects": 5}).digest("calibrate") == Recipe().digest("calibrate")
+    assert Recipe(settings={"theorem.objects": 5}).digest("calibrate") == Recipe().digest("calibrate")
 
 
 def test_a_page_shows_its_first_experiment_until_another_is_chosen():

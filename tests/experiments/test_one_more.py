@@ -79,7 +79,7 @@ OPENED = """
 import json
 from streamlit.testing.v1 import AppTest
 at = AppTest.from_file("app.py", default_timeout=300)
-at.query_params["learn"] = json.dumps({"coin.guess": "1", "coin.throws": 10%s})
+at.query_params.update({"coin.guess": "1", "coin.throws": "10"%s})
 at = at.switch_page("pages/%s.py").run()
 assert not at.exception and not at.error, (at.exception, at.error)
 print(json.dumps([element.value.replace(chr(92), "") for element in [*at.main.subheader, *at.main.info]]))
@@ -127,9 +127,9 @@ def test_one_more_experiment_is_simulated_drawn_linked_and_on_its_page(tree):
     refused = run(
         folder,
         "-c",
-        "from calib import Recipe\ntry:\n    Recipe(learn={'coin.throws': 7})\nexcept ValueError as e:\n    print(e)",
+        "from calib import Recipe\ntry:\n Recipe(settings={'coin.throws': 7})\nexcept ValueError as e:\n print(e)",
     )
-    assert refused.strip() == "learn.coin.throws must be one of 10, 100, 1000, but is 7."
+    assert refused.strip() == "coin.throws must be one of 10, 100, 1000, but is 7."
     part = ', "validity.part": "coin"' if page == "validity" else ""
     shown = json.loads(run(folder, "-c", OPENED % (part, f"learn_{page}")).splitlines()[-1])
     assert shown == [

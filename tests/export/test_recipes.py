@@ -11,7 +11,10 @@ from calib.kernel.checks import InputError
 KEPT = {
     "plain": Recipe(),
     'Größe "x" <b>': Recipe(
-        model="decision_tree", params={"max_depth": 3}, calibrators=("beta",), cost_miss=9, selection=("beta:0.1:0.2",)
+        model="decision_tree",
+        params={"max_depth": 3},
+        calibrators=("beta",),
+        settings={"decide.cost_miss": 9, "reliability.selection": ("beta:0.1:0.2",)},
     ),
 }
 

@@ -88,10 +88,14 @@ def test_nothing_on_paper_asks_for_a_click(report, archive):
 
 
 def test_a_column_for_groups_that_was_dropped_leaves_its_chart_out():
-    recipe = Recipe(data="sample:loans", model="naive_bayes", group="branch")  # the same value everywhere
+    recipe = Recipe(
+        data="sample:loans", model="naive_bayes", settings={"reliability.group": "branch"}
+    )  # the same value everywhere
     evaluation = evaluate(recipe, load(recipe))
     assert "groups" not in [chart.key for chart in charts(evaluation)]
-    assert "groups" in [chart.key for chart in charts(evaluate(recipe.replace(group="income"), load(recipe)))]
+    assert "groups" in [
+        chart.key for chart in charts(evaluate(recipe.replace(**{"reliability.group": "income"}), load(recipe)))
+    ]
 
 
 def test_the_data_are_not_in_the_report_nor_in_the_zip():

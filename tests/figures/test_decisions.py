@@ -84,7 +84,7 @@ def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_thre
 
 
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
-    moved = decide(evaluations["one"].with_view(Recipe(cost_miss=50)))
+    moved = decide(evaluations["one"], cost_miss=50)
     axes = [
         FIGURES["net_benefit"].draw(FIGURES["net_benefit"].prepare(d)).layout.yaxis.range for d in (decision, moved)
     ]

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from calib.analysis.depth import GROWTHS
+from calib.analysis.depth import GROWTHS, LEAVES
 from calib.figures.depth import best_cells, draw, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
-from calib.recipe import LEAVES
 from tests.figures.depths import RECIPE, scores, values
 
 CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]

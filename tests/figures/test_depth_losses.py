@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from calib.analysis.depth import GROWTHS, LOSSES
+from calib.analysis.depth import GROWTHS, LEAVES, LOSSES
 from calib.figures.depth_losses import draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
-from calib.recipe import LEAVES
 from tests.figures.depths import scores, values
 
 

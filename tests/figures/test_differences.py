@@ -20,8 +20,8 @@ def resampled():
 
 @pytest.fixture(scope="module")
 def repeated():
-    recipe = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"), repeats=4)
-    return repeat_splits(recipe, dataset()).differences()
+    recipe = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"))
+    return repeat_splits(recipe, dataset(), repeats=4).differences()
 
 
 def made(*lines, runs=None) -> Differences:

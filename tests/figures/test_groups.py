@@ -34,7 +34,7 @@ def test_observed_and_predicted_are_those_of_the_group_curve():
 def test_by_default_the_recipes_group_and_else_the_first_column():
     e = evaluation()
     assert FIGURE.prepare(e).title.startswith("By a,")
-    assert FIGURE.prepare(e.with_view(e.recipe.replace(group="b"))).title.startswith("By b,")
+    assert FIGURE.prepare(e, group="b").title.startswith("By b,")
 
 
 def test_small_groups_are_faint_and_said():
@@ -69,10 +69,10 @@ def test_the_title_counts_the_groups_that_are_off(predicted, words):
 
 def test_picked_rows_are_counted_in_their_groups_and_names_are_shown_as_text():
     e = evaluation()
-    e = e.with_view(e.recipe.replace(selection=("none:0.3:0.7",)))
+    selection = ("none:0.3:0.7",)
     values = pd.Series(np.where(e.y == 1, "<b>yes</b>", "no"), name="label")
-    figure = FIGURE.draw(FIGURE.prepare(e, values))
-    rows = selected_rows(e)
+    figure = FIGURE.draw(FIGURE.prepare(e, values, selection=selection))
+    rows = selected_rows(e, selection)
     for text in figure.layout.yaxis.ticktext:
         label = 1 if "yes" in text else 0
         assert f"{(e.y == label).sum()} rows, {(e.y[rows] == label).sum()} picked" in text

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calib.analysis.advice import recommend
@@ -12,6 +13,7 @@ from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.reliability import BAND_REPEATS, FEW
+from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, number
 from tests.analysis.judged import jitter, judged, world
 from tests.analysis.test_choice import certain_and_wrong
@@ -248,9 +250,9 @@ def test_bands_are_the_numbers_of_the_curves_and_translucent(curve, band):
 
 
 def test_the_histogram_counts_every_row_and_the_rows_picked():
-    e = viewed(selection=("platt:0.2:0.6",))
-    _, figure = drawn(e)
-    rows = selected_rows(e)
+    e, selection = viewed(), ("platt:0.2:0.6",)
+    _, figure = drawn(e, selection=selection)
+    rows = selected_rows(e, selection)
     assert rows.size
     for key, said in e.predictions.items():
         whole, picked = (t for t in figure.data if t.legendgroup == key and t.yaxis == "y2")
@@ -263,8 +265,8 @@ def rings(figure):
 
 
 def test_the_marks_whose_rows_are_picked_have_a_ring():
-    e = viewed(selection=("platt:0.2:0.4", "none:0.6:0.8"))
-    _, figure = drawn(e)
+    e = viewed()
+    _, figure = drawn(e, selection=("platt:0.2:0.4", "none:0.6:0.8"))
     expected = {}
     for key, low, high in (("platt", 0.2, 0.4), ("none", 0.6, 0.8)):
         curve = binned_curve(e.y, e.predictions[key].p, bins=10)
@@ -275,8 +277,8 @@ def test_the_marks_whose_rows_are_picked_have_a_ring():
 
 
 def test_a_diagram_beside_marks_the_same_rows_and_rings_nothing():
-    e = viewed(selection=("platt:0.2:0.6",))
-    picked = e.rows[selected_rows(e)]
+    e = viewed()
+    picked = e.rows[selected_rows(e, ("platt:0.2:0.6",))]
     _, figure = drawn(e, picked=picked)
     assert rings(figure) == {}
     for key in METHODS:
@@ -315,6 +317,18 @@ def test_a_curve_is_worked_out_once_for_all_views(monkeypatch):
     ENTRY.prepare(e)
     monkeypatch.setattr(module, "smooth_curve", None)
     monkeypatch.setattr(module, "binned_curve", None)
-    ENTRY.prepare(e.with_view(e.recipe.replace(band="confidence", selection=("none:0:0.5",), layout="side")))
+    ENTRY.prepare(e.with_view(e.recipe.replace(band="confidence")), selection=("none:0:0.5",))
     with pytest.raises(TypeError):
         ENTRY.prepare(e.with_view(e.recipe.replace(bins=14)))
+
+
+@pytest.mark.parametrize(
+    "view", [{"bins": 7}, {"binning": "quantile"}, {"curve": "corp", "band": "confidence"}, {"curve": "binned"}]
+)
+def test_a_view_given_explicitly_is_that_of_a_recipe(view):
+    e = viewed()
+    given, own = ENTRY.prepare(e, **view), ENTRY.prepare(viewed(**view))
+    pd.testing.assert_frame_equal(given.to_frame(), own.to_frame())
+    assert (given.title, given.caption, given.alt) == (own.title, own.caption, own.alt)
+    with pytest.raises(InputError, match="bins must be"):
+        ENTRY.prepare(e, bins=1)

@@ -27,14 +27,19 @@ def evaluated(recipe: Recipe) -> Evaluation:
 
 def of(key: str, number: int, **changes) -> Evaluation:
     """The Evaluation of a step, or of a change to it."""
-    return evaluated(step(key, number).recipe.replace(lesson=None, **changes))
+    return evaluated(step(key, number).recipe.replace(**changes))
+
+
+def costs_of(key: str, number: int) -> dict[str, float]:
+    """The costs of a step that differ from the page's own."""
+    return step(key, number).recipe.given("decide", "cost_false_alarm", "cost_miss")
 
 
 def simulated(key: str, number: int):
     """The result of the experiment that a step shows."""
     recipe, page = step(key, number).recipe, step(key, number).page
-    experiment = shown(dict(recipe.learn), page.removeprefix("learn_"))
-    values = experiment.values(dict(recipe.learn))
+    experiment = shown(dict(recipe.settings), page.removeprefix("learn_"))
+    values = experiment.values(dict(recipe.settings))
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
@@ -65,7 +70,7 @@ def test_why_calibrate_every_calibrator_lowers_the_brier_score():
 
 
 def test_why_calibrate_the_calibrated_model_pays_less_and_knew_it():
-    decision = decide(of("why_calibrate", 4))
+    decision = decide(of("why_calibrate", 4), **costs_of("why_calibrate", 4))
     costs = decision.table
     assert costs.loc["venn_abers", "realised"] < costs.loc["none", "realised"]
     surprise = (costs["expected"] - costs["realised"]).abs()
@@ -150,15 +155,15 @@ def test_not_useful_the_constant_has_the_better_calibration_error_and_the_worse_
 @pytest.mark.parametrize("costs", [(1.0, 5.0), (1.0, 1.0), (5.0, 1.0)])
 def test_not_useful_the_constant_decides_alike_for_everybody_and_is_never_better_than_both(costs):
     false_alarm, miss = costs
-    evaluation = of("not_useful", 4, cost_false_alarm=false_alarm, cost_miss=miss)
-    realised = decide(evaluation).table.loc["none", "realised"]
+    evaluation = of("not_useful", 4)
+    realised = decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss).table.loc["none", "realised"]
     everybody, nobody = false_alarm * (1 - evaluation.y.mean()), miss * evaluation.y.mean()
     assert realised in (pytest.approx(everybody), pytest.approx(nobody))
 
 
 @pytest.mark.parametrize("place", [("deep_trees", 4), ("not_useful", 5)])
 def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(place):
-    settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.learn)))
+    settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.settings)))
     found = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=0, against="depth", **settings)
     losses = [point.losses["brier"] for point in found.points]
     calibration, grouping = (np.array([getattr(loss, part) for loss in losses]) for part in ("calibration", "grouping"))
@@ -171,7 +176,7 @@ def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(pla
 
 def test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain():
     found = simulated("labels_to_steps", 3)
-    assert found.moves == dict(step("labels_to_steps", 3).recipe.learn)["pooling.step"]
+    assert found.moves == dict(step("labels_to_steps", 3).recipe.settings)["pooling.step"]
     labels = [int(y) for _, y in found.points]
     assert labels[0] == 0
     assert labels[-1] == 1

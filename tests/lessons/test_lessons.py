@@ -11,7 +11,7 @@ from calib.lessons import LESSONS, place, read
 from calib.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
-STEPS = [pytest.param(step, id=step.recipe.lesson) for lesson in LESSONS.values() for step in lesson.steps]
+STEPS = [pytest.param(step, id=step.place) for lesson in LESSONS.values() for step in lesson.steps]
 TEXT = """
 title = "T"
 summary = "S."
@@ -52,10 +52,9 @@ def test_a_step_is_a_question_on_a_page_that_exists_in_few_words(step):
 def test_a_step_comes_back_from_its_link_and_its_file(step):
     assert Recipe.from_query(step.recipe.to_query()) == step.recipe
     assert Recipe.from_json(step.recipe.to_json()) == step.recipe
-    lesson, number = place(step.recipe.lesson)
+    lesson, number = place(step.place)
     assert lesson.steps[number - 1] is step
     assert not step.departed(step.recipe)
-    assert not step.departed(step.recipe.replace(presenter=True))
     assert step.departed(step.recipe.replace(seed=99))
 
 
@@ -69,14 +68,15 @@ def test_lessons_go_over_explore_and_learn():
     [
         ("bins = 7", "bins = 700", r"Lesson k: step 1: bins must be .* from 2 to 100"),
         ("bins = 7", "bims = 7", r"Lesson k: step 1: .*bims"),
-        ("bins = 7", 'learn = {"theorem.guess" = "9"}', r"Lesson k: step 1: learn\.theorem\.guess"),
+        ("bins = 7", 'settings = {"theorem.guess" = "9"}', r"Lesson k: step 1: theorem\.guess"),
         ('look = "there."', "", r"Lesson k: step 1: there must be page, title, text, look, recipe"),
         ('summary = "S."', 'sumary = "S."', r"Lesson k: there must be title, summary, steps"),
         ("[[steps]]", "[[steps]", r"Lesson k: .*line"),
     ],
 )
 def test_a_broken_lesson_is_refused_by_name(old, new, words):
-    assert read("k", TEXT).steps[0].recipe == Recipe(bins=7, lesson="k:1")
+    (step,) = read("k", TEXT).steps
+    assert (step.recipe, step.place) == (Recipe(bins=7), "k:1")
     with pytest.raises(InputError, match=words):
         read("k", TEXT.replace(old, new))
 
@@ -84,11 +84,13 @@ def test_a_broken_lesson_is_refused_by_name(old, new, words):
 @pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "deep_trees", "deep_trees:x"])
 def test_a_place_that_is_not_there_is_refused(text):
     with pytest.raises(InputError, match="lesson must be"):
-        place(Recipe(lesson=text).lesson)
+        place(text)
 
 
 def test_only_what_a_step_overrides_differs_from_the_default():
     for key, lesson in LESSONS.items():
         raw = tomllib.loads((Path(lessons.__file__).parent / f"{key}.toml").read_text(encoding="utf-8"))
         for step, written in zip(lesson.steps, raw["steps"], strict=True):
-            assert set(step.recipe.changed()) == {*written["recipe"], "lesson"}, "an override that changes nothing"
+            assert set(step.recipe.changed()) == set(written["recipe"]), "an override that changes nothing"
+            settings = written["recipe"].get("settings", {})
+            assert set(dict(step.recipe.settings)) == set(settings), "a setting that changes nothing"

@@ -26,7 +26,13 @@ MINE = Metric("mine", "Mine", largest, None, "The largest probability.", binned=
 
 def test_it_stands_in_the_table_with_the_recipes_bins():
     assert register(MINE) is MINE
-    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",), metric="mine", bins=7)
+    recipe = Recipe(
+        data="sample:breast_cancer",
+        model="naive_bayes",
+        calibrators=("none",),
+        settings={"trees.metric": "mine"},
+        bins=7,
+    )
     evaluation = evaluate(recipe, load(recipe))
     assert evaluation.metrics.loc["none", "mine"] == evaluation.predictions["none"].p.max() + 0.07
 

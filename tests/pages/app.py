@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Widget
 
+from calib.kernel.declared import from_text
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
@@ -35,6 +37,17 @@ def at_once(stem: str, **query: str) -> AppTest:
     at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
     at.query_params.update(query)
     return at.switch_page(f"pages/{stem}.py").run()
+
+
+def query(settings: Mapping[str, object]) -> dict[str, str]:
+    """Settings by page.setting as parameters of an address, whatever their values."""
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+
+
+def settings_in_address(at: AppTest) -> dict[str, object]:
+    """Settings by page.setting, as the address has them."""
+    texts = {name: value if isinstance(value, str) else value[-1] for name, value in at.query_params.items()}
+    return {name: from_text(name, text) for name, text in texts.items() if "." in name}
 
 
 def go(at: AppTest, stem: str) -> AppTest:

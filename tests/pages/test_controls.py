@@ -38,30 +38,30 @@ def test_a_percentage_is_written_when_it_is_moved():
 
 
 def test_the_end_of_a_range_that_is_not_moved_stays_as_exact_as_it_was():
-    at = page(**QUICK, details="rows", selection="platt:0.123456:0.654321")
+    at = page(**QUICK, **{"reliability.details": "rows", "reliability.selection": "platt:0.123456:0.654321"})
     at.slider(key="picked_range").set_value((0.3, at.slider(key="picked_range").value[1])).run()
-    assert recipe(at).selection == ("platt:0.3:0.654321",)
+    assert recipe(at).setting("reliability.selection") == ("platt:0.3:0.654321",)
     at.selectbox(key="picked_key").set_value("none").run()
-    assert recipe(at).selection == ("none:0.3:0.654321",)
+    assert recipe(at).setting("reliability.selection") == ("none:0.3:0.654321",)
 
 
 def test_nothing_reported_is_no_choice():
-    at = page(**QUICK, details="groups")
-    at.segmented_control(key="details").set_value(None).run()
+    at = page(**QUICK, **{"reliability.details": "groups"})
+    at.segmented_control(key="reliability.details").set_value(None).run()
     assert not [text for text in messages(at) if "must be one of" in text]
-    assert recipe(at).details == "groups"
-    assert at.segmented_control(key="details").value == "groups"
+    assert recipe(at).setting("reliability.details") == "groups"
+    assert at.segmented_control(key="reliability.details").value == "groups"
 
 
 def test_details_stay_when_another_model_is_fitted(monkeypatch):
     from pages.ui import jobs
 
-    at = page(**QUICK, details="rows")
+    at = page(**QUICK, **{"reliability.details": "rows"})
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
     at.selectbox(key="model").set_value("decision_tree").run()
     settled(at)
-    assert recipe(at).details == "rows"
-    assert at.segmented_control(key="details").value == "rows"
+    assert recipe(at).setting("reliability.details") == "rows"
+    assert at.segmented_control(key="reliability.details").value == "rows"
     assert faults(at) == []
 
 

@@ -101,10 +101,10 @@ def test_no_calibrator_at_all_leaves_a_sentence():
 
 def test_side_by_side_gives_one_diagram_for_each_calibrator():
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt,venn_abers,isotonic"}
-    at = page(**query, layout="side")
+    at = page(**query, **{"reliability.layout": "side"})
     assert faults(at) == []
     assert len(at.get("plotly_chart")) == 3
-    at = page(**query | {"calibrators": "none"}, layout="side")
+    at = page(**query | {"calibrators": "none"}, **{"reliability.layout": "side"})
     assert len(at.get("plotly_chart")) == 1
 
 

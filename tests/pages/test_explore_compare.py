@@ -117,7 +117,7 @@ def test_the_source_on_the_page_gives_the_numbers_on_the_page():
 def test_another_metric_draws_another_chart():
     at = page("explore_compare", **QUICK)
     before = titles(at)
-    at.segmented_control(key="compared_metric").set_value("auc").run()
+    at.segmented_control(key="compared.metric").set_value("auc").run()
     assert titles(at) != before
     assert any("AUC" in title for title in titles(at))
 

@@ -82,8 +82,8 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     assert at.multiselect(key="table.scores").value == ["model_a", "model_b"]
     assert any("Not taken as scores: sample_weight, date and hospital" in text for text in messages(at))
     go(at, "explore_reliability")
-    at.segmented_control(key="details").set_value("groups").run()
-    assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="group").options)
+    at.segmented_control(key="reliability.details").set_value("groups").run()
+    assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="reliability.group").options)
     go(at, "explore_data")
     press(at, "Take as features")
     assert at.session_state["recipe"].content == "features"
@@ -147,7 +147,7 @@ def test_the_header_below_a_title_is_proposed_shown_and_chosen():
     content = b"Customers of 2020\n\n" + csv({"x": X, "target": Y})
     at = brought(content)
     assert at.number_input(key="table.header").value == 3
-    assert dict(at.session_state["recipe"].table) == {"header": 3}
+    assert dict(at.session_state["recipe"].data_params) == {"header": 3}
     assert any("taken from line 3" in note for note in notes(at))
     assert " 3  x,target" in at.code[-1].value or any("3  x,target" in code.value for code in at.code)
     assert again(at, content).n == N
@@ -170,7 +170,7 @@ def test_a_sheet_is_chosen():
     content = io.BytesIO()
     book.save(content)
     at = brought(content.getvalue(), "t.xlsx")
-    assert dict(at.session_state["recipe"].table) == {"header": 2, "sheet": "first"}
+    assert dict(at.session_state["recipe"].data_params) == {"header": 2, "sheet": "first"}
     at.selectbox(key="table.sheet").set_value("second").run()
     at.selectbox(key="target").set_value("target").run()
     assert faults(at) == []

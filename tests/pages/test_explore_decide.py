@@ -15,7 +15,7 @@ QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
 def decision_of(at):
     recipe = at.session_state["recipe"]
-    return decide(evaluate(recipe, load(recipe)))
+    return decide(evaluate(recipe, load(recipe)), **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 
 
 def tables(at, column):
@@ -24,7 +24,7 @@ def tables(at, column):
 
 
 def test_the_numbers_of_the_page_are_those_of_decide():
-    at = page("explore_decide", **QUICK, cost_false_alarm="2", cost_miss="6")
+    at = page("explore_decide", **QUICK, **{"decide.cost_false_alarm": "2", "decide.cost_miss": "6"})
     assert faults(at) == []
     decision = decision_of(at)
     best = decision.cheapest
@@ -52,14 +52,14 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
 
     monkeypatch.setattr("pages.ui.evaluations.fit", forbidden)
     monkeypatch.setattr("pages.ui.evaluations.calibrate", forbidden)
-    at.number_input(key="cost_miss").set_value(1.0).run()
+    at.number_input(key="decide.cost_miss").set_value(1.0).run()
     assert faults(at) == []
     assert headline(at)["Threshold"] == "0.500"
-    assert at.session_state["recipe"].cost_miss == 1.0
-    assert at.query_params["cost_miss"] == "1.0"
+    assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
+    assert at.query_params["decide.cost_miss"] == "1.0"
     assert titles(at) != before
     go(at, "explore_reliability")
-    assert at.session_state["recipe"].cost_miss == 1.0
+    assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
 
 
 def test_without_intervals_it_says_which_method_would_tell():
@@ -69,11 +69,11 @@ def test_without_intervals_it_says_which_method_would_tell():
 
 
 def test_two_methods_with_intervals_can_be_chosen_between():
-    at = page("explore_decide", **QUICK, calibrators="venn,venn_abers", interval="venn")
-    assert at.segmented_control(key="interval").value == "venn"
+    at = page("explore_decide", **QUICK, calibrators="venn,venn_abers", **{"decide.interval": "venn"})
+    assert at.segmented_control(key="decide.interval").value == "venn"
     assert sum(label.startswith("Left open") for label in headline(at)) == 2
-    at.segmented_control(key="interval").set_value("venn_abers").run()
-    assert at.session_state["recipe"].interval == "venn_abers"
+    at.segmented_control(key="decide.interval").set_value("venn_abers").run()
+    assert at.session_state["recipe"].setting("decide.interval") == "venn_abers"
 
 
 def test_margins_say_which_method_cannot_decide_and_show_the_others():
@@ -97,13 +97,13 @@ def test_predictions_brought_from_elsewhere_and_folds_are_decided_too(query):
 
 
 def test_a_bad_cost_in_an_address_is_refused_by_name():
-    at = page("explore_decide", **QUICK, cost_miss="-1")
+    at = page("explore_decide", **QUICK, **{"decide.cost_miss": "-1"})
     assert any("cost_miss" in text for text in messages(at))
     assert at.session_state["recipe"] == Recipe()
 
 
 def test_the_source_of_the_page_gives_its_numbers():
-    at = page("explore_decide", **QUICK, cost_miss="3")
+    at = page("explore_decide", **QUICK, **{"decide.cost_miss": "3"})
     names = {"print": lambda *args: None}
     exec(next(code.value for code in at.code if "decision = " in code.value), names)
     assert formatted_costs(names["decision"]).equals(tables(at, "False alarms")[0])

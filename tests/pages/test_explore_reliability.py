@@ -52,9 +52,9 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
 
 @pytest.mark.parametrize("details", ["rows", "variability"])
 def test_another_tab_changes_nothing_above_it(details):
-    at = settled(page(**QUICK, repeats="3"))
+    at = settled(page(**QUICK, **{"reliability.repeats": "3"}))
     before = [element.value for element in at.markdown][: len(recommend(evaluated(**QUICK)).reasons) + 1]
-    at.segmented_control(key="details").set_value(details).run()
+    at.segmented_control(key="reliability.details").set_value(details).run()
     settled(at)
     assert [element.value for element in at.markdown][: len(before)] == before
     assert faults(at) == []
@@ -77,7 +77,7 @@ def test_differences_stand_in_the_metric_section():
 def test_every_curve_is_drawn_in_every_layout():
     at = page(**QUICK, band="consistency")
     for layout, charts in (("overlaid", 1), ("side", 3)):
-        at.segmented_control(key="layout").set_value(layout).run()
+        at.segmented_control(key="reliability.layout").set_value(layout).run()
         for curve in ("binned", "corp", "smoothed"):
             at.segmented_control(key="curve").set_value(curve).run()
             assert faults(at) == []
@@ -85,9 +85,9 @@ def test_every_curve_is_drawn_in_every_layout():
 
 
 def test_a_selection_in_the_link_lists_its_rows():
-    query = QUICK | {"selection": "platt:0.2:0.9", "details": "rows"}
+    query = QUICK | {"reliability.selection": "platt:0.2:0.9", "reliability.details": "rows"}
     at = page(**query)
-    expected = selected_frame(evaluated(**query))
+    expected = selected_frame(evaluated(**query), ["platt:0.2:0.9"])
     shown = table(at, "class")
     np.testing.assert_array_equal(shown["row"], expected["row"])
     ones = (expected["class"] == "malignant").sum()
@@ -95,34 +95,39 @@ def test_a_selection_in_the_link_lists_its_rows():
 
 
 def test_a_range_is_chosen_without_a_pointer_and_cleared_again():
-    at = page(**QUICK, details="rows")
+    at = page(**QUICK, **{"reliability.details": "rows"})
     assert any("Click a mark" in text for text in messages(at))
     at.slider(key="picked_range").set_value((0.0, 0.5)).run()
-    assert at.session_state["recipe"].selection == ("none:0.0:0.5",)
+    assert at.session_state["recipe"].setting("reliability.selection") == ("none:0.0:0.5",)
     at.selectbox(key="picked_key").set_value("platt").run()
-    assert at.session_state["recipe"].selection == ("platt:0.0:0.5",)
-    assert at.query_params["selection"] == "platt:0.0:0.5"
+    assert at.session_state["recipe"].setting("reliability.selection") == ("platt:0.0:0.5",)
+    assert at.query_params["reliability.selection"] == "platt:0.0:0.5"
     at.button(key="clear_rows").click().run()
-    assert at.session_state["recipe"].selection == ()
+    assert at.session_state["recipe"].setting("reliability.selection") == ()
     assert faults(at) == []
 
 
 def test_groups_can_be_made_by_columns_the_model_does_not_see():
-    at = page(data="sample:loans", model="naive_bayes", exclude="income", details="groups", group="income")
+    at = page(
+        data="sample:loans",
+        model="naive_bayes",
+        exclude="income",
+        **{"reliability.details": "groups", "reliability.group": "income"},
+    )
     assert faults(at) == []
-    options = at.selectbox(key="group").options
+    options = at.selectbox(key="reliability.group").options
     assert {"income", "loan_id", "purpose"} <= set(options)
     assert sample_frame("loans")[1] not in options
     assert any(title.startswith("By income,") for title in titles(at))
-    at.selectbox(key="group").set_value("purpose").run()
+    at.selectbox(key="reliability.group").set_value("purpose").run()
     assert any(title.startswith("By purpose,") for title in titles(at))
-    at.toggle(key="group_diagrams").set_value(True).run()
+    at.toggle(key="reliability.group_diagrams").set_value(True).run()
     assert faults(at) == []
     assert len(at.get("plotly_chart")) > 3
 
 
 def test_other_models_stand_beside_with_their_own_numbers():
-    query = QUICK | {"details": "models", "others": "logistic_regression,decision_tree"}
+    query = QUICK | {"reliability.details": "models", "reliability.others": "logistic_regression,decision_tree"}
     at = settled(page(**query))
     assert faults(at) == []
     shown = table(at, "")
@@ -135,35 +140,35 @@ def test_other_models_stand_beside_with_their_own_numbers():
 
 
 def test_a_model_with_margins_says_beside_which_calibrators_need_probabilities():
-    at = settled(page(**QUICK, details="models", others="svm"))
+    at = settled(page(**QUICK, **{"reliability.details": "models", "reliability.others": "svm"}))
     assert faults(at) == []
     assert any("needs probabilities" in caption.value for caption in at.caption)
 
 
 def test_a_model_that_is_not_there_is_left_out():
-    at = page(**QUICK, details="models", others="oracle,naive_bayes")
+    at = page(**QUICK, **{"reliability.details": "models", "reliability.others": "oracle,naive_bayes"})
     assert faults(at) == []
-    assert at.multiselect(key="others").value == []
+    assert at.multiselect(key="reliability.others").value == []
 
 
 def test_score_columns_stand_beside_each_other():
-    query = {"data": "sample:predictions", "content": "predictions", "details": "models"}
+    query = {"data": "sample:predictions", "content": "predictions", "reliability.details": "models"}
     at = page(**query)
-    options = at.multiselect(key="others").options
-    at.multiselect(key="others").set_value(options[:1]).run()
+    options = at.multiselect(key="reliability.others").options
+    at.multiselect(key="reliability.others").set_value(options[:1]).run()
     settled(at)
     assert faults(at) == []
     assert table(at, "")[""].nunique() == 2
 
 
 def test_repeated_splits_are_made_and_shown_and_do_not_turn_the_advice():
-    query = QUICK | {"details": "variability", "repeats": "4"}
+    query = QUICK | {"reliability.details": "variability", "reliability.repeats": "4"}
     at = settled(page(**query))
     assert faults(at) == []
     recipe = Recipe.from_query(query)
     advice = recommend(evaluated(**QUICK))
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
-    beside = over_splits(advice.choice, repeat_splits(recipe, load(recipe)))
+    beside = over_splits(advice.choice, repeat_splits(recipe, load(recipe), repeats=4))
     assert beside.startswith("Over 4 random splits")
     assert beside in words(at)
     assert len(at.get("plotly_chart")) == 3
@@ -173,7 +178,7 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     from pages.ui import jobs
 
     monkeypatch.setattr(jobs, "UNASKED", -1.0)
-    at = settled(page(**QUICK, details="variability", repeats="3"))
+    at = settled(page(**QUICK, **{"reliability.details": "variability", "reliability.repeats": "3"}))
     assert len(at.get("plotly_chart")) == 2
     at.button(key="start_repeats").click().run()
     settled(at)
@@ -200,20 +205,35 @@ def test_looking_at_details_never_fits_the_model_again(monkeypatch):
         monkeypatch.setattr(evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
     at = page(**QUICK)
     for details in ("rows", "groups", "models", "metrics"):
-        at.segmented_control(key="details").set_value(details).run()
+        at.segmented_control(key="reliability.details").set_value(details).run()
     at.segmented_control(key="curve").set_value("corp").run()
     assert calls == ["fit", "calibrate"]
 
 
 def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with_the_data():
-    at = page(**QUICK, details="rows", selection="none:0.0:0.5", group="mean_radius", others="svm")
+    at = page(
+        **QUICK,
+        **{
+            "reliability.details": "rows",
+            "reliability.selection": "none:0.0:0.5",
+            "reliability.group": "mean_radius",
+            "reliability.others": "svm",
+        },
+    )
     go(at, "explore_data")
     go(at, "explore_reliability")
     recipe = at.session_state["recipe"]
-    assert (recipe.details, recipe.selection) == ("rows", ("none:0.0:0.5",))
+    assert (recipe.setting("reliability.details"), recipe.setting("reliability.selection")) == (
+        "rows",
+        ("none:0.0:0.5",),
+    )
     at.selectbox(key="data").set_value("sample:digits").run()
     recipe = settled(at).session_state["recipe"]
-    assert (recipe.selection, recipe.group, recipe.others) == ((), None, ())
+    assert (
+        recipe.setting("reliability.selection"),
+        recipe.setting("reliability.group"),
+        recipe.setting("reliability.others"),
+    ) == ((), None, ())
 
 
 DETAILS = ("metrics", "rows", "groups", "models", "variability")
@@ -221,9 +241,9 @@ DETAILS = ("metrics", "rows", "groups", "models", "variability")
 
 @pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])
 def test_one_calibrator_or_a_refused_one_is_no_fault(calibrators):
-    at = page(**QUICK, calibrators=calibrators, repeats="3")
+    at = page(**QUICK, calibrators=calibrators, **{"reliability.repeats": "3"})
     for details in DETAILS:
-        settled(at.segmented_control(key="details").set_value(details).run())
+        settled(at.segmented_control(key="reliability.details").set_value(details).run())
         assert faults(at) == []
 
 
@@ -235,15 +255,15 @@ def test_predictions_brought_from_elsewhere_have_every_detail():
     bring(at, "predictions.csv", made.to_csv(index=False).encode())
     go(at, "explore_reliability")
     for details in DETAILS:
-        settled(at.segmented_control(key="details").set_value(details).run())
+        settled(at.segmented_control(key="reliability.details").set_value(details).run())
         assert faults(at) == []
-    at.segmented_control(key="details").set_value("rows").run()
+    at.segmented_control(key="reliability.details").set_value("rows").run()
     at.slider(key="picked_range").set_value((0.0, 0.9)).run()
     assert {"first", "second"} <= set(table(at, "class").columns)
 
 
 def test_synthetic_data_have_groups_by_their_features():
-    at = page(data="synthetic:gaussian", model="naive_bayes", details="groups")
+    at = page(data="synthetic:gaussian", model="naive_bayes", **{"reliability.details": "groups"})
     assert faults(at) == []
     assert any(title.startswith("By ") for title in titles(at))
 
@@ -261,7 +281,7 @@ def test_many_predictions_are_drawn_small(rows, monkeypatch):
     bring(at, "many.csv", made.to_csv(index=False).encode())
     settled(at.switch_page("pages/explore_reliability.py").run())
     for details in ("rows", "groups"):
-        at.segmented_control(key="details").set_value(details).run()
+        at.segmented_control(key="reliability.details").set_value(details).run()
     for curve in ("binned", "corp", "smoothed"):
         at.segmented_control(key="curve").set_value(curve).run()
         for bins in (13, 14):

@@ -11,13 +11,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from calib import Recipe, evaluate
 from calib.analysis import depth
-from calib.analysis.depth import at_depth, depth_recipe, depth_scores, sweep
+from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, sweep
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
 from calib.kernel.wording import number
 from calib.metrics import brier_score
-from calib.recipe import DEEPEST
 from calib.sources import load
 from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles
 from tests.waiting import LIMIT, until
@@ -89,7 +88,7 @@ def leaf_probabilities(tree, X, laplace):
 
 
 def test_diagrams_are_those_of_evaluate_at_the_depths_chosen():
-    at = opened(growth="forest_oob", leaves="laplace", depths="1,4,max")
+    at = opened(**{"trees.growth": "forest_oob", "trees.leaves": "laplace", "trees.depths": "1,4,max"})
     headings = [text.value.replace("\\", "") for text in at.main.markdown if "leaves" in text.value]
     assert [heading.split(":")[0].strip("*") for heading in headings[:2]] == ["Depth 1", "Depth 4"]
     assert headings[2].startswith("**Fully grown, depth")
@@ -99,47 +98,53 @@ def test_diagrams_are_those_of_evaluate_at_the_depths_chosen():
         assert FIGURES["reliability"].prepare(evaluate(recipe, load(recipe))).title == said
 
 
-@pytest.mark.parametrize("query", [{}, {"leaves": "laplace", "depth": "2", "interval": "venn", "merge": "square"}])
+@pytest.mark.parametrize(
+    "query", [{}, {"trees.leaves": "laplace", "trees.depth": "2", "trees.interval": "venn", "merge": "square"}]
+)
 def test_the_rules_are_those_of_the_calibrated_tree(points, query):
     at = opened(**query)
     recipe = recipe_of(**query)
-    expected = grown_tree(recipe, at_depth(points, "tree", recipe.leaves, str(recipe.depth))).table()
+    expected = grown_tree(
+        recipe,
+        at_depth(points, "tree", recipe.setting("trees.leaves"), str(recipe.setting("trees.depth"))),
+        method=recipe.setting("trees.interval"),
+    ).table()
     pd.testing.assert_frame_equal(table(at).rename(columns={"own": "score"}), expected)
 
 
 def test_a_row_is_led_through_the_tree(points):
     row = int(load(recipe_of()).X.index[11]) + 1
-    at = opened(row=str(row), depth="4")
+    at = opened(**{"trees.row": str(row), "trees.depth": "4"})
     tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "4"))
     way = table(at, "condition")
     assert way["node"].tolist() == list(tree.path_of(row))
     assert way["condition"].tolist() == [tree.nodes[i].condition or "every object" for i in tree.path_of(row)]
     assert FIGURES["tree"].prepare(tree, row=row).title in titles(at)
-    at.number_input(key="row").set_value(100_000).run()
+    at.number_input(key="trees.row").set_value(100_000).run()
     assert any("Row 100000 is not among the 120 rows" in text for text in messages(at))
     assert FIGURES["tree"].prepare(tree).title in titles(at)
 
 
 def test_a_branch_can_be_drawn_alone_and_left_again(points):
-    at = opened(node="1")
+    at = opened(**{"trees.node": "1"})
     node = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "3")).nodes[1]
     assert any(node.rule in text.value.replace("\\", "") for text in at.main.markdown)
     at.button(key="whole_tree").click().run()
-    assert at.session_state["recipe"].node is None
-    other = opened(node="1")
-    other.slider(key="depth").set_value(2).run()
-    assert other.session_state["recipe"].node is None  # another tree has other nodes
+    assert at.session_state["recipe"].setting("trees.node") is None
+    other = opened(**{"trees.node": "1"})
+    other.slider(key="trees.depth").set_value(2).run()
+    assert other.session_state["recipe"].setting("trees.node") is None  # another tree has other nodes
 
 
 def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
     at = opened()
     fits, real = [], depth.fit
     monkeypatch.setattr(depth, "fit", lambda *args: fits.append(args[0]) or real(*args))
-    at.selectbox(key="metric").select("ece").run()
+    at.selectbox(key="trees.metric").select("ece").run()
     at.slider(key="bins").set_value(7).run()
     at.multiselect(key="calibrators").set_value(["none", "beta", "rank"]).run()
-    at.multiselect(key="depths").set_value(["3"]).run()
-    at.slider(key="depth").set_value(2).run()
+    at.multiselect(key="trees.depths").set_value(["3"]).run()
+    at.slider(key="trees.depth").set_value(2).run()
     settled(at)
     assert faults(at) == []
     assert fits == []
@@ -150,18 +155,18 @@ def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
 
 def test_metrics_are_offered_where_they_are_there():
     at = opened(calibrators="none,platt")
-    names = set(at.selectbox(key="metric").options)
+    names = set(at.selectbox(key="trees.metric").options)
     assert {"Brier score", "TCE", "Log loss"} <= names
     assert "Mean width" not in names
     real = page(STEM, data="sample:breast_cancer", params='{"n_estimators":2,"min_samples_leaf":40}')
-    assert "TCE" not in real.selectbox(key="metric").options
-    assert "Mean width" in real.selectbox(key="metric").options
+    assert "TCE" not in real.selectbox(key="trees.metric").options
+    assert "Mean width" in real.selectbox(key="trees.metric").options
     assert any("synthetic sets" in text.value for text in real.caption)
     assert not any("losses" in chart.key for chart in real.get("plotly_chart"))
 
 
 def test_a_model_that_is_no_tree_lends_no_settings():
-    at = opened(model="svm", params="{}", data_params='{"n":40}', depths=DEEPEST)
+    at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": DEEPEST})
     assert any("do not carry over" in text.value for text in at.caption)
     assert faults(at) == []
 
@@ -183,7 +188,7 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
     from pages.ui.explore import trees
 
     monkeypatch.setattr(trees, "UNASKED", -1.0)
-    at = opened(depths="2", growth="tree")
+    at = opened(**{"trees.depths": "2", "trees.growth": "tree"})
     assert any(
         "Forests of every depth" in text.value and "model fits, about" in text.value for text in at.main.markdown
     )
@@ -248,7 +253,7 @@ def test_names_in_the_file_are_shown_as_text():
 
 
 def test_the_source_of_the_page_gives_its_numbers():
-    at = opened(depths="2")
+    at = opened(**{"trees.depths": "2"})
     printed = []
     exec(next(code.value for code in at.code if "sweep" in code.value), {"print": printed.append})
     recipe = recipe_of()

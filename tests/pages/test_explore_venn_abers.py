@@ -42,12 +42,14 @@ def test_what_can_be_clicked_is_said_on_the_page_alone():
     assert "lick" not in record.caption
 
 
-@pytest.mark.parametrize("query", [QUICK, QUICK | {"model": "svm", "merge": "square", "interval": "venn"}], ids=str)
+@pytest.mark.parametrize(
+    "query", [QUICK, QUICK | {"model": "svm", "merge": "square", "venn_abers.interval": "venn"}], ids=str
+)
 def test_the_numbers_on_the_page_are_those_of_evaluate(query):
     at = settled(page(STEM, **query))
     assert faults(at) == []
     evaluation = expected(query)
-    method = query.get("interval", "venn_abers")
+    method = query.get("venn_abers.interval", "venn_abers")
     said = evaluation.predictions[method]
     summary, table, shown = interval_summary(evaluation.y, said.pairs), evaluation.metrics, headline(at)
     name = {"venn": "Venn", "venn_abers": "Venn–Abers"}[method]
@@ -80,9 +82,9 @@ def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():
 def test_another_placement_is_one_press_away_and_the_link_holds_it():
     at = settled(page(STEM, **QUICK))
 
-    at.button_group(key="beside").set_value(["train"]).run()
-    assert at.session_state["recipe"].beside == ("train",)
-    assert at.query_params["beside"] == "train"
+    at.button_group(key="venn_abers.beside").set_value(["train"]).run()
+    assert at.session_state["recipe"].setting("venn_abers.beside") == ("train",)
+    assert at.query_params["venn_abers.beside"] == "train"
     assert list(means(settled(at)).index) == [
         "Venn, inductive",
         "Venn, simplified",
@@ -93,7 +95,7 @@ def test_another_placement_is_one_press_away_and_the_link_holds_it():
 
 def test_the_full_placement_says_its_price_first_and_runs_when_asked():
     """Two fits a test row: cheap enough here to run at once; dear where fits are slow."""
-    query = QUICK | {"model": "decision_tree", "test_size": "0.05", "beside": "full"}
+    query = QUICK | {"model": "decision_tree", "test_size": "0.05", "venn_abers.beside": "full"}
     at = settled(page(STEM, **query))
     assert "Venn–Abers, full" in means(at).index
 
@@ -102,7 +104,7 @@ def test_dear_work_waits_for_a_press(monkeypatch):
     from pages.ui import jobs
 
     monkeypatch.setattr(jobs, "UNASKED", 0.0)
-    at = page(STEM, **QUICK | {"test_size": "0.05", "beside": "full,train"})
+    at = page(STEM, **QUICK | {"test_size": "0.05", "venn_abers.beside": "full,train"})
     assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
     assert any(f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at))
@@ -117,8 +119,8 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     widest = widest_row(evaluation)
     assert any(f"Row {widest} (" in title for title in titles(at))
     row = int(evaluation.dataset.X.index[evaluation.rows[3]]) + 1
-    at.number_input(key="row").set_value(row).run()
-    assert at.query_params["row"] == str(row)
+    at.number_input(key="venn_abers.row").set_value(row).run()
+    assert at.query_params["venn_abers.row"] == str(row)
     said = evaluation.predictions["venn_abers"]
     assert any(
         title.startswith(f"Row {row} (") and f"p0 = {number(said.p0[3])} and p1 = {number(said.p1[3])}" in title
@@ -130,7 +132,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert words[1].endswith(f"= {number(said.p1[3])}.")
     assert words[2].endswith(f"p = {number(said.p[3])}.")
     trained = next(r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows])
-    at.number_input(key="row").set_value(int(trained) + 1).run()
+    at.number_input(key="venn_abers.row").set_value(int(trained) + 1).run()
     assert faults(at) == []
     assert any(f"Row {trained + 1} is not among" in text for text in messages(at))
     assert any(f"Row {widest} (" in title for title in titles(at))
@@ -159,10 +161,12 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
         )
     at = settled(page(STEM, **QUICK))
     before = len(calls)
-    for key, value in (("color", "width"), ("color", "score"), ("interval", "venn")):
+    for key, value in (("venn_abers.color", "width"), ("venn_abers.color", "score"), ("venn_abers.interval", "venn")):
         at.segmented_control(key=key).set_value(value).run()
         assert faults(at) == []
-    at.number_input(key="row").set_value(int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]]) + 1).run()
+    at.number_input(key="venn_abers.row").set_value(
+        int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]]) + 1
+    ).run()
     at.slider(key="bins").set_value(7).run()
     assert len(calls) == before
     at.segmented_control(key="merge").set_value("square").run()
@@ -184,7 +188,7 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     ids=str,
 )
 def test_every_placement_has_its_page(query, words):
-    at = settled(page(STEM, **QUICK | {"beside": "[]"} | query))
+    at = settled(page(STEM, **QUICK | {"venn_abers.beside": "[]"} | query))
     assert faults(at) == []
     assert any(words in text for text in sentences(at))
     curves = [text for text in messages(at) if "no curves for the full placement" in text]
@@ -192,8 +196,8 @@ def test_every_placement_has_its_page(query, words):
 
 
 def test_folds_are_chosen_one_by_one():
-    at = settled(page(STEM, **QUICK | {"placement": "cv", "cv": "3", "beside": "[]"}))
-    at.segmented_control(key="fold").set_value(2).run()
+    at = settled(page(STEM, **QUICK | {"placement": "cv", "cv": "3", "venn_abers.beside": "[]"}))
+    at.segmented_control(key="venn_abers.fold").set_value(2).run()
     assert any("fold 2 of 3" in text for text in sentences(at))
 
 
@@ -243,14 +247,14 @@ def test_a_hundred_thousand_predictions_are_drawn_small():
     go(at, STEM)
     assert faults(at) == []
     for value in ("width", "score", "label"):
-        at.segmented_control(key="color").set_value(value).run()
+        at.segmented_control(key="venn_abers.color").set_value(value).run()
         assert faults(at) == []
     assert any("100,200 test rows" in caption.value for caption in at.caption)
     assert all(len(chart.proto.spec) < 2e6 for chart in at.get("plotly_chart"))
 
 
 def test_full_can_be_called_off_and_started_again():
-    at = page(STEM, **QUICK | {"model": "random_forest", "beside": "full"})
+    at = page(STEM, **QUICK | {"model": "random_forest", "venn_abers.beside": "full"})
     at.button(key="start_beside_full").click().run()
     at.button(key="cancel_beside_full").click().run()
     assert faults(at) == []

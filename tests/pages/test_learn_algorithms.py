@@ -1,17 +1,10 @@
 """Algorithms: forward, back and to the end; points in the address; nonsense refused by name."""
 
-import json
-
-from tests.pages.app import faults, messages, page, settled, titles
+from tests.pages.app import faults, messages, page, query, settings_in_address, settled, titles
 
 
 def learn(**settings):
-    return page("learn_algorithms", learn=json.dumps({f"pooling.{key}": value for key, value in settings.items()}))
-
-
-def in_address(at):
-    value = at.query_params["learn"]
-    return json.loads(value if isinstance(value, str) else value[-1])
+    return page("learn_algorithms", **query({f"pooling.{key}": value for key, value in settings.items()}))
 
 
 def test_one_move_at_a_time_forward_and_back():
@@ -19,7 +12,7 @@ def test_one_move_at_a_time_forward_and_back():
     assert titles(at) == ["Move 1 of 2: 1/1 is above its right neighbour 0/1; joined they are 1/2"]
     settled(at.button(key="move_chevron_right").click().run())
     assert titles(at) == ["Move 2 of 2: 1/1 is above its right neighbour 1/2; joined they are 2/3"]
-    assert in_address(at)["pooling.step"] == 1
+    assert settings_in_address(at)["pooling.step"] == 1
     settled(at.button(key="move_last_page").click().run())
     assert titles(at) == ["Done after 2 moves: 3 pools, and no share falls"]
     assert at.button(key="move_chevron_right").disabled
@@ -30,16 +23,16 @@ def test_one_move_at_a_time_forward_and_back():
 
 def test_other_points_start_a_new_run():
     at = learn(guess="skip", step=2)
-    settled(at.text_area(key="learn.pooling.points").set_value("1:0 2:1").run())
+    settled(at.text_area(key="pooling.points").set_value("1:0 2:1").run())
     assert titles(at) == ["Done after 0 moves: 2 pools, and no share falls"]
-    assert in_address(at)["pooling.points"] == "1:0 2:1"
+    assert settings_in_address(at)["pooling.points"] == "1:0 2:1"
 
 
 def test_points_that_are_none_are_refused_by_name_and_the_picture_stays():
     at = learn(guess="skip")
     before = titles(at)
-    settled(at.text_area(key="learn.pooling.points").set_value("1:0 2:7").run())
-    assert any("learn.pooling.points" in text and "'2:7' is not" in text for text in messages(at))
+    settled(at.text_area(key="pooling.points").set_value("1:0 2:7").run())
+    assert any("pooling.points" in text and "'2:7' is not" in text for text in messages(at))
     assert titles(at) == before
 
 

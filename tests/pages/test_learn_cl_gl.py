@@ -1,13 +1,12 @@
 """CL and GL: three pictures, the identity in a title, and a setting whose sweep is there costs no fit."""
 
 import importlib
-import json
 
-from tests.pages.app import faults, messages, page, settled, titles
+from tests.pages.app import faults, messages, page, query, settled, titles
 
 
 def learn(**settings):
-    return page("learn_cl_gl", learn=json.dumps({f"cl_gl.{key}": value for key, value in settings.items()}))
+    return page("learn_cl_gl", **query({f"cl_gl.{key}": value for key, value in settings.items()}))
 
 
 def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
@@ -26,7 +25,7 @@ def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
 def test_log_loss_of_pure_leaves_is_infinite_and_laplace_makes_it_finite():
     at = learn(guess="skip", n=200, loss="log")
     assert "= ∞, the expected log loss" in titles(at)[0]
-    settled(at.selectbox(key="learn.cl_gl.leaf").set_value("laplace").run())
+    settled(at.selectbox(key="cl_gl.leaf").set_value("laplace").run())
     assert faults(at) == []
     assert "∞" not in titles(at)[0]
 
@@ -40,7 +39,7 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
         raise AssertionError("a fit")
 
     monkeypatch.setattr(importlib.import_module("calib.experiments.shared.gaussian_plane"), "ProbabilityTree", fitted)
-    settled(at.select_slider(key="learn.cl_gl.depth").set_value(7).run())
+    settled(at.select_slider(key="cl_gl.depth").set_value(7).run())
     assert faults(at) == []
     assert fits == []
     assert len(titles(at)) == 3

@@ -1,26 +1,23 @@
 """Finite example: presets by one click, cuts by hand, points by the table; what cannot be loses nothing."""
 
-import json
-
 import pytest
 
 from calib.experiments.finite import START
 from calib.experiments.finite.simulation import Line
 from calib.recipe import Recipe
 from pages.ui.learn.finite_example import clicked, edited
-from tests.pages.app import faults, go, messages, page, settled, titles
+from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles
 
 CUTS = {"one_leaf": [], "one_split": [5], "pure_leaves": [2, 7, 8], "least": [0, 5, 6, 9]}
 
 
 def learn(line=None):
     settings = {"finite.guess": "skip"} | ({} if line is None else {"finite.line": line})
-    return page("learn_finite_example", learn=json.dumps(settings))
+    return page("learn_finite_example", **query(settings))
 
 
 def line_of(at):
-    value = at.query_params["learn"]
-    return Line.of(json.loads(value if isinstance(value, str) else value[-1]).get("finite.line", START))
+    return Line.of(settings_in_address(at).get("finite.line", START))
 
 
 def test_it_asks_first_and_one_split_is_the_answer():
@@ -110,8 +107,8 @@ def test_the_table_s_changes_become_a_line(changes, text):
     ],
 )
 def test_a_table_that_is_no_line_is_refused_by_one_message(changes, words):
-    with pytest.raises(ValueError, match="learn.finite.line") as refused:
-        Recipe(learn={"finite.line": str(edited(ROWS, changes))})
+    with pytest.raises(ValueError, match="finite.line") as refused:
+        Recipe(settings={"finite.line": str(edited(ROWS, changes))})
     assert words in str(refused.value)
 
 
@@ -121,7 +118,7 @@ def test_a_table_that_is_no_line_is_refused_by_one_message(changes, words):
 def test_a_link_that_holds_no_line_says_so_and_shows_the_example(line):
     at = learn(line)
     assert faults(at) == []
-    (message,) = [text for text in messages(at) if "learn.finite.line" in text]
+    (message,) = [text for text in messages(at) if "finite.line" in text]
     assert message.startswith("The link could not be followed")
     settled(at.button(key="guess_skip").click().run())
     assert len(titles(at)) == 3

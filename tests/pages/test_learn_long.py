@@ -1,13 +1,11 @@
 """Overlap and Calibration-set size: open at once on what was made beforehand; other settings run part by part."""
 
-import json
-
 import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
-from tests.pages.app import at_once, faults, page, settled, titles
+from tests.pages.app import at_once, faults, page, query, settled, titles
 
 KEYS = ("overlap", "calibration_size")
 SMALL = {"d": "2", "n": 200, "repetitions": 1}
@@ -15,7 +13,7 @@ SMALL = {"d": "2", "n": 200, "repetitions": 1}
 
 def opened(key, seed=0, **settings):
     chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in settings.items()}
-    return page(f"learn_{key}", learn=json.dumps(chosen), seed=str(seed))
+    return page(f"learn_{key}", **query(chosen), seed=str(seed))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -65,4 +63,4 @@ def test_other_settings_run_part_by_part(monkeypatch):
 
 
 def opened_without_waiting(key, chosen, seed="0"):
-    return at_once(f"learn_{key}", learn=json.dumps(chosen), seed=seed)
+    return at_once(f"learn_{key}", **query(chosen), seed=seed)

@@ -1,12 +1,11 @@
 """Tree depth: panels and a curve for each experiment; what only reads or draws trees grows none."""
 
 import importlib
-import json
 
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from tests.pages.app import faults, messages, page, settled, titles
+from tests.pages.app import faults, messages, page, query, settled, titles
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
 PANELS = {"tree_depth": 4, "tree_count": 4, "leaf_estimates": 6}
@@ -15,7 +14,7 @@ CURVES = {"tree_depth": 2, "tree_count": 1, "leaf_estimates": 2}
 
 def learn(part, **settings):
     own = {f"{part}.{key}": value for key, value in settings.items()}
-    return page("learn_tree_depth", learn=json.dumps({"tree_depth.part": part} | own))
+    return page("learn_tree_depth", **query({"tree_depth.part": part} | own))
 
 
 def charts(at):
@@ -61,17 +60,17 @@ def test_views_leaf_estimates_fewer_trees_and_depths_of_the_curve_grow_nothing(n
     at = learn("tree_depth", guess="skip", n=100, trees=10)
     no_fits()
     before = titles(at)
-    settled(at.segmented_control(key="learn.tree_depth.cloud").set_value("density").run())
+    settled(at.segmented_control(key="tree_depth.cloud").set_value("density").run())
     assert faults(at) == []
     assert titles(at) == before
-    settled(at.selectbox(key="learn.tree_depth.groups").set_value("predictions").run())
+    settled(at.selectbox(key="tree_depth.groups").set_value("predictions").run())
     assert titles(at) == before
-    settled(at.select_slider(key="learn.tree_depth.depth").set_value(6).run())
+    settled(at.select_slider(key="tree_depth.depth").set_value(6).run())
     assert titles(at)[1] == before[1]
-    settled(at.selectbox(key="learn.tree_depth.leaf").set_value("laplace").run())
-    settled(at.select_slider(key="learn.tree_depth.curtail").set_value(20).run())
-    settled(at.select_slider(key="learn.tree_depth.trees").set_value(5).run())
-    settled(at.segmented_control(key="learn.tree_depth.model").set_value("tree").run())
+    settled(at.selectbox(key="tree_depth.leaf").set_value("laplace").run())
+    settled(at.select_slider(key="tree_depth.curtail").set_value(20).run())
+    settled(at.select_slider(key="tree_depth.trees").set_value(5).run())
+    settled(at.segmented_control(key="tree_depth.model").set_value("tree").run())
     assert faults(at) == []
     assert titles(at)[0].startswith("One tree is closest to the truth at depth ")
 
@@ -80,7 +79,7 @@ def test_fewer_trees_are_the_first_of_those_that_are_there(no_fits):
     at = learn("tree_count", guess="skip", n=100)
     no_fits()
     before = titles(at)
-    settled(at.select_slider(key="learn.tree_count.trees").set_value(2).run())
+    settled(at.select_slider(key="tree_count.trees").set_value(2).run())
     assert faults(at) == []
     assert titles(at) == before
     assert charts(at) == 5
@@ -90,7 +89,7 @@ def test_another_threshold_grows_nothing_and_moves_along_the_curve(no_fits):
     at = learn("leaf_estimates", guess="skip", n=100)
     no_fits()
     before = titles(at)
-    settled(at.select_slider(key="learn.leaf_estimates.curtail").set_value(10).run())
+    settled(at.select_slider(key="leaf_estimates.curtail").set_value(10).run())
     assert faults(at) == []
     assert "curtailed below 10" in titles(at)[0]
     assert titles(at)[1] == before[1]

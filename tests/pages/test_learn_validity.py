@@ -1,22 +1,15 @@
 """The frame of a Learn page, on Validity: it asks first, one click shows, the address holds all, widgets follow."""
 
-import json
-
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from tests.pages.app import faults, go, messages, page, settled, titles
+from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]
 
 
 def learn(**settings):
-    return page("learn_validity", learn=json.dumps({key.replace("__", "."): value for key, value in settings.items()}))
-
-
-def in_address(at):
-    value = at.query_params.get("learn", "{}")
-    return json.loads(value if isinstance(value, str) else value[-1])
+    return page("learn_validity", **query({key.replace("__", "."): value for key, value in settings.items()}))
 
 
 def test_the_question_comes_first_and_one_click_shows_the_picture():
@@ -26,7 +19,7 @@ def test_the_question_comes_first_and_one_click_shows_the_picture():
     settled(at.button(key="guess_skip").click().run())
     assert faults(at) == []
     assert titles(at)[0].startswith("Venn–Abers, full: P_Y is right on average")
-    assert in_address(at) == {"theorem.guess": "skip"}
+    assert settings_in_address(at) == {"theorem.guess": "skip"}
     assert not [text for text in messages(at) if text.startswith("You said")]
 
 
@@ -52,16 +45,16 @@ def test_every_experiment_opens_from_its_link(part):
 
 def test_widgets_follow_the_link_and_the_link_the_widgets():
     at = learn(theorem__objects=20, theorem__draws=500, theorem__guess="skip")
-    objects = at.select_slider(key="learn.theorem.objects")
+    objects = at.select_slider(key="theorem.objects")
     assert objects.value == 20
     settled(objects.set_value(10).run())
-    assert in_address(at)["theorem.objects"] == 10
+    assert settings_in_address(at)["theorem.objects"] == 10
     assert faults(at) == []
 
 
 def test_a_value_that_cannot_be_is_refused_by_name():
     at = learn(theorem__objects=7)
-    assert any("learn.theorem.objects must be one of 5, 10" in text for text in messages(at))
+    assert any("theorem.objects must be one of 5, 10" in text for text in messages(at))
 
 
 def test_the_controls_of_explore_are_not_there_and_its_recipe_survives():

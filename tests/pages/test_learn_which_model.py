@@ -1,13 +1,12 @@
 """Which model: two rows of panels with their numbers; a model joins in without the others being fitted again."""
 
 import importlib
-import json
 
-from tests.pages.app import faults, messages, page, settled, titles
+from tests.pages.app import faults, messages, page, query, settled, titles
 
 
 def learn(**settings):
-    return page("learn_which_model", learn=json.dumps({f"which_model.{key}": value for key, value in settings.items()}))
+    return page("learn_which_model", **query({f"which_model.{key}": value for key, value in settings.items()}))
 
 
 def numbers(at):
@@ -45,14 +44,14 @@ def test_a_fourth_model_is_the_only_one_fitted_and_a_view_fits_none(monkeypatch)
         return fit_one(*what, watch=watch)
 
     monkeypatch.setattr(module, "fit_one", counting)
-    settled(at.segmented_control(key="learn.which_model.cloud").set_value("density").run())
+    settled(at.segmented_control(key="which_model.cloud").set_value("density").run())
     assert faults(at) == []
     assert fitted == []
-    settled(at.selectbox(key="learn.which_model.other").set_value("nearest_neighbours").run())
+    settled(at.selectbox(key="which_model.other").set_value("nearest_neighbours").run())
     assert faults(at) == []
     assert fitted == ["nearest_neighbours"] * 2
     assert len(at.get("plotly_chart")) == 8
     assert "Nearest neighbours, unequal" in numbers(at).index
-    settled(at.selectbox(key="learn.which_model.calibrator").set_value("isotonic").run())
+    settled(at.selectbox(key="which_model.calibrator").set_value("isotonic").run())
     assert fitted == ["nearest_neighbours"] * 4
     assert "Nearest neighbours, Isotonic, equal" in numbers(at).index

@@ -15,6 +15,12 @@ def recipe(at) -> Recipe:
     return at.session_state["recipe"]
 
 
+def lesson(at) -> str | None:
+    """The step that the address names."""
+    value = at.query_params.get("lesson")
+    return value if isinstance(value, str | None) else value[-1]
+
+
 def press(at, key):
     """Press a button, and stay on the page it leads to: AppTest would go back with the next move."""
     at.button(key=key).click().run()
@@ -31,7 +37,7 @@ def words(at) -> str:
 
 def open_step(key: str, number: int):
     step = LESSONS[key].steps[number - 1]
-    return page(step.page, **step.recipe.to_query())
+    return page(step.page, **step.recipe.to_query(), lesson=step.place)
 
 
 def test_the_list_names_every_lesson_with_its_length_and_a_start():
@@ -50,13 +56,13 @@ STEPS = [(key, number) for key, lesson in LESSONS.items() for number in range(1,
 
 @pytest.mark.parametrize(("key", "number"), STEPS, ids=lambda value: str(value))
 def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(key, number):
-    lesson = LESSONS[key]
-    step = lesson.steps[number - 1]
+    of = LESSONS[key]
+    step = of.steps[number - 1]
     at = open_step(key, number)
     assert faults(at) == []
-    assert recipe(at) == step.recipe
+    assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
     assert at.session_state["page"] == f"pages/{step.page}.py"
-    for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title):
+    for text in (of.title, f"step {number} of {len(of.steps)}", step.title):
         assert text in words(at)
     assert at.get("plotly_chart") or any(key.startswith("guess_") for key in keys(at))
 
@@ -65,7 +71,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
     at = press(page("learn_lessons"), "start_why_calibrate")
     for number, step in enumerate(LESSONS["why_calibrate"].steps, start=1):
         assert faults(at) == []
-        assert recipe(at) == step.recipe
+        assert (recipe(at), lesson(at)) == (step.recipe.replace(), step.place)
         assert f"step {number} of 5" in words(at)
         assert step.title in words(at)
         assert at.button(key="lesson_previous").disabled == (number == 1)
@@ -73,7 +79,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
         if number < 5:
             at = press(at, "lesson_next")
     at = press(at, "lesson_previous")
-    assert recipe(at) == LESSONS["why_calibrate"].steps[3].recipe
+    assert recipe(at) == LESSONS["why_calibrate"].steps[3].recipe.replace()
     assert "Where to draw the line" in at.title[0].value
 
 
@@ -82,20 +88,20 @@ def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next(
     assert "lesson_reset" not in keys(at)
     at = settled(at.slider(key="bins").set_value(40).run())
     assert recipe(at).bins == 40
-    assert recipe(at).lesson == "reliability_diagram:2"
+    assert lesson(at) == "reliability_diagram:2"
     at = press(at, "lesson_reset")
-    assert recipe(at) == LESSONS["reliability_diagram"].steps[1].recipe
+    assert recipe(at) == LESSONS["reliability_diagram"].steps[1].recipe.replace()
     assert "lesson_reset" not in keys(at)
     at = settled(at.multiselect(key="calibrators").set_value(["none", "ppa"]).run())
     at = press(at, "lesson_next")
-    assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe
+    assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
 
 
 def test_a_prediction_is_no_change_of_a_step():
     at = open_step("not_useful", 1)
     at = press(at, "guess_2")
     assert faults(at) == []
-    assert dict(recipe(at).learn)["constant.guess"] == "2"
+    assert recipe(at).setting("constant.guess") == "2"
     assert "lesson_reset" not in keys(at)
 
 
@@ -134,7 +140,7 @@ def test_on_another_page_the_lesson_waits_and_leads_back():
     assert faults(at) == []
     assert "lesson_next" not in keys(at)
     at = press(at, "lesson_back")
-    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe
+    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace()
     assert "lesson_next" in keys(at)
 
 
@@ -150,7 +156,8 @@ def test_the_links_python_is_that_of_the_settings_without_the_lesson():
     at = open_step("why_calibrate", 2)
     code = " ".join(element.value for element in at.code)
     assert "lesson" not in code.split("from calib")[1]
-    assert json.loads(recipe(at).to_json())["lesson"] == "why_calibrate:2"
+    assert lesson(at) == "why_calibrate:2"
+    assert "lesson" not in json.loads(recipe(at).to_json())
 
 
 def test_presenting_takes_the_sidebar_away_and_stays_through_the_lesson():
@@ -160,17 +167,33 @@ def test_presenting_takes_the_sidebar_away_and_stays_through_the_lesson():
     assert faults(at) == []
     assert not at.sidebar.selectbox
     at = press(at, "lesson_next")
-    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace(presenter=True)
-    at = press(press(at, "lesson_leave"), "presenter")
+    assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace()
+    assert at.query_params["presenter"] == "true"
+    at = press(at, "lesson_leave")
+    assert at.query_params["presenter"] == "true"
+    at = press(at, "presenter")
     assert recipe(at) == Recipe()
+    assert "presenter" not in at.query_params
 
 
 def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
     at = open_step("why_calibrate", 1)
-    content = Recipe(bins=7, model="naive_bayes", lesson="nonsense:3", presenter=True).to_json()
+    content = Recipe(bins=7, model="naive_bayes").to_json()
     at = go(at, "explore_compare")
     file = ("one.json", content.encode(), "application/json")
     at = settled(at.file_uploader(key="recipe_file").set_value(file).run())
     at = press(at, "open_0")
     assert faults(at) == []
     assert recipe(at) == Recipe(bins=7, model="naive_bayes")
+    assert lesson(at) is None
+    at.file_uploader(key="recipe_file").set_value(("two.json", b'{"lesson": "nonsense:3"}', "application/json")).run()
+    assert any("'lesson' is no field of a Recipe" in text for text in messages(at))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"), [({"presenter": "1"}, "presenter must be"), ({"lesson": "deep_trees"}, "lesson must be")]
+)
+def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, words):
+    at = page("explore_reliability", **query, bins="7")
+    assert any(words in text for text in messages(at))
+    assert (recipe(at), lesson(at)) == (Recipe(), None)

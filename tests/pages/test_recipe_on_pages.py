@@ -23,7 +23,7 @@ def test_an_address_sets_every_widget():
         bins="12",
         binning="quantile",
         band="consistency",
-        layout="side",
+        **{"reliability.layout": "side"},
     )
     assert faults(at) == []
     assert at.selectbox(key="data").value == "sample:loans"
@@ -35,7 +35,7 @@ def test_an_address_sets_every_widget():
     assert at.number_input(key="seed").value == 7
     assert at.multiselect(key="calibrators").value == ["platt", "venn"]
     assert at.slider(key="bins").value == 12
-    assert [at.segmented_control(key=key).value for key in ("binning", "band", "layout")] == [
+    assert [at.segmented_control(key=key).value for key in ("binning", "band", "reliability.layout")] == [
         "quantile",
         "consistency",
         "side",
@@ -215,7 +215,7 @@ def test_a_view_change_calls_neither_fit_nor_calibrate_and_a_calibrator_change_n
     assert calls == ["fit", "calibrate"]
     at.slider(key="bins").set_value(11).run()
     at.segmented_control(key="binning").set_value("quantile").run()
-    at.segmented_control(key="layout").set_value("side").run()
+    at.segmented_control(key="reliability.layout").set_value("side").run()
     assert calls == ["fit", "calibrate"]
     at.multiselect(key="calibrators").set_value(["none", "beta"]).run()
     assert calls == ["fit", "calibrate", "calibrate"]
@@ -262,7 +262,7 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     ],
 )
 def test_the_sidebar_holds_what_changes_something_on_the_page_and_the_rest_is_kept(stem, shown):
-    every = {"model", "placement", "calibrators", "bins", "binning", "curve", "band", "layout"}
+    every = {"model", "placement", "calibrators", "bins", "binning", "curve", "band", "reliability.layout"}
     chosen = {"calibrators": "none,platt,venn_abers", "bins": "11", "band": "confidence", "model": "bagged_trees"}
     query = chosen | {"data": "sample:breast_cancer", "params": '{"n_estimators":5}'}
     at = page(stem, **query)

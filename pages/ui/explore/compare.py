@@ -25,6 +25,8 @@ from calib.export import (
 )
 from calib.figures import LIGHT, formatted_side_by_side
 from calib.kernel.checks import InputError
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter
 from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
@@ -64,7 +66,7 @@ def keep(recipe: Recipe) -> None:
     for i, (name, one) in enumerate(kept().items()):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
             st.markdown(f"**{plain(name)}** · {plain(_differing(one))}", width="stretch")
-            goes_on = partial(state.replace, state.alone(one))
+            goes_on = partial(state.replace, one)
             st.button("Open", key=f"open_{i}", on_click=goes_on, help="Go on with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load a file of Recipes"):
@@ -120,6 +122,7 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
 
 
 METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
+declare_settings("compared", [Parameter("metric", "Metric", "choice", METRICS_DRAWN[0], choices=METRICS_DRAWN)])
 
 
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
@@ -139,16 +142,16 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     return shown
 
 
-def show(evaluations: Mapping[str, Evaluation]) -> None:
+def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
     """Chart, table, diagrams."""
-    metric = st.segmented_control(
+    metric = state.control(
+        st.segmented_control,
+        "compared.metric",
+        view.setting("compared.metric"),
         "Metric",
         METRICS_DRAWN,
-        default=METRICS_DRAWN[0],
         format_func=lambda key: METRICS[key].label,
-        key="compared_metric",
         required=True,
-        persist_state="session",
     )
     chart.show("compared", evaluations, metric=metric)
     st.dataframe(

@@ -121,7 +121,7 @@ def reading(recipe: Recipe) -> None:
             sheet = asked.get("sheet", found["sheet"])
             state.control(
                 st.selectbox,
-                "table.sheet",
+                "data_params.sheet",
                 sheet if sheet in sheets else None,
                 "Sheet",
                 sheets,
@@ -130,7 +130,7 @@ def reading(recipe: Recipe) -> None:
             )
         state.control(
             st.number_input,
-            "table.header",
+            "data_params.header",
             asked.get("header", found["header"]),
             "Header in row" if sheets else "Header in line",
             min_value=0,
@@ -213,7 +213,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         taken = []  # what is wrong is said below
     state.control(
         st.multiselect,
-        "table.scores",
+        "data_params.scores",
         [name for name in taken if name in numbers],
         "Score columns",
         numbers,
@@ -224,12 +224,12 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
 
 def _labels(recipe: Recipe, target: str) -> None:
     """Spellings to merge and labels to leave out; no control where there are none."""
-    chosen = dict(recipe.table)
-    counts = class_counts(raw(recipe.replace(table=sources.reading(recipe)))[0], target)
+    chosen = dict(recipe.data_params)
+    counts = class_counts(raw(recipe.replace(data_params=sources.reading(recipe)))[0], target)
     if spelt_alike(counts):
         state.control(
             st.toggle,
-            "table.merge_labels",
+            "data_params.merge_labels",
             chosen.get("merge_labels", False),
             "Merge labels that differ in case and spaces only",
             help="Of several spellings the most frequent stays.",
@@ -237,7 +237,7 @@ def _labels(recipe: Recipe, target: str) -> None:
     if len(counts) > 2:
         state.control(
             st.multiselect,
-            "table.drop_labels",
+            "data_params.drop_labels",
             [name for name in chosen.get("drop_labels", ()) if name in counts],
             "Leave out rows with the label",
             list(counts)[:MOST_LABELS],
@@ -269,7 +269,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         _ask_for_label(raw_table)
         _first_rows(raw_table)
         st.stop()
-    key = (recipe.data, recipe.table, recipe.content, target, positive, recipe.exclude)
+    key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude)
     found = jobs.cached("problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive))
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])

@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import streamlit as st
 
-from calib.analysis.decision import Decision
+from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision
+from calib.analysis.explain import METHOD
 from calib.calibrators import interval_methods, label_of
 from calib.export import safe_csv
 from calib.figures import formatted_costs
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter
 from calib.kernel.wording import number
-from calib.recipe import COSTS, Recipe
+from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
 from pages.ui.text import plain
 
 MOST_LISTED = 200
+COST_SETTINGS = (
+    Parameter(
+        "cost_false_alarm", "Cost of a false alarm", "number", FALSE_ALARM, *COSTS, help="Acting on a case of class 0."
+    ),
+    Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a case of class 1."),
+)
+INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)
+declare_settings("decide", (*COST_SETTINGS, INTERVAL))
 
 
 def controls(recipe: Recipe) -> None:
     """The two costs; only their ratio moves the threshold."""
     with st.container(horizontal=True):
-        for field, label, help in (
-            ("cost_false_alarm", "Cost of a false alarm", "Acting on a case of class 0."),
-            ("cost_miss", "Cost of a miss", "Not acting on a case of class 1."),
-        ):
+        for parameter in COST_SETTINGS:
+            name = f"decide.{parameter.name}"
             state.control(
                 st.number_input,
-                field,
-                getattr(recipe, field),
-                label,
+                name,
+                float(recipe.setting(name)),
+                parameter.label,
                 min_value=COSTS[0],
                 max_value=float(COSTS[1]),
                 format="%g",
                 width=200,
-                help=f"{help} Any unit of your own; only the ratio of the two moves the threshold.",
+                help=f"{parameter.help} Any unit of your own; only the ratio of the two moves the threshold.",
             )
 
 
@@ -93,10 +102,17 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         listed = " or ".join(label_of(key) for key in interval_methods())
         st.info(f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar.")
         return
-    method = recipe.interval if recipe.interval in methods else methods[0]
+    own = recipe.setting("decide.interval")
+    method = own if own in methods else methods[0]
     if len(methods) > 1:
         method = state.control(
-            st.segmented_control, "interval", method, "Intervals of", methods, format_func=label_of, required=True
+            st.segmented_control,
+            "decide.interval",
+            method,
+            INTERVAL.label,
+            methods,
+            format_func=label_of,
+            required=True,
         )
     rows = decision.undecided[method]
     if not rows.any():

@@ -7,16 +7,17 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from calib import recipe as recipes
 from calib.analysis.advice import over_splits, recommend
-from calib.analysis.differences import COMPARED, Differences, Repeats, differences, repeat_splits
-from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.differences import COMPARED, REPEATED, Differences, Repeats, differences, repeat_splits
+from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
 from calib.calibrators import label_of
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_differences, formatted_side_by_side
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -30,13 +31,34 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
+DETAILS = ("metrics", "rows", "groups", "models", "variability")
+LAYOUTS = ("overlaid", "side")
+declare_settings(
+    "reliability",
+    (
+        Parameter(
+            "layout", "Diagrams", "choice", LAYOUTS[0], choices=LAYOUTS, help="One diagram or one for each calibrator."
+        ),
+        Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
+        Parameter("details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."),
+        Parameter("all_metrics", "All metrics", "boolean", False),
+        Parameter("group", "Groups by", "text", None, optional=True, help="The column whose groups are judged apart."),
+        Parameter("group_diagrams", "A diagram for every group", "boolean", False),
+        Parameter(
+            "others", "Other models", "names", (), help="Other models, or score columns, judged beside this one."
+        ),
+        Parameter("repeats", "Splits", "integer", REPEATED, 3, 100, help="Splits drawn to see how far results vary."),
+    ),
+)
+
+
 def diagram(evaluation: Evaluation) -> None:
     """One diagram, or one a calibrator; a click on a mark picks its rows."""
     pick = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
-    if evaluation.recipe.layout == "side":
+    if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
-        chart.show("reliability", evaluation, **pick)
+        chart.show("reliability", evaluation, **evaluation.recipe.given("reliability", "selection"), **pick)
     st.caption("Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below.")
 
 
@@ -44,14 +66,14 @@ def pick_rows(marks: list) -> None:
     """Select the rows of some marks of the diagram and list them below."""
     selection = write_ranges((key, low, high) for key, low, high, *_ in marks)
     st.session_state["picked_on_chart"] = selection
-    state.update(selection=selection, details="rows")
+    state.update(**{"reliability.selection": selection, "reliability.details": "rows"})
 
 
 def _version(recipe: Recipe) -> int:
     """Another number once the selection was changed elsewhere, so that the chart forgets which marks it picked."""
-    seen = st.session_state.setdefault("picked_on_chart", recipe.selection)
-    if seen != recipe.selection:
-        st.session_state["picked_on_chart"] = recipe.selection
+    selection = recipe.setting("reliability.selection")
+    if st.session_state.setdefault("picked_on_chart", selection) != selection:
+        st.session_state["picked_on_chart"] = selection
         st.session_state["chart_version"] = st.session_state.get("chart_version", 0) + 1
     return st.session_state.get("chart_version", 0)
 
@@ -93,8 +115,8 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "variability": partial(variability, found=found),
     }
     recipe = evaluation.recipe
-    controls.choice("details", recipe, recipes.DETAILS, "Details", label_visibility="collapsed", width="stretch")
-    sections[recipe.details](evaluation)
+    controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
+    sections[recipe.setting("reliability.details")](evaluation)
 
 
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
@@ -113,24 +135,25 @@ def rows(evaluation: Evaluation) -> None:
     """The rows picked on the diagram or by a range, with their features."""
     st.subheader("Rows picked on the diagram", anchor=False)
     _range(evaluation)
-    positions = selected_rows(evaluation)
+    selection = evaluation.recipe.setting("reliability.selection")
+    positions = selected_rows(evaluation, selection)
     if not positions.size:
         st.info("Click a mark of the diagram, draw a box with its Box Select tool, or choose a range above.")
         return
     st.markdown(plain(_summary(evaluation, positions)))
-    shown = selected_frame(evaluation, LISTED)
+    shown = selected_frame(evaluation, selection, LISTED)
     decimals = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in evaluation.predictions}
     st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="The rows picked")
     if len(positions) > LISTED:
         st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download holds all.")
     with st.container(horizontal=True):
-        tables.download("Rows (CSV)", lambda: safe_csv(selected_frame(evaluation)), "rows.csv")
-        st.button("Clear", key="clear_rows", on_click=lambda: state.update(selection=()))
+        tables.download("Rows (CSV)", lambda: safe_csv(selected_frame(evaluation, selection)), "rows.csv")
+        st.button("Clear", key="clear_rows", on_click=lambda: state.update(**{"reliability.selection": ()}))
 
 
 def _range(evaluation: Evaluation) -> None:
     """The same choice without a pointer: a calibrator and a range of its predictions."""
-    ranges = read_ranges(evaluation.recipe.selection)
+    ranges = read_ranges(evaluation.recipe.setting("reliability.selection"))
     known = [item for item in ranges if item[0] in evaluation.predictions]
     key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
 
@@ -141,10 +164,10 @@ def _range(evaluation: Evaluation) -> None:
         start, stop = ends
         if start < stop:
             exact = low if start == low_shown else start, high if stop == high_shown else stop
-            state.update(selection=write_ranges([(key, *exact)]))
+            state.update(**{"reliability.selection": write_ranges([(key, *exact)])})
 
     def turned(to: str) -> None:
-        state.update(selection=write_ranges([(to, low, high)]))
+        state.update(**{"reliability.selection": write_ranges([(to, low, high)])})
 
     left, right = st.columns([0.35, 0.65], gap="medium")
     with left:
@@ -173,7 +196,8 @@ def _range(evaluation: Evaluation) -> None:
 def _summary(evaluation: Evaluation, positions) -> str:
     ones, n = int(evaluation.y[positions].sum()), len(positions)
     ranges = ", ".join(
-        f"{label_of(key)} from {low:.3g} to {high:.3g}" for key, low, high in read_ranges(evaluation.recipe.selection)
+        f"{label_of(key)} from {low:.3g} to {high:.3g}"
+        for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
     said = ", ".join(f"{label_of(key)} {p.p[positions].mean():.1%}" for key, p in evaluation.predictions.items())
     return (
@@ -189,11 +213,13 @@ def groups(evaluation: Evaluation) -> None:
     target = None if others is None else data.raw(recipe)[1]
     columns = [*evaluation.dataset.X.columns, *(() if others is None else others.columns)]
     names = [name for name in dict.fromkeys(map(str, columns)) if name != target]
-    chosen = recipe.group if recipe.group in names else names[0]
-    state.control(st.selectbox, "group", chosen, "Groups by", names, help=controls.recipes_help("group"))
+    own = recipe.setting("reliability.group")
+    chosen = own if own in names else names[0]
+    help = controls.recipes_help("reliability.group")
+    state.control(st.selectbox, "reliability.group", chosen, "Groups by", names, help=help)
     values = _column(evaluation, chosen, others)
-    record = chart.show("groups", evaluation, values=values)
-    if record is not None and st.toggle("A diagram for every group", key="group_diagrams"):
+    record = chart.show("groups", evaluation, values=values, **recipe.given("reliability", "selection"))
+    if record is not None and tables.toggle("reliability.group_diagrams", recipe):
         grouping = group_rows(values)
         largest = grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
@@ -218,16 +244,16 @@ def models(evaluation: Evaluation) -> None:
     own = (recipe.score or options[0]) if given else recipe.model
     named = str if given else lambda key: MODELS[key].label
     options.remove(own)
-    chosen = [key for key in recipe.others if key in options]
+    chosen = [key for key in recipe.setting("reliability.others") if key in options]
     state.control(
         st.multiselect,
-        "others",
+        "reliability.others",
         chosen,
         "Set beside this score column" if given else "Set beside this model, each with its default settings",
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",
-        help=controls.recipes_help("others"),
+        help=controls.recipes_help("reliability.others"),
     )
     found = {named(own): evaluation}
     for key in chosen:
@@ -238,7 +264,9 @@ def models(evaluation: Evaluation) -> None:
             for why in result.refused.values():
                 st.caption(plain(f"{named(key)}: {why}"))
     if len(found) > 1:
-        tables.diagrams(found, picked=evaluation.rows[selected_rows(evaluation)])
+        tables.diagrams(
+            found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
+        )
         side = formatted_side_by_side(found, tables.MAIN)
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
@@ -251,9 +279,10 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         st.info("Choose a second calibrator: there is nothing to set it against.")
         return
     recipe = evaluation.recipe
-    help = controls.recipes_help("repeats")
+    repeats = recipe.setting("reliability.repeats")
+    help = controls.recipes_help("reliability.repeats")
     state.control(
-        st.number_input, "repeats", recipe.repeats, "Splits", min_value=3, max_value=100, help=help, width=160
+        st.number_input, "reliability.repeats", repeats, "Splits", min_value=3, max_value=100, help=help, width=160
     )
     left, right = st.columns(2, gap="large")
     with left:
@@ -270,16 +299,17 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
 
 def _repeats_key(evaluation: Evaluation) -> tuple:
     recipe = evaluation.recipe.replace(evaluation="holdout")
-    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.repeats
+    return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.setting("reliability.repeats")
 
 
 def _repeats(evaluation: Evaluation) -> Repeats | None:
     """The repeated splits: made unasked where that is quick, else after a press."""
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
+    repeats = recipe.setting("reliability.repeats")
     folds = recipe.folds if recipe.evaluation == "folds" else 1
-    seconds = evaluation.seconds / folds * recipe.repeats
-    if not jobs.may_begin("repeats", key, "Other splits", jobs.price(recipe.repeats, seconds), seconds):
+    seconds = evaluation.seconds / folds * repeats
+    if not jobs.may_begin("repeats", key, "Other splits", jobs.price(repeats, seconds), seconds):
         return None
-    call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch)}
+    call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch, repeats=repeats)}
     found = jobs.run("repeats", "Repeating the split", call)
     return found and found[0]

@@ -10,11 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.depth import (
+    DEEPEST,
+    DEPTHS,
     DRAWN,
+    DRAWN_DEPTH,
     GROWTHS,
+    LEAVES,
     SETTINGS_FROM,
     DepthFit,
     at_depth,
+    check_depth,
     depth_scores,
     forest_cost,
     grown_depths,
@@ -23,18 +28,20 @@ from calib.analysis.depth import (
     sweep_key,
     tree_is_grown,
 )
+from calib.analysis.explain import METHOD
 from calib.analysis.grown_tree import GrownTree, grown_tree
-from calib.calibrators import interval_methods, label_of
+from calib.calibrators import CALIBRATORS, interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures.depth import best_cells
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.progress import Watch
-from calib.kernel.records import Dataset
+from calib.kernel.records import Dataset, Parameter
 from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
-from calib.recipe import DEEPEST, LEAVES, Recipe
+from calib.recipe import Recipe
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.text import plain
 
@@ -44,6 +51,75 @@ COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows
 UNASKED = 60.0  # seconds that the forests may be expected to take without being asked for: they are the page's own work
 MOST_DIAGRAMS = 4
 MOST_RULES = 500  # lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
+
+
+declare_settings(
+    "trees",
+    (
+        Parameter(
+            "metric",
+            "Metric",
+            "choice",
+            "brier",
+            choices=METRICS,
+            help="The number drawn against the depth of the trees.",
+        ),
+        Parameter(
+            "losses_of",
+            "Losses of",
+            "choice",
+            "none",
+            choices=CALIBRATORS,
+            help="Whose loss is taken apart where true probabilities are known.",
+        ),
+        Parameter(
+            "growth", "Of", "choice", "tree", choices=tuple(GROWTHS), help="Whose diagrams at chosen depths are shown."
+        ),
+        Parameter(
+            "leaves",
+            "Leaves",
+            "choice",
+            LEAVES[0],
+            choices=LEAVES,
+            help="How a leaf turns counts into a probability.",
+        ),
+        Parameter(
+            "depths",
+            "Depths",
+            "names",
+            DEPTHS,
+            help="Depths whose diagrams stand side by side.",
+            extra={"each": check_depth},
+        ),
+        Parameter("depth", "Depth", "integer", DRAWN_DEPTH, 1, 100, help="Depth of the tree that is drawn."),
+        Parameter(
+            "interval",
+            "Intervals by",
+            "choice",
+            METHOD,
+            choices=interval_methods,
+            help="The method whose p0, p1 and p stand in the nodes.",
+        ),
+        Parameter(
+            "row",
+            "Row whose way is lit",
+            "integer",
+            None,
+            low=1,
+            optional=True,
+            help="Any row of the data by its number: row 1 is the first below the header.",
+        ),
+        Parameter(
+            "node",
+            "Node",
+            "integer",
+            None,
+            low=0,
+            optional=True,
+            help="The node of the tree from which on it is drawn.",
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +156,7 @@ def growing(recipe: Recipe) -> Growing:
     """The sweep of a Recipe. Fits are kept whatever calibrators are chosen; scores, whatever else is drawn."""
     data = evaluations.dataset(recipe)
     fits = (data.digest, sweep_key(recipe))
-    bins = (recipe.bins, recipe.binning) if METRICS[recipe.metric].binned else ()
+    bins = (recipe.bins, recipe.binning) if METRICS[recipe.setting("trees.metric")].binned else ()
     key = (*fits, *recipe.part("calibrate").values(), *bins)
     points = jobs.cached("depth_points", KEPT_SWEEPS, fits, dict)
     return Growing(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
@@ -88,17 +164,18 @@ def growing(recipe: Recipe) -> Growing:
 
 def metric(recipe: Recipe, growing: Growing) -> None:
     """What is drawn against depth, and whose settings the trees have."""
+    own = recipe.setting("trees.metric")
     posterior, intervals = growing.data.posterior is not None, set(recipe.calibrators) & set(interval_methods())
     there = {"posterior": posterior, "intervals": bool(intervals), "probabilities": True}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         state.control(
             st.selectbox,
-            "metric",
-            recipe.metric,
-            "Metric",
-            [key for key in dict.fromkeys([recipe.metric, *DRAWN]) if there[METRICS[key].needs]],
+            "trees.metric",
+            own,
+            SETTINGS["trees.metric"].label,
+            [key for key in dict.fromkeys([own, *DRAWN]) if there[METRICS[key].needs]],
             format_func=lambda key: METRICS[key].label,
-            help=METRICS[recipe.metric].help,
+            help=METRICS[own].help,
             width=300,
         )
         st.caption(_settings(recipe))
@@ -119,7 +196,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
 
     def draw() -> None:
         if growing.scores:
-            chart.show("depth", growing.tables(), metric=recipe.metric)
+            chart.show("depth", growing.tables(), metric=recipe.setting("trees.metric"))
 
     def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
@@ -138,7 +215,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
     if not jobs.may_begin("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
         draw()
     elif jobs.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
-        _headline(growing, recipe.metric)
+        _headline(growing, recipe.setting("trees.metric"))
         draw()
 
 
@@ -169,46 +246,48 @@ def losses(recipe: Recipe, growing: Growing) -> None:
         return
     if not growing.scores:
         return
+    own = recipe.setting("trees.losses_of")
     state.control(
         st.segmented_control,
-        "losses_of",
-        recipe.losses_of,
-        "Losses of",
-        list(dict.fromkeys([recipe.losses_of, *recipe.calibrators])),
+        "trees.losses_of",
+        own,
+        SETTINGS["trees.losses_of"].label,
+        list(dict.fromkeys([own, *recipe.calibrators])),
         format_func=label_of,
-        help=controls.recipes_help("losses_of"),
+        help=controls.recipes_help("trees.losses_of"),
         required=True,
     )
-    chart.show("depth_losses", growing.tables(), calibrator=recipe.losses_of)
+    chart.show("depth_losses", growing.tables(), calibrator=own)
 
 
 def diagrams(recipe: Recipe, growing: Growing) -> None:
     """Reliability diagrams of one growth at a few depths, side by side."""
+    own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
-        controls.choice("growth", recipe, tuple(GROWTHS), "Of")
-        controls.choice("leaves", recipe, LEAVES, "Leaves", and_then={"node": None})
-        there = grown_depths(growing.points, recipe.growth, recipe.leaves)
+        controls.setting("trees.growth", recipe)
+        controls.setting("trees.leaves", recipe, and_then={"trees.node": None})
+        there = grown_depths(growing.points, own.growth, own.leaves)
         state.control(
             st.multiselect,
-            "depths",
-            list(recipe.depths),
-            "Depths",
-            list(dict.fromkeys([*recipe.depths, *map(str, there), DEEPEST])),
-            max_selections=max(MOST_DIAGRAMS, len(recipe.depths)),
+            "trees.depths",
+            list(own.depths),
+            SETTINGS["trees.depths"].label,
+            list(dict.fromkeys([*own.depths, *map(str, there), DEEPEST])),
+            max_selections=max(MOST_DIAGRAMS, len(own.depths)),
             store=tuple,
-            help=controls.recipes_help("depths"),
+            help=controls.recipes_help("trees.depths"),
             format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
             width=420,
         )
     shown: dict[str, Evaluation] = {}
-    for depth in recipe.depths:
-        point = at_depth(growing.points, recipe.growth, recipe.leaves, depth)
+    for depth in own.depths:
+        point = at_depth(growing.points, own.growth, own.leaves, depth)
         if point is not None and growing.has_tree:
             shown[_name(point)] = _judged(recipe, growing, point)
     if shown:
         tables.diagrams(shown)
     else:
-        st.caption("Not grown yet." if recipe.depths else "Choose a depth.")
+        st.caption("Not grown yet." if own.depths else "Choose a depth.")
 
 
 def _name(point: DepthFit) -> str:
@@ -223,8 +302,9 @@ def _judged(recipe: Recipe, growing: Growing, point: DepthFit) -> Evaluation:
 
 def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
     """The tree that is drawn, at the depth, with the leaves and under the method chosen; the page waits for it."""
-    depths = grown_depths(growing.points, "tree", recipe.leaves)
-    point = at_depth(growing.points, "tree", recipe.leaves, str(recipe.depth))
+    own = recipe.page("trees")
+    depths = grown_depths(growing.points, "tree", own.leaves)
+    point = at_depth(growing.points, "tree", own.leaves, str(own.depth))
     if point is None or not growing.has_tree:
         st.caption("Not grown yet.")
         st.stop()
@@ -232,38 +312,29 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
         if depths[-1] > 1:
             state.control(
                 st.slider,
-                "depth",
-                min(recipe.depth, depths[-1]),
-                "Depth",
+                "trees.depth",
+                min(own.depth, depths[-1]),
+                SETTINGS["trees.depth"].label,
                 min_value=1,
                 max_value=depths[-1],
-                help=controls.recipes_help("depth"),
-                and_then={"node": None},
+                help=controls.recipes_help("trees.depth"),
+                and_then={"trees.node": None},
                 width=260,
             )
-        state.control(
-            st.segmented_control,
-            "interval",
-            recipe.interval,
-            "Intervals by",
-            interval_methods(),
-            format_func=label_of,
-            help="The method whose p0, p1 and p stand in the nodes.",
-            required=True,
-        )
+        controls.setting("trees.interval", recipe, format_func=label_of)
         controls.number(
-            "row",
-            recipe.row,
-            "Row whose way is lit",
+            "trees.row",
+            own.row,
+            SETTINGS["trees.row"].label,
             none="none",
             min_value=1,
             step=1,
-            help="Any row of the data by its number: row 1 is the first below the header.",
+            help=controls.recipes_help("trees.row"),
             width=200,
         )
-    key = (growing.key, point.key, recipe.interval)
+    key = (growing.key, point.key, own.interval)
     try:
-        return jobs.cached("grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point))
+        return jobs.cached("grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval))
     except InputError as error:
         st.info(plain(error))
         st.stop()
@@ -271,27 +342,28 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
 
 def picture(recipe: Recipe, tree: GrownTree) -> None:
     """The tree drawn, from the node chosen on, and the lit way in words."""
-    row = recipe.row
+    own = recipe.page("trees")
+    row = own.row
     try:
         position = None if row is None else tree.position(row)
     except InputError as error:
         st.info(plain(error))
         row = position = None
-    root = recipe.node if recipe.node is not None and recipe.node < len(tree.nodes) else None
+    root = own.node if own.node is not None and own.node < len(tree.nodes) else None
 
     def clicked(known: list) -> None:
         node = tree.nodes[int(known[0])]
         if node.number == (root or 0):
-            state.update(node=max(node.parent, 0) or None)
+            state.update(**{"trees.node": max(node.parent, 0) or None})
         elif not node.leaf:
-            state.update(node=node.number)
+            state.update(**{"trees.node": node.number})
 
     if root:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
                 f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go one up."
             )
-            st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(node=None))
+            st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
     hint = "Click a node with branches to draw the tree from there."
     chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     if row is not None:

@@ -8,18 +8,55 @@ from calib.analysis import explain as explaining
 from calib.calibrators import MERGE_RULES, interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
+from calib.figures.pairs import COLORS as PAIR_COLORS
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS, declare_settings
+from calib.kernel.records import Parameter
 from calib.kernel.wording import number
 from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import PAIR_COLORS, Recipe
+from calib.recipe import Recipe
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.text import plain
 
 COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+declare_settings(
+    "venn_abers",
+    (
+        Parameter(
+            "interval",
+            "Method",
+            "choice",
+            explaining.METHOD,
+            choices=interval_methods,
+            help="The method whose probability pairs are drawn.",
+        ),
+        Parameter(
+            "color", "Colour by", "choice", PAIR_COLORS[0], choices=PAIR_COLORS, help="What the colour of a pair says."
+        ),
+        Parameter(
+            "row",
+            "Row to explain, by its number",
+            "integer",
+            None,
+            low=1,
+            optional=True,
+            help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
+        ),
+        Parameter("fold", "Fold", "integer", 1, low=1),
+        Parameter(
+            "beside",
+            "Other kinds to set beside it",
+            "names",
+            ("split", "cv", "train"),
+            choices=PLACEMENTS,
+            help="Placements whose intervals are set side by side.",
+        ),
+    ),
+)
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -39,7 +76,8 @@ def with_intervals(recipe: Recipe) -> Recipe:
 
 def shown_method(result: Evaluation) -> str:
     """The method whose pairs are drawn: the Recipe's, or Venn–Abers where that cannot answer."""
-    return result.recipe.interval if result.recipe.interval in result.predictions else explaining.METHOD
+    own = result.recipe.setting("venn_abers.interval")
+    return own if own in result.predictions else explaining.METHOD
 
 
 def headline(result: Evaluation) -> None:
@@ -66,26 +104,14 @@ def headline(result: Evaluation) -> None:
 def switches(recipe: Recipe) -> None:
     """Which method is drawn, what its colours say, and how a pair becomes one probability."""
     with st.container(horizontal=True, key="switches"):
-        for field, label, options, names in (
-            ("interval", "Method", interval_methods(), {key: label_of(key) for key in interval_methods()}),
-            ("color", "Colour by", PAIR_COLORS, COLORS),
-            ("merge", "Merge p0 and p1 by", tuple(MERGE_RULES), controls.LABELS),
-        ):
-            state.control(
-                st.segmented_control,
-                field,
-                getattr(recipe, field),
-                label,
-                options,
-                format_func=names.get,
-                help=controls.recipes_help(field),
-                required=True,
-            )
+        controls.setting("venn_abers.interval", recipe, format_func=label_of)
+        controls.setting("venn_abers.color", recipe, format_func=COLORS.get)
+        controls.choice("merge", recipe, MERGE_RULES, "Merge p0 and p1 by")
 
 
 def chosen_row(result: Evaluation) -> int:
     """The row to explain: the Recipe's, or the one with the widest interval where that is none of the test rows."""
-    row = result.recipe.row
+    row = result.recipe.setting("venn_abers.row")
     if row is not None:
         try:
             explaining.position_of(result, row)
@@ -97,28 +123,28 @@ def chosen_row(result: Evaluation) -> int:
 
 def choose_row(known: list) -> None:
     """Explain the row that a clicked mark stands for."""
-    state.update(row=int(known[0]))
+    state.update(**{"venn_abers.row": int(known[0])})
 
 
 def rows(result: Evaluation, row: int) -> None:
     """A row by its number, or from a table: the widest intervals or, once a row is chosen, those most like it."""
-    chosen = row if result.recipe.row == row else None
+    chosen = row if result.recipe.setting("venn_abers.row") == row else None
     table = listed_rows(result, shown_method(result), chosen)
     key = f"rows_{chosen}"
 
     def picked() -> None:
         lines = st.session_state[key].selection.rows
         if lines:
-            state.update(row=int(table["row"].iloc[lines[0]]))
+            state.update(**{"venn_abers.row": int(table["row"].iloc[lines[0]])})
 
     controls.number(
-        "row",
-        result.recipe.row,
-        "Row to explain, by its number",
+        "venn_abers.row",
+        result.recipe.setting("venn_abers.row"),
+        SETTINGS["venn_abers.row"].label,
         none="the widest interval",
         min_value=1,
         step=1,
-        help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
+        help=controls.recipes_help("venn_abers.row"),
     )
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
@@ -150,7 +176,9 @@ def explanation(result: Evaluation, row: int) -> None:
     sets = range(1, len(said.fits) + 1)
     words, picture = st.columns([0.36, 0.64], gap="medium")
     with words:
-        chosen = st.segmented_control("Fold", sets, default=1, required=True, key="fold") if len(sets) > 1 else 1
+        chosen = min(result.recipe.setting("venn_abers.fold"), len(sets))
+        if len(sets) > 1:
+            state.control(st.segmented_control, "venn_abers.fold", chosen, "Fold", sets, required=True)
     with picture:
         record = chart.show("explained", said, calibration_set=chosen)
     with words:
@@ -188,22 +216,22 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
             "came without their model, so that only the inductive kind, calibrated on held-out rows, can be shown."
         )
         return []
-    own = result.recipe.placement
+    own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
     placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
     options = [key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
     state.control(
         st.pills,
-        "beside",
-        [key for key in recipe.beside if key in options and key != own],
-        "Other kinds to set beside it",
+        "venn_abers.beside",
+        [key for key in beside if key in options and key != own],
+        SETTINGS["venn_abers.beside"].label,
         [key for key in options if key != own],
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
-        help=controls.recipes_help("beside"),
+        help=controls.recipes_help("venn_abers.beside"),
     )
     found = []
-    for key in recipe.beside:
+    for key in beside:
         if key not in options or key == own:
             continue
         fits, seconds = expected_cost(result, key)

@@ -33,13 +33,13 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
                 label,
                 key=f"move_{icon}",
                 disabled=not 0 <= target <= found.moves or target == step,
-                on_click=partial(_change, recipe, step=target),
+                on_click=partial(_change, step=target),
                 type="primary" if label == "Next move" else "secondary",
             )
     if found.moves:
         state.control(
             st.slider,
-            f"learn.{FIELD}.step",
+            f"{FIELD}.step",
             step,
             "Moves made",
             min_value=0,
@@ -47,18 +47,17 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
             help="Every move joins the leftmost pair of pools whose shares fall.",
         )
     hint = "Click a point to turn its label."
-    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, recipe, found), hint=hint)]
+    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)]
 
 
-def _turn(recipe: Recipe, found: Moves, point: int | list[int]) -> None:
+def _turn(found: Moves, point: int | list[int]) -> None:
     """Give a point the other label, and start again."""
     turned = point[0] if isinstance(point, list) else point
     _change(
-        recipe,
         points=" ".join(f"{s:.15g}:{1 - y if i == turned else y}" for i, (s, y) in enumerate(found.points)),
         step=0,
     )
 
 
-def _change(recipe: Recipe, **changes: Any) -> None:
-    state.update(learn=dict(recipe.learn) | {f"{FIELD}.{name}": value for name, value in changes.items()})
+def _change(**changes: Any) -> None:
+    state.update(**{f"{FIELD}.{name}": value for name, value in changes.items()})

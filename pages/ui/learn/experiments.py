@@ -1,7 +1,7 @@
 """The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
 
 An experiment's words and settings, its simulation and its pictures stand in its folder of ``calib.experiments``. Its
-settings are the Recipe's ``learn``, so that a link holds them.
+settings are the Recipe's, so that a link holds them.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ def simulated(
 
 def _choose(recipe: Recipe, page: str) -> Experiment:
     parameter = SETTINGS[f"{page}.part"]
-    current = shown(dict(recipe.learn), page)
+    current = shown(dict(recipe.settings), page)
     if len(parameter.choices) > 1:
         state.control(
             st.pills,
-            f"learn.{page}.part",
+            f"{page}.part",
             current.key,
             "Experiment",
             parameter.choices,
@@ -125,27 +125,27 @@ def _choose(recipe: Recipe, page: str) -> Experiment:
 
 def _predicted(recipe: Recipe, experiment: Experiment) -> bool:
     """Whether the picture may be shown: the reader has made a prediction, or would rather not."""
-    guess = dict(recipe.learn).get(f"{experiment.key}.guess", ASK)
+    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
     if guess != ASK:
         return True
     st.caption("What do you expect? Choose an answer before the picture is shown, or skip.")
     with st.container(key="prediction"):
         for i, answer in enumerate(experiment.answers, start=1):
-            st.button(plain(answer), key=f"guess_{i}", on_click=partial(_guess, recipe, experiment, str(i)))
-        st.button("Skip", key="guess_skip", type="tertiary", on_click=partial(_guess, recipe, experiment, SKIP))
+            st.button(plain(answer), key=f"guess_{i}", on_click=partial(_guess, experiment, str(i)))
+        st.button("Skip", key="guess_skip", type="tertiary", on_click=partial(_guess, experiment, SKIP))
     return False
 
 
-def _guess(recipe: Recipe, experiment: Experiment, guess: str) -> None:
-    state.update(learn=dict(recipe.learn) | {f"{experiment.key}.guess": guess})
+def _guess(experiment: Experiment, guess: str) -> None:
+    state.update(**{f"{experiment.key}.guess": guess})
 
 
 def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
     """A control for each setting and the seed, the first few in sight; their values."""
-    values = experiment.values(dict(recipe.learn))
+    values = experiment.values(dict(recipe.settings))
     fields: list[Callable[[], Any]] = []
     for parameter in experiment.parameters:
-        field = f"learn.{experiment.key}.{parameter.name}"
+        field = f"{experiment.key}.{parameter.name}"
         if parameter.kind == "points":
             control(parameter, field, values[parameter.name])
         elif not parameter.extra.get("drawn_by_page"):
@@ -207,7 +207,7 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
 
 def _verdict(recipe: Recipe, experiment: Experiment, answer: int | None) -> None:
     """The reader's prediction against what came out."""
-    guess = dict(recipe.learn).get(f"{experiment.key}.guess", ASK)
+    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
     if not guess.isdecimal():
         return
     text = f"You said: {plain(experiment.answers[int(guess) - 1])}."
@@ -230,4 +230,4 @@ def _tell(recipe: Recipe, experiment: Experiment) -> None:
         for formula in experiment.formulas:
             st.latex(formula)
         st.caption(plain(f"Source: {experiment.source}"))
-        st.button("Ask me again", key="ask_again", type="tertiary", on_click=partial(_guess, recipe, experiment, ASK))
+        st.button("Ask me again", key="ask_again", type="tertiary", on_click=partial(_guess, experiment, ASK))

@@ -56,7 +56,7 @@ def clicked(line: Line, what: str, which: int) -> Line:
 
 
 def _change(line: Line | str) -> None:
-    state.update(learn=dict(state.recipe().learn) | {FIELD: str(line)})
+    state.update(**{FIELD: str(line)})
 
 
 def _cuts(line: Line) -> None:
@@ -69,7 +69,7 @@ def _cuts(line: Line) -> None:
 
     state.control(
         st.pills,
-        f"learn.{FIELD}",
+        FIELD,
         list(line.cuts),
         "Cut between the points",
         gaps,
@@ -88,7 +88,7 @@ def _cuts(line: Line) -> None:
             with place:
                 state.control(
                     st.select_slider,
-                    f"learn.{FIELD}",
+                    FIELD,
                     cut,
                     f"Move cut {i + 1}",
                     free,
@@ -116,7 +116,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
 
     def changed() -> None:
         _change(edited(rows, st.session_state[f"line_table_{version}"]))
-        now = EXPERIMENTS["finite"].values(dict(state.recipe().learn))["line"]
+        now = EXPERIMENTS["finite"].values(dict(state.recipe().settings))["line"]
         st.session_state["line_table"] = now, rows, version
 
     with st.expander("Edit the points", key="points", expanded=True):

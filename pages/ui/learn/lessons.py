@@ -23,7 +23,7 @@ for lesson in LESSONS.values():
 
 def panel(script: str) -> bool:
     """The open step over its page, or on another page the way back to it; whether the step is this page's."""
-    named = state.recipe().lesson
+    named = state.lesson_open()
     if named is None:
         return False
     lesson, number = place(named)
@@ -40,12 +40,12 @@ def panel(script: str) -> bool:
 
 def presenter(kind: str = "secondary") -> None:
     """The switch between the view for a desk and the view for a room."""
-    on = state.recipe().presenter
+    on = state.presenter()
     st.button(
         "End presenting" if on else "Present",
         key="presenter",
         type=kind,
-        on_click=partial(state.update, presenter=not on),
+        on_click=partial(state.present, not on),
         help="Large type and no sidebar, for a room; the arrow keys lead through a lesson.",
     )
 
@@ -53,12 +53,12 @@ def presenter(kind: str = "secondary") -> None:
 def _moves(lesson: Lesson, number: int, step: Step) -> None:
     """Where we are, in one row that stays in its place: back to the step's own settings, out, back and forth."""
     recipe, last = state.recipe(), number == len(lesson.steps)
-    left, right = ("Left", "Right") if recipe.presenter else (None, None)
+    left, right = ("Left", "Right") if state.presenter() else (None, None)
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_moves"):
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
         if step.departed(recipe):
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
-        if recipe.presenter:
+        if state.presenter():
             presenter("tertiary")
         if not last:
             _leave("Leave the lesson", "tertiary")
@@ -80,7 +80,7 @@ def _aside(lesson: Lesson, number: int, step: Step) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"{plain(lesson.title)} is open at step {number} of {len(lesson.steps)}.", width="content")
         if st.button("Back to the step", key="lesson_back", type="primary"):
-            _go(step.page, state.recipe())
+            _go(step.page, state.recipe(), state.lesson_open())
         _leave("Leave the lesson", "tertiary")
 
 
@@ -92,20 +92,16 @@ def _leave(label: str, kind: str) -> None:
 def open_step(lesson: Lesson, number: int) -> None:
     """Go to a step, as it was written, whatever was changed before."""
     step = lesson.steps[number - 1]
-    _go(step.page, _in_this_view(step.recipe))
+    _go(step.page, step.recipe, step.place)
 
 
 def _reset(step: Step) -> None:
-    state.replace(_in_this_view(step.recipe))
+    state.replace(step.recipe, step.place)
 
 
-def _in_this_view(recipe: Recipe) -> Recipe:
-    return recipe.replace(presenter=state.recipe().presenter)
-
-
-def _go(page: str, recipe: Recipe) -> None:
-    state.replace(recipe)
-    st.switch_page(f"pages/{page}.py", query_params=recipe.to_query())
+def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:
+    state.replace(recipe, lesson)
+    st.switch_page(f"pages/{page}.py", query_params=state.here())
 
 
 def listed() -> None:
@@ -119,7 +115,7 @@ def listed() -> None:
             with actions.container(horizontal=True, horizontal_alignment="right"):
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
                     for i, step in enumerate(lesson.steps, start=1):
-                        query = _in_this_view(step.recipe).to_query()
+                        query = state.address(step.recipe, step.place)
                         st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
                 if st.button("Start", key=f"start_{lesson.key}", type="primary"):
                     open_step(lesson, 1)

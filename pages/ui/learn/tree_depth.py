@@ -38,7 +38,7 @@ def own() -> dict[str, Own]:
 
 def _curve(recipe: Recipe, values: dict[str, Any]) -> None:
     """The errors along the setting of the experiment that is shown; moving that setting computes nothing anew."""
-    experiment = shown(dict(recipe.learn), "tree_depth")
+    experiment = shown(dict(recipe.settings), "tree_depth")
     setting, key = SETTINGS[experiment.key], f"{experiment.key}_curve"
     fixed = experiment.numbers(values | {setting: experiment.values({})[setting]})
     found = experiments.simulated(experiment, fixed, recipe.seed, key, {"grow": forests()})
