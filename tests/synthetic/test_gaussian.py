@@ -159,7 +159,7 @@ def test_a_data_frame_is_as_good_as_an_array():
         (lambda: GaussianPair.random(0, 0), "d must be a whole number of at least 1"),
         (lambda: GaussianPair.variant("same", 2, 0), "covariances must be one of 'equal', 'separate', 'unequal'"),
         (lambda: GaussianPair.random(2, 0).posterior([[1.0]]), r"X must have shape \(n, 2\)"),
-        (lambda: GaussianPair.random(2, 0).posterior([[1.0, np.nan]]), "X must be finite.*row 0, column 1"),
+        (lambda: GaussianPair.random(2, 0).posterior([[1.0, np.nan]]), r"X must be finite.*at index \[0, 1\]"),
         (lambda: GaussianPair.random(2, 0).sample(1, 0), "n must be a whole number of at least 2"),
     ],
 )
