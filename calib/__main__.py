@@ -151,7 +151,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 
 def _experiment(key: str) -> Experiment:
-    return EXPERIMENTS[checks.choice(key, EXPERIMENTS, "EXPERIMENT")]
+    return EXPERIMENTS[checks.one_of(key, EXPERIMENTS, "EXPERIMENT")]
 
 
 def _experiments() -> str:

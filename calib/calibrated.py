@@ -82,7 +82,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         InputError
             By name and with the remedy, where the data, the estimator or an option does not allow it.
         """
-        checks.choice(self.placement, PLACEMENTS, "placement")
+        checks.one_of(self.placement, PLACEMENTS, "placement")
         calibrator = self._calibrator()
         self.placed_ = PLACEMENTS[self.placement]().fit(
             self.estimator,
@@ -103,7 +103,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _calibrator(self) -> BaseEstimator:
         if isinstance(self.calibrator, ScoreCalibrator):
             return self.calibrator
-        return CALIBRATORS[checks.choice(self.calibrator, CALIBRATORS, "calibrator")]()
+        return CALIBRATORS[checks.one_of(self.calibrator, CALIBRATORS, "calibrator")]()
 
     def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
         """Probability and interval of the rows X in one go: arrays .p .p0 .p1 .lower .upper, each (n,).

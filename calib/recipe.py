@@ -43,12 +43,12 @@ def _field(part: str, default: Any, check: Callable[[Any, str], Any], help: str)
 
 
 def _one_of(allowed: Callable[[], Any]) -> Callable[[Any, str], Any]:
-    return lambda value, name: checks.choice(value, allowed(), name)
+    return lambda value, name: checks.one_of(value, allowed(), name)
 
 
 def _number(low: float, high: float, *, integer: bool = False) -> Callable[[Any, str], Any]:
     def check(value: Any, name: str) -> Any:
-        value = checks.number(value, name, low, high, integer=integer)
+        value = checks.in_range(value, name, low, high, integer=integer)
         return int(value) if integer else float(value)
 
     return check
@@ -60,7 +60,7 @@ def _optional_text(value: Any, name: str) -> str | None:
 
 def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
     def check(value: Any, name: str) -> tuple[str, ...]:
-        return tuple(checks.choice(key, registry, name) for key in checks.names(value, name))
+        return tuple(checks.one_of(key, registry, name) for key in checks.names(value, name))
 
     return check
 

@@ -89,7 +89,7 @@ def test_no_file_imports_upward_or_sideways():
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [
-        ("calib/metrics/auc.py", "from calib.kernel.checks import choice", []),
+        ("calib/metrics/auc.py", "from calib.kernel.checks import one_of", []),
         ("calib/metrics/auc.py", "from . import brier\nfrom .brier import score", []),
         ("calib/analysis/curves.py", "from calib.evaluate import evaluate", []),
         ("calib/evaluate.py", "from calib.sources import load", ["calib.sources"]),

@@ -149,8 +149,8 @@ def binomial_interval(
     >>> [round(float(end), 3) for end in binomial_interval(0, 10, interval="clopper_pearson")]     # 1 − 0.025^(1/10)
     [0.0, 0.308]
     """
-    checks.number(level, "level", 0, 1, open_ends=True)
-    checks.choice(interval, INTERVALS, "interval")
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    checks.one_of(interval, INTERVALS, "interval")
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     n = np.where(n > 0, n, np.nan)
     tail = (1 - level) / 2
@@ -185,7 +185,7 @@ def binned_curve(
     (array([0.25, 0.75]), array([0.5, 1. ]))
     """
     y, p = checks.labelled_probabilities(y, p)
-    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy)
+    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy)
     count, mean_p, ones = _counts(placed.index, placed.count, y, p)
     lower, upper = binomial_interval(ones, count, level=level, interval=interval)
     tail = (1 - level) / 2
@@ -235,7 +235,7 @@ def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20) -> Histogram:
     1   0.5    1.0      1          1
     """
     y, p = checks.labelled_probabilities(y, p)
-    placed = binned(p, checks.number(bins, "bins", low=1, integer=True))
+    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True))
     count, positives = (group_sums(placed.index, bins, values).astype(np.intp) for values in (None, y))
     return Histogram(placed.edges, count, positives)
 
@@ -265,9 +265,9 @@ def corp_curve(
     3  0.9           1.0      1
     """
     y, p = checks.labelled_probabilities(y, p)
-    checks.choice(band, BANDS, "band")
-    checks.number(level, "level", 0, 1, open_ends=True)
-    checks.number(repeats, "repeats", low=1, integer=True)
+    checks.one_of(band, BANDS, "band")
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    checks.in_range(repeats, "repeats", low=1, integer=True)
     tied = pool_ties(p, y)
     blocks = pool_adjacent_violators(tied.sums, tied.weights)
     group = _neighbours(tied.weights)
@@ -310,9 +310,9 @@ def smooth_curve(
     (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))
     """
     y, p = checks.labelled_probabilities(y, p)
-    checks.number(level, "level", 0, 1, open_ends=True)
-    checks.number(points, "points", low=2, integer=True)
-    checks.number(span, "span", 0.05, 1)
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    checks.in_range(points, "points", low=2, integer=True)
+    checks.in_range(span, "span", 0.05, 1)
     count, x, ones = _counts(bin_index(p, FINE), FINE, y, p)
     filled = count > 0
     count, x, ones = count[filled], x[filled], ones[filled]

@@ -142,8 +142,8 @@ def decide(
     """
     y = evaluation.y
     costs = (
-        float(checks.number(cost_false_alarm, "cost_false_alarm", *COSTS)),
-        float(checks.number(cost_miss, "cost_miss", *COSTS)),
+        float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS)),
+        float(checks.in_range(cost_miss, "cost_miss", *COSTS)),
     )
     t = threshold(*costs)
     keys = list(evaluation.predictions)

@@ -48,7 +48,7 @@ class Explained:
                     "added label": fit.label,
                     "pool from": fit.pool[0],
                     "pool to": fit.pool[1],
-                    "objects": fit.objects,
+                    "objects": fit.rows,
                     "of class 1": fit.positives,
                     "p": fit.value,
                 }

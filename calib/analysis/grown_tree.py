@@ -111,7 +111,7 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
 
     Raises InputError where the method cannot answer.
     """
-    checks.choice(method, interval_methods(), "method")
+    checks.one_of(method, interval_methods(), "method")
     data, (part,) = point.fitted.dataset, point.fitted.parts
     model = part.placed.model
     tree, prepare = model[-1], model[0]

@@ -46,7 +46,7 @@ def read_ranges(selection: Iterable[str]) -> list[tuple[str, float, float]]:
 def check_range(item: str, name: str) -> str:
     """Refuse what is no range calibrator:low:high."""
     key, *ends = item.split(":")
-    checks.choice(key, CALIBRATORS, name)
+    checks.one_of(key, CALIBRATORS, name)
     try:
         low, high = map(float, ends)
     except ValueError:

@@ -22,7 +22,7 @@ def check_calibrator(method: Any) -> None:
     check_named(method, method.__name__)
     if not isinstance(getattr(method, "source", None), str):
         raise InputError(f"{method.__name__}: source must be a text, such as the paper.")
-    checks.choice(method.input, READERS, f"{method.__name__}: input")
+    checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):
         raise InputError(f"{method.__name__}: one that gives intervals derives from IntervalCalibrator.")
     _check_options(method)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.kernel.checks import Array, choice
+from calib.kernel.checks import Array, one_of
 
 
 def _log(p0: Array, p1: Array) -> Array:
@@ -48,7 +48,7 @@ def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:
     >>> [round(float(merge_pair(0.0, 0.5, rule)), 4) for rule in MERGE_RULES]
     [0.3333, 0.375, 0.25]
     """
-    choice(rule, MERGE_RULES, "merge")
+    one_of(rule, MERGE_RULES, "merge")
     p0, p1 = np.asarray(p0, dtype=np.float64), np.asarray(p1, dtype=np.float64)
     # Rounding must not carry p past an end of a narrow interval.
     return np.clip(MERGE_RULES[rule](p0, p1), np.minimum(p0, p1), np.maximum(p0, p1))

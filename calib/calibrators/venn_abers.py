@@ -28,7 +28,7 @@ from calib.calibrators.base import KEPT, MERGE, IntervalCalibrator
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.checks import Array, number
+from calib.kernel.checks import Array, in_range
 from calib.kernel.fields import Fields
 from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
@@ -125,7 +125,7 @@ class AddedFit:
         How many rows have each of these scores, with the row, and how many of them label 1.
     pool
         Lowest and highest score of the pool that holds the row.
-    objects
+    rows
         How many are in it, with the row.
     positives
         How many of those have label 1.
@@ -138,13 +138,13 @@ class AddedFit:
     counts: Array
     ones: Array
     pool: tuple[float, float]
-    objects: int
+    rows: int
     positives: int
 
     @property
     def value(self) -> float:
         """The fit at the row: p0 or p1."""
-        return self.positives / self.objects
+        return self.positives / self.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class VennAbers(IntervalCalibrator):
     >>> venn_abers.predict([0.25, 0.6])
     array([0.5 , 0.75])
     >>> one = venn_abers.explain(0.25).one    # with (0.25, 1) added: labels 0 1 1 0 1 1
-    >>> one.pool, one.positives, one.objects
+    >>> one.pool, one.positives, one.rows
     ((0.2, 0.3), 2, 3)
     """
 
@@ -242,9 +242,9 @@ class VennAbers(IntervalCalibrator):
     def added_fit(self, score: float, label: int, removed: int | None = None) -> AddedFit:
         """The isotonic fit with (score, label) added, behind p0 for label 0 and p1 for label 1."""
         check_is_fitted(self)
-        score = float(number(score, "score"))
+        score = float(in_range(score, "score"))
         if removed is not None:
-            number(removed, "removed", 0, len(self.labels_) - 1, integer=True)
+            in_range(removed, "removed", 0, len(self.labels_) - 1, integer=True)
         kept = np.arange(len(self.labels_)) != removed  # all of them where nothing is removed
         tied = pool_ties(np.append(self.calibration_scores_[kept], score), np.append(self.labels_[kept], label))
         blocks = pool_adjacent_violators(tied.sums, tied.weights)

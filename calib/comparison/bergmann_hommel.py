@@ -38,7 +38,7 @@ def set_partitions(k: int) -> Array:
 def rank_pvalues(ranks: Any, n: int) -> Array:
     """Unadjusted two-sided p-values of every pair, (k, k): z = |R_i − R_j| / √(k(k+1)/(6n)) is about normal."""
     R = checks.score_vector(ranks, "ranks")
-    checks.number(n, "n", low=1, integer=True)
+    checks.in_range(n, "n", low=1, integer=True)
     z = np.abs(R[:, None] - R) / np.sqrt(R.size * (R.size + 1) / (6 * n))
     return 2 * stats.norm.sf(z)
 
@@ -67,7 +67,7 @@ def bergmann_hommel(ranks: Any, n: int) -> Array:
            [0.0455, 1.    ]])
     """
     p = rank_pvalues(ranks, n)
-    k = checks.number(len(p), "The number of methods", low=2, high=MOST_METHODS, integer=True)
+    k = checks.in_range(len(p), "The number of methods", low=2, high=MOST_METHODS, integer=True)
     blocks = set_partitions(k)
     size = np.zeros(blocks.shape[1])
     smallest = np.full(blocks.shape[1], np.inf)

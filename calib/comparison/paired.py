@@ -42,8 +42,8 @@ def paired_t(a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"
     """
     a, b = checks.score_vector(a, "a"), checks.score_vector(b, "b")
     checks.same_length(a=a, b=b)
-    checks.choice(alternative, ("less", "greater", "two-sided"), "alternative")
-    n = checks.number(a.size, "The number of pairs", low=2, integer=True)
+    checks.one_of(alternative, ("less", "greater", "two-sided"), "alternative")
+    n = checks.in_range(a.size, "The number of pairs", low=2, integer=True)
     difference = a - b
     mean, error = difference.mean(), difference.std(ddof=1) / np.sqrt(n)
     t = mean / error if error > 0 else np.copysign(np.inf, mean) if mean else 0.0

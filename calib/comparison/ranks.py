@@ -35,7 +35,7 @@ def ranks(table: Any, higher_is_better: bool) -> Array:
     table : (n data sets, k methods), a DataFrame or an array; infinite values are ranked, NaN is refused by name
     """
     values = checks.results_table(table, "table")
-    checks.choice(higher_is_better, (True, False), "higher_is_better")
+    checks.one_of(higher_is_better, (True, False), "higher_is_better")
     return stats.rankdata(-values if higher_is_better else values, axis=1)
 
 
@@ -82,7 +82,7 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     """
     R = ranks(table, higher_is_better)
     n, k = R.shape
-    checks.number(n, "The number of data sets", low=2, integer=True)
+    checks.in_range(n, "The number of data sets", low=2, integer=True)
     # Within-row variance of the ranks: n k (k² − 1)/12 without ties, and C times that with them.
     spread = ((R - (k + 1) / 2) ** 2).sum()
     if spread == 0:
@@ -114,9 +114,9 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     >>> round(nemenyi_critical_difference(4, 14), 2)  # Demšar's example
     1.25
     """
-    checks.number(k, "k", low=2, integer=True)
-    checks.number(n, "n", low=1, integer=True)
-    checks.number(alpha, "alpha", low=0, high=1, open_ends=True)
+    checks.in_range(k, "k", low=2, integer=True)
+    checks.in_range(n, "n", low=1, integer=True)
+    checks.in_range(alpha, "alpha", low=0, high=1, open_ends=True)
     q = stats.studentized_range.ppf(1 - alpha, k, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(k * (k + 1) / (6 * n)))
 

@@ -51,7 +51,7 @@ def run_experiment(
     >>> run.charts[0].record.title
     'Move 1 of 1: 1/1 is above its right neighbour 0/1; joined they are 1/2'
     """
-    experiment = EXPERIMENTS[checks.choice(name, EXPERIMENTS, "The experiment")]
+    experiment = EXPERIMENTS[checks.one_of(name, EXPERIMENTS, "The experiment")]
     values = experiment.check(settings or {})
     seed = Recipe(seed=seed).seed
     watch, count = watch or Watch(), len(experiment.runs)

@@ -106,7 +106,7 @@ def _score(value: float) -> str:
 
 def _pool(fit: AddedFit) -> str:
     """The pool in words: with whom the object is put, and how many of them have label 1."""
-    others = fit.objects - 1
+    others = fit.rows - 1
     if others == 0:
         return "the object is a pool of its own"
     low, high = map(_score, fit.pool)
@@ -116,7 +116,7 @@ def _pool(fit: AddedFit) -> str:
 
 
 def _fraction(fit: AddedFit) -> str:
-    return f"p{fit.label} = {fit.positives:,} / {fit.objects:,} = {number(fit.value)}"
+    return f"p{fit.label} = {fit.positives:,} / {fit.rows:,} = {number(fit.value)}"
 
 
 def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
@@ -243,7 +243,7 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
             yaxis=place,
             mode="markers",
             marker={"symbol": "star", "size": 15, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
-            hovertemplate=f"p{fit.label} = {fit.positives}/{fit.objects} = %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}<extra></extra>",
         ),
     ]
 

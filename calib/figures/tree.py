@@ -198,7 +198,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
 def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     """Two lines: what leads here; rows, label, p and its interval."""
     tree = record.tree
-    first = "every object" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
+    first = "every row" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.kernel.checks import Array, choice, whole_weights
+from calib.kernel.checks import Array, one_of, whole_weights
 
 STRATEGIES = ("uniform", "quantile")
 
@@ -67,7 +67,7 @@ def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None
 
     With whole ``weights`` (n,) each counts as often as its weight says; fractions are refused for equal counts.
     """
-    choice(strategy, STRATEGIES, "strategy")
+    one_of(strategy, STRATEGIES, "strategy")
     if strategy == "uniform":
         return Bins(bin_index(p, bins), np.arange(bins + 1) / bins)
     edges = quantile_edges(p if weights is None else np.repeat(p, whole_weights(weights, "An equal-count bin")), bins)

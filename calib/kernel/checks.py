@@ -167,7 +167,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
-def choice(value: Any, allowed: Iterable[Any], name: str) -> Any:
+def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     """Refuse a value that is not one of those allowed, naming them."""
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
@@ -176,7 +176,7 @@ def choice(value: Any, allowed: Iterable[Any], name: str) -> Any:
     return value
 
 
-def number(
+def in_range(
     value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, integer: bool = False, open_ends: bool = False
 ) -> Any:
     """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
@@ -211,19 +211,19 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
     if value is None and parameter.optional:
         return None
     if parameter.kind == "boolean":
-        return choice(value, (False, True), name)
+        return one_of(value, (False, True), name)
     if parameter.kind in TEXTS:
         TEXTS[parameter.kind](value, name)
         return value
     allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
     if parameter.kind == "names":
-        each = parameter.extra.get("each", lambda item, name: choice(item, allowed, name) if allowed else item)
+        each = parameter.extra.get("each", lambda item, name: one_of(item, allowed, name) if allowed else item)
         return tuple(each(item, name) for item in names(value, name))
     if parameter.kind == "choice":
-        return choice(value, allowed, name) if allowed else value
+        return one_of(value, allowed, name) if allowed else value
     low = -np.inf if parameter.low is None else parameter.low
     high = np.inf if parameter.high is None else parameter.high
-    return number(value, name, low, high, integer=parameter.kind == "integer")
+    return in_range(value, name, low, high, integer=parameter.kind == "integer")
 
 
 def text(value: Any, name: str) -> str:

@@ -90,10 +90,10 @@ class Fields:
         return tuple(items)
 
     def choice(self, name: str, allowed: Sequence[Any]) -> Any:
-        return checks.choice(self.value.get(name), allowed, self.at(name))
+        return checks.one_of(self.value.get(name), allowed, self.at(name))
 
     def count(self, name: str) -> int:
-        return int(checks.number(self.value.get(name), self.at(name), 1, integer=True))
+        return int(checks.in_range(self.value.get(name), self.at(name), 1, integer=True))
 
     def number(self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> float:
         """A finite number in [low, high]; with ``infinite`` also one of the two words for what JSON cannot write."""
@@ -102,7 +102,7 @@ class Fields:
             return float(value)
         if type(value) is int and not -LARGEST <= value <= LARGEST:
             raise self.refuse(name, "must be a finite number")
-        return float(checks.number(value, self.at(name), low, high))
+        return float(checks.in_range(value, self.at(name), low, high))
 
     def numbers(
         self, name: str, *, increasing: bool = False, probabilities: bool = False, length: int | None = None

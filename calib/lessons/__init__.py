@@ -73,7 +73,7 @@ def place(text: str) -> tuple[Lesson, int]:
     key, _, number = text.partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
         raise InputError(f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}.")
-    lesson = LESSONS[checks.choice(key, LESSONS, "lesson")]
+    lesson = LESSONS[checks.one_of(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
         raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
     return lesson, int(number)

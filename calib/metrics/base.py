@@ -59,8 +59,8 @@ def check_metric(metric: Any) -> None:
     if not isinstance(metric, Metric):
         raise InputError(f"{metric!r} is no calib.metrics.Metric.")
     check_named(metric, f"Metric {metric.key!r}")
-    checks.choice(metric.needs, NEEDS, f"{metric.key}: needs")
-    checks.choice(metric.higher_is_better, (True, False, None), f"{metric.key}: higher_is_better")
+    checks.one_of(metric.needs, NEEDS, f"{metric.key}: needs")
+    checks.one_of(metric.higher_is_better, (True, False, None), f"{metric.key}: higher_is_better")
     y, p = np.array([0, 1, 0, 1]), np.array([0.2, 0.4, 0.6, 0.9])
     first = p**2 if metric.needs == "posterior" else y
     second = np.column_stack([p / 2, p]) if metric.needs == "intervals" else p

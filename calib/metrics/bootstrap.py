@@ -86,7 +86,7 @@ def bootstrap_interval(
     >>> bootstrap_interval("accuracy", [1, 1, 1, 1], [0.9, 0.9, 0.9, 0.9], random_state=0)     # right in every resample
     BootstrapInterval(value=1.0, lower=1.0, upper=1.0, standard_error=0.0, bias=0.0, level=0.95, repeats=1000)
     """
-    checks.number(level, "level", 0, 1, open_ends=True)
+    checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
     value = function(y, p, **options)
     replicate = _replicate(function, np.asarray(y), np.asarray(p), options)
@@ -117,7 +117,7 @@ def bootstrap_difference(
     >>> bootstrap_difference("accuracy", [1, 0], [0.9, 0.1], [0.1, 0.9], random_state=0).value
     1.0
     """
-    checks.number(level, "level", 0, 1, open_ends=True)
+    checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
         value = float(np.subtract(function(y, p_a, **options), function(y, p_b, **options)))
@@ -166,8 +166,8 @@ def bootstrap_differences(
     >>> bootstrap_differences({"accuracy": {}}, [1, 0], p, "none", random_state=0)[("accuracy", "other")].value
     1.0
     """
-    checks.number(level, "level", 0, 1, open_ends=True)
-    checks.choice(reference, methods, "reference")
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    checks.one_of(reference, methods, "reference")
     y = np.asarray(y)
     p = {name: np.asarray(values) for name, values in methods.items()}
     replicates = {
@@ -208,12 +208,12 @@ def _drawn_differences(
 def _function(metric: MetricLike) -> Callable[..., float]:
     if callable(metric):
         return metric
-    return METRICS[checks.choice(metric, METRICS, "metric")].function
+    return METRICS[checks.one_of(metric, METRICS, "metric")].function
 
 
 def _resamples(n: int, repeats: int, random_state: int | np.random.Generator) -> Iterator[Array]:
     """Chunks (r, n) of counts; each row sums to n."""
-    checks.number(repeats, "repeats", low=1, integer=True)
+    checks.in_range(repeats, "repeats", low=1, integer=True)
     rng = np.random.default_rng(random_state)
     chunk = max(1, CELLS // n)
     for start in range(0, repeats, chunk):

@@ -267,7 +267,7 @@ def _filled_bins(
 ) -> tuple[Array, Array, Array]:
     """Count, observed frequency and mean prediction of each bin that is not empty."""
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    placed = binned(p, checks.number(bins, "bins", low=1, integer=True), strategy, weights)
+    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     count = group_sums(placed.index, placed.count, weights=weights)
     filled = count > 0
     ones, total = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))

@@ -65,7 +65,7 @@ def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_wei
     Murphy(reliability=0.0625, resolution=0.25, uncertainty=0.25, within=0.0)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    index = bin_index(p, checks.number(bins, "bins", low=1, integer=True))
+    index = bin_index(p, checks.in_range(bins, "bins", low=1, integer=True))
     share, frequency, mean_p = _group_means(index, bins, y, p, weights)
     overall = mean(y, weights)
     from_mean = p - mean_p[index]
@@ -112,7 +112,7 @@ def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_w
     Corp(miscalibration=0.0, discrimination=0.0555..., uncertainty=0.2222...)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    losses = {"brier": squared_errors, "log": log_losses}[checks.choice(loss, LOSSES, "loss")]
+    losses = {"brier": squared_errors, "log": log_losses}[checks.one_of(loss, LOSSES, "loss")]
     recalibrated = mean(losses(y, isotonic_at(p, y, weights)), weights)
     uncertainty = mean(losses(y, np.full(y.size, mean(y, weights))), weights)
     return Corp(mean(losses(y, p), weights) - recalibrated, uncertainty - recalibrated, uncertainty)
@@ -211,7 +211,7 @@ def loss_decomposition(
     truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
     checks.same_length(posterior=truth, p=p)
     checks.not_empty(p, "p")
-    checks.choice(loss, LOSSES, "loss")
+    checks.one_of(loss, LOSSES, "loss")
     if corrected is None:
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":
@@ -234,7 +234,7 @@ def loss_decomposition(
 def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
     """The group of each row, numbered from 0: of identical predictions, or of so many quantile bins of them."""
     if groups is not None:
-        checks.number(groups, "groups", low=1, integer=True)
+        checks.in_range(groups, "groups", low=1, integer=True)
         p = binned(p, groups, "quantile", weights).index
     return np.unique(p, return_inverse=True)[1]
 

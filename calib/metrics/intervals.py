@@ -115,7 +115,7 @@ def interval_summary(
     observed = np.average(y, weights=weights)
     smaller = 1 / weights.sum()
     if calibration_size is not None:
-        smaller += 1 / checks.number(calibration_size, "calibration_size", low=1, integer=True)
+        smaller += 1 / checks.in_range(calibration_size, "calibration_size", low=1, integer=True)
     variance = np.average(ends * (1 - ends), axis=0, weights=weights) * smaller
     below, above = ALLOWED_ERRORS * np.sqrt(variance) + 1e-12  # 1e-12: rounding only
     valid = bool(lower - below <= observed <= upper + above)
@@ -142,7 +142,7 @@ def interval_bins(
     y, pairs = _labelled_pairs(y, intervals)
     by = (checks.probability_vector if strategy == "uniform" else checks.score_vector)(by, "by")
     checks.same_length(y=y, by=by)
-    placed = binned(by, checks.number(bins, "bins", low=1, integer=True), strategy)
+    placed = binned(by, checks.in_range(bins, "bins", low=1, integer=True), strategy)
     ends = np.sort(pairs, axis=1)
     count = group_sums(placed.index, placed.count)
     divisor = np.where(count > 0, count, np.nan)

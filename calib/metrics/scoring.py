@@ -117,7 +117,7 @@ def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: Ar
     >>> log_loss([1, 0], [0.0, 0.5])
     inf
     """
-    checks.number(base, "base", low=1, open_ends=True)
+    checks.in_range(base, "base", low=1, open_ends=True)
     return _mean_loss(log_losses, y, p, sample_weight) / math.log(base)
 
 

@@ -65,7 +65,7 @@ def metric_table(
     if metrics is None:
         chosen = [m for m in METRICS.values() if m.everyday and (m.needs != "posterior" or posterior is not None)]
     else:
-        chosen = [METRICS[checks.choice(key, METRICS, "metrics")] for key in metrics]
+        chosen = [METRICS[checks.one_of(key, METRICS, "metrics")] for key in metrics]
     columns = {
         metric.key: [
             metric_value(metric, one, bins=bins, strategy=strategy, posterior=posterior) for one in predictions.values()

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from calib.kernel.checks import InputError, choice, score_vector, settings
+from calib.kernel.checks import InputError, one_of, score_vector, settings
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 from calib.kernel.registry import check_named
@@ -62,7 +62,7 @@ def check_model(entry: Any) -> None:
     if not isinstance(entry, ModelEntry):
         raise InputError(f"{entry!r} is no calib.models.ModelEntry.")
     check_named(entry, f"Model {entry.key!r}")
-    choice(entry.score, ("probability", "margin"), f"{entry.key}: score")
+    one_of(entry.score, ("probability", "margin"), f"{entry.key}: score")
     try:
         model = clone(entry.build({}, 0))
     except Exception as error:

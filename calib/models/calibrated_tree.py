@@ -105,7 +105,7 @@ def tree_nodes(
                 depth=depths[i],
                 leaf=bool(grown.children_left[i] < 0),
                 condition=conditions[i],
-                rule=" and ".join(say(f, *ends) for f, ends in bounds[i].items()) or "every object",
+                rule=" and ".join(say(f, *ends) for f, ends in bounds[i].items()) or "every row",
                 n=int(grown.n_node_samples[i]),
                 label=tree.classes_[int(p[i] > 0.5)],
                 score=float(score[i]),

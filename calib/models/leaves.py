@@ -21,11 +21,11 @@ LEAVES = ("frequency", "laplace", "m")
 
 def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
     """Refuse leaf settings out of range, by name."""
-    checks.choice(leaf, LEAVES, "leaf")
-    checks.number(curtail, "curtail", 0, integer=True)
-    checks.number(m, "m", 0)
+    checks.one_of(leaf, LEAVES, "leaf")
+    checks.in_range(curtail, "curtail", 0, integer=True)
+    checks.in_range(m, "m", 0)
     if prior is not None:
-        checks.number(prior, "prior", 0, 1)
+        checks.in_range(prior, "prior", 0, 1)
 
 
 def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -125,7 +125,7 @@ class ProbabilityForest(RandomForestClassifier):
     def fit(self, X, y, sample_weight=None, watch: Watch | None = None):
         """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees."""
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
-        checks.choice(self.vote, VOTES, "vote")
+        checks.one_of(self.vote, VOTES, "vote")
         if y is not None:
             y = column_or_1d(y, warn=True)
         if watch is None or self.warm_start or self.oob_score:

@@ -53,7 +53,7 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         watch = watch or Watch()
         classes, counts = np.unique(y, return_counts=True)
         refuse_other_than_two_classes(self, len(classes))
-        if counts.min() < checks.number(self.cv, "cv", 2, integer=True):
+        if counts.min() < checks.in_range(self.cv, "cv", 2, integer=True):
             raise InputError(
                 f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} rows: "
                 "use fewer folds (cv) or more rows."
@@ -98,7 +98,7 @@ class TunedForest(_SearchedForest):
         self.random_state = random_state
 
     def _settings(self, X, y, folds, watch):
-        checks.number(self.draws, "draws", 1, integer=True)
+        checks.in_range(self.draws, "draws", 1, integer=True)
         self.trials_ = []
         drawn = list(ParameterSampler(SPACE, self.draws, random_state=self.random_state))
         for i, settings in enumerate(drawn):
@@ -128,7 +128,7 @@ class CurtailedForest(_SearchedForest):
         self.random_state = random_state
 
     def _settings(self, X, y, folds, watch):
-        checks.number(self.highest, "highest", 1, integer=True)
+        checks.in_range(self.highest, "highest", 1, integer=True)
         briers = []
         for j, (train, test) in enumerate(folds):
             part = watch.part(j / len(folds), (j + 1) / len(folds))

@@ -118,8 +118,8 @@ class Placement(ABC):
         """
         self.classes, coded = two_classes(y)
         X, coded = indexable(X, coded)
-        checks.number(calibration_size, "calibration_size", 0, 1, open_ends=True)
-        checks.number(cv, "cv", 2, integer=True)
+        checks.in_range(calibration_size, "calibration_size", 0, 1, open_ends=True)
+        checks.in_range(cv, "cv", 2, integer=True)
         self.estimator, self.cv, self.calibration_size = estimator, cv, float(calibration_size)
         self.random_state = (
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state

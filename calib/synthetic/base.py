@@ -62,7 +62,7 @@ class KnownDistribution(ABC):
         InputError
             For n below 2.
         """
-        checks.number(n, "n", low=2, integer=True)
+        checks.in_range(n, "n", low=2, integer=True)
         rng = np.random.default_rng(random_state)
         X = np.vstack([self.draw(n - n // 2, 0, rng), self.draw(n // 2, 1, rng)])
         y = np.repeat([0, 1], [n - n // 2, n // 2])

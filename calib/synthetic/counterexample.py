@@ -32,7 +32,7 @@ class SignExample:
 
     def sample(self, n: int, random_state: Any) -> Dataset:
         """n independent rows with their posterior; unlike in the other sets the labels are drawn, not counted out."""
-        checks.number(n, "n", low=1, integer=True)
+        checks.in_range(n, "n", low=1, integer=True)
         rng = np.random.default_rng(random_state)
         X = rng.standard_normal((n, 1))
         posterior = self.posterior(X)

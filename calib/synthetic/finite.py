@@ -146,7 +146,7 @@ class FiniteExample:
 
     def sample(self, n: int, random_state: Any) -> Dataset:
         """n independent rows: a point drawn uniformly, its label by its posterior."""
-        checks.number(n, "n", low=1, integer=True)
+        checks.in_range(n, "n", low=1, integer=True)
         rng = np.random.default_rng(random_state)
         drawn = rng.choice(np.array(self.x, dtype=float), size=(n, 1))
         posterior = self.posterior(drawn)

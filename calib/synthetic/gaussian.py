@@ -86,8 +86,8 @@ class GaussianPair(KnownDistribution):
     @classmethod
     def variant(cls, covariances: str, d: int, random_state: Any) -> GaussianPair:
         """A pair as in C.1 with variances drawn as one of COVARIANCES says: equal, separate (as printed) or unequal."""
-        checks.number(d, "d", low=1, integer=True)
-        ranges = COVARIANCES[checks.choice(covariances, COVARIANCES, "covariances")]
+        checks.in_range(d, "d", low=1, integer=True)
+        ranges = COVARIANCES[checks.one_of(covariances, COVARIANCES, "covariances")]
         rng = np.random.default_rng(random_state)
         mean1, mean0 = rng.uniform(0, 1, d), rng.uniform(1, 3, d)
         if ranges is None:

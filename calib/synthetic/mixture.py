@@ -60,8 +60,8 @@ class GaussianMixturePair(KnownDistribution):
     @classmethod
     def random(cls, random_state: Any, d: int = 2, clusters: int = 4) -> GaussianMixturePair:
         """Clusters as in C.3.2: means from U(0, 20)^d, variances from U(1, 5)^d."""
-        checks.number(d, "d", low=1, integer=True)
-        checks.number(clusters, "clusters", low=1, integer=True)
+        checks.in_range(d, "d", low=1, integer=True)
+        checks.in_range(clusters, "clusters", low=1, integer=True)
         rng = np.random.default_rng(random_state)
         means = rng.uniform(0, 20, (2, clusters, d))
         variances = rng.uniform(1, 5, (2, clusters, d))
@@ -93,7 +93,7 @@ class SizeSweep:
 
     def calibration(self, share: float) -> Dataset:
         """The first rows of the pool, ``share`` in (0, 1] of the number of training rows."""
-        checks.number(share, "share", low=1 / self.train.n, high=self.pool.n / self.train.n)
+        checks.in_range(share, "share", low=1 / self.train.n, high=self.pool.n / self.train.n)
         return part_of(self.pool, 0, round(share * self.train.n))
 
 

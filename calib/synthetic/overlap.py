@@ -42,9 +42,9 @@ def overlap_path(
     >>> [round(pair.bhattacharyya(), 2) for pair in overlap_path(2, steps=5, random_state=0)]
     [0.0, 0.36, 1.43, 3.22, 5.72]
     """
-    checks.number(d, "d", low=1, integer=True)
-    checks.number(steps, "steps", low=2, integer=True)
-    checks.number(max_distance, "max_distance", low=0, open_ends=True)
+    checks.in_range(d, "d", low=1, integer=True)
+    checks.in_range(steps, "steps", low=2, integer=True)
+    checks.in_range(max_distance, "max_distance", low=0, open_ends=True)
     rng = np.random.default_rng(random_state)
     mean, variances = rng.uniform(0, 1, d), rng.uniform(1, 2, d)
     largest = np.sqrt(8 * max_distance / (1 / variances).sum())

@@ -73,7 +73,7 @@ def test_a_pool_holds_the_objects_between_its_ends_and_the_object_itself():
         one = explain(said, made, row).fits[0]
         for fit in (one.zero, one.one):
             inside = (part.placed.scores >= fit.pool[0]) & (part.placed.scores <= fit.pool[1])
-            assert fit.objects == inside.sum() + 1
+            assert fit.rows == inside.sum() + 1
             assert fit.positives == part.placed.y[inside].sum() + fit.label
             assert fit.counts.sum() == len(part.placed.y) + 1
 

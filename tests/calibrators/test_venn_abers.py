@@ -243,8 +243,8 @@ def test_explanation_shows_the_pools_behind_the_pair():
     assert explained.zero.scores.tolist() == [1, 2, 2.5, 3, 4, 5]
     np.testing.assert_allclose(explained.zero.values, [0, 1 / 3, 1 / 3, 1 / 3, 1, 1])
     np.testing.assert_allclose(explained.one.values, [0, 2 / 3, 2 / 3, 2 / 3, 1, 1])
-    assert (explained.zero.pool, explained.zero.positives, explained.zero.objects) == ((2, 3), 1, 3)
-    assert (explained.one.pool, explained.one.positives, explained.one.objects) == ((2, 3), 2, 3)
+    assert (explained.zero.pool, explained.zero.positives, explained.zero.rows) == ((2, 3), 1, 3)
+    assert (explained.one.pool, explained.one.positives, explained.one.rows) == ((2, 3), 2, 3)
     assert explained.p == pytest.approx(0.5)
     with pytest.raises(InputError, match="score must be a number"):
         VennAbers().fit([1, 2], [0, 1]).explain(float("nan"))

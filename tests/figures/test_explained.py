@@ -60,7 +60,7 @@ def test_the_words_say_where_the_score_comes_from_and_hold_the_fractions(changes
     assert words in record.words[0]
     for fit, sentence in zip(record.fits, record.words[1:3], strict=True):
         positives, objects = re.search(r"= ([\d,]+) / ([\d,]+) =", sentence).groups()
-        assert (int(positives.replace(",", "")), int(objects.replace(",", ""))) == (fit.positives, fit.objects)
+        assert (int(positives.replace(",", "")), int(objects.replace(",", ""))) == (fit.positives, fit.rows)
     assert f"Row {one.row} (" in record.title
 
 
@@ -102,7 +102,7 @@ def test_a_pool_of_a_hundred_thousand_rows_is_a_small_picture():
     rng = np.random.default_rng(0)
     record = prepare(by_hand(rng.random(100_000), rng.integers(0, 2, 100_000), 0.5))
     assert len(draw(record).to_json()) < 1e6
-    assert record.fits[0].objects > 1000
+    assert record.fits[0].rows > 1000
     small = prepare(by_hand(rng.random(1000), rng.integers(0, 2, 1000), -3.0))
     inside = (small.fits[0].scores >= small.window[0]) & (small.fits[0].scores <= small.window[1])
     assert inside.sum() >= NEIGHBOURS

@@ -52,7 +52,7 @@ def test_every_node_drawn_says_rule_rows_label_and_its_probabilities(tree):
         assert x == node.depth
         assert y == record.shown.index(number_)
         words = html.unescape(re.sub("<br>|</?b>|</?span[^>]*>", " ", text))
-        condition = node.condition or "every object"
+        condition = node.condition or "every row"
         parts = [condition] if len(condition) <= 34 else [condition[:20], condition[-13:]]  # the threshold stays
         assert all(part in words for part in parts)
         assert f"n {node.n} ·" in words

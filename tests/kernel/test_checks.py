@@ -78,8 +78,8 @@ def test_one_class_is_refused_with_those_who_can_answer():
 )
 def test_a_choice_is_one_of_those_allowed_in_value_and_type(value, allowed):
     with pytest.raises(InputError, match="x must be one of"):
-        checks.choice(value, allowed, "x")
-    assert checks.choice(allowed[0], allowed, "x") is allowed[0]
+        checks.one_of(value, allowed, "x")
+    assert checks.one_of(allowed[0], allowed, "x") is allowed[0]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_choice_is_one_of_those_allowed_in_value_and_type(value, allowed):
 )
 def test_a_number_out_of_range_is_refused_with_the_range(value, options, said):
     with pytest.raises(InputError, match=said):
-        checks.number(value, "x", **options)
+        checks.in_range(value, "x", **options)
 
 
 def test_settings_take_defaults_and_refuse_what_is_unknown():

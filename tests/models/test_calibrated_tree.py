@@ -25,7 +25,7 @@ def leaf_table(*args, **options):
 
 def holds(rule, row):
     """Whether a rule such as "0.1 < x0 ≤ 2 and x1 > 3" is true of a row, by Python's own comparison."""
-    if rule == "every object":
+    if rule == "every row":
         return True
     return eval(rule.replace("≤", "<="), {f"x{i}": value for i, value in enumerate(row)})
 
@@ -55,7 +55,7 @@ def test_a_leaf_says_what_the_calibrated_tree_predicts():
 def test_nodes_are_linked_and_each_condition_is_its_side_of_the_split():
     nodes = tree_nodes(TREE, VA)
     assert [node.number for node in nodes] == list(range(TREE.tree_.node_count))
-    assert (nodes[0].parent, nodes[0].depth, nodes[0].condition, nodes[0].rule) == (-1, 0, "", "every object")
+    assert (nodes[0].parent, nodes[0].depth, nodes[0].condition, nodes[0].rule) == (-1, 0, "", "every row")
     assert max(node.depth for node in nodes) == TREE.get_depth()
     for node in nodes:
         children = [child for child in nodes if child.parent == node.number]
@@ -87,4 +87,4 @@ def test_feature_names_come_from_the_data_or_the_caller():
 
 def test_a_single_leaf_is_every_object():
     stump = ProbabilityTree(min_samples_leaf=200).fit(X[:200], Y[:200])
-    assert leaf_table(stump)["rule"].tolist() == ["every object"]
+    assert leaf_table(stump)["rule"].tolist() == ["every row"]

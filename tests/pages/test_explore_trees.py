@@ -118,7 +118,7 @@ def test_a_row_is_led_through_the_tree(points):
     tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "4"))
     way = table(at, "condition")
     assert way["node"].tolist() == list(tree.path_of(row))
-    assert way["condition"].tolist() == [tree.nodes[i].condition or "every object" for i in tree.path_of(row)]
+    assert way["condition"].tolist() == [tree.nodes[i].condition or "every row" for i in tree.path_of(row)]
     assert FIGURES["tree"].prepare(tree, row=row).title in titles(at)
     at.number_input(key="trees.row").set_value(100_000).run()
     assert any("Row 100000 is not among the 120 rows" in text for text in messages(at))

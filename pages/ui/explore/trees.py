@@ -373,7 +373,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
 
 
 def _conditions(tree: GrownTree, row: int) -> list[str]:
-    return [tree.nodes[i].condition or "every object" for i in tree.path_of(row)]
+    return [tree.nodes[i].condition or "every row" for i in tree.path_of(row)]
 
 
 def rules(tree: GrownTree) -> None:
