@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 from calib import Recipe, evaluate
 from calib.analysis.setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
 from calib.figures import FIGURES, formatted_setups
+from calib.models import MODELS
 from calib.sources import load
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
