@@ -160,6 +160,7 @@ def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the
     assert fields.isdisjoint({"lesson", "step", "presenter"})
 
 
+frame.load_pages()
 EXPLORE = {page.key for page in frame.PAGES["Explore"]} | {"compared"}
 
 

@@ -122,14 +122,11 @@ PAGES = {
 }
 
 
-def _declare_settings() -> None:
+def load_pages() -> None:
     """Every page's own settings, which stand beside its controls, before a link of any page is read."""
     for page in PAGES["Explore"]:
         if (ROOT / "pages" / "ui" / "explore" / f"{page.key}.py").exists():
             import_module(f"pages.ui.explore.{page.key}")
-
-
-_declare_settings()
 
 
 def theme() -> Theme:
@@ -138,6 +135,7 @@ def theme() -> Theme:
 
 def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
+    load_pages()
     st.session_state["through_app"] = True
     st.set_option("client.showSidebarNavigation", True)  # before it knows the pages Streamlit would list the scripts
 

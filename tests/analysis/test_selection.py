@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pages.ui.frame  # noqa: F401 - the pages declare their settings
 from calib import Recipe
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.figures.reliability import shape_of
 from calib.kernel.checks import InputError
+from pages.ui import frame as app
 from tests.figures.evaluations import evaluation
 
 METHODS = ("none", "isotonic", "venn_abers")
+
+app.load_pages()
 
 
 def pick(ranges):

@@ -136,7 +136,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert faults(at) == []
     assert any(f"Row {trained + 1} is not among" in text for text in messages(at))
     assert any(f"Row {widest} (" in title for title in titles(at))
-    at.button(key="empty_row").click().run()
+    at.button(key="empty_venn_abers.row").click().run()
     assert messages(at) == []
 
 
