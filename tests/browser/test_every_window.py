@@ -94,10 +94,12 @@ def test_every_chart_says_what_it_shows_to_those_who_cannot_see_it(tab):
 
 def test_the_main_controls_are_reached_by_the_keyboard_alone(tab):
     tab.open("explore_reliability")
-    within = """() => { const at = document.activeElement, keyed = at.closest('[class*="st-key-"]')
+    within = """() => { let at = document.activeElement
+        while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
+        const keyed = at.closest('[class*="st-key-"]')
         return keyed ? [...keyed.classList].find(name => name.startsWith('st-key-')).slice(7) : at.innerText }"""
     reached = []
-    for _ in range(60):
+    for _ in range(80):
         tab.page.keyboard.press("Tab")
         reached.append(tab.page.evaluate(within))
     for key in ("data", "model", "placement", "calibrators", "bins", "binning", "Copy link", "Show Python"):

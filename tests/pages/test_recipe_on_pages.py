@@ -258,7 +258,7 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
         ("explore_out_of_bag", "model"),
         ("explore_decide", "model placement calibrators"),
         ("explore_compare", "model placement calibrators bins binning curve band"),
-        ("explore_reliability", "model placement calibrators bins binning curve band layout"),
+        ("explore_reliability", "model placement calibrators bins binning curve band reliability.layout"),
     ],
 )
 def test_the_sidebar_holds_what_changes_something_on_the_page_and_the_rest_is_kept(stem, shown):
