@@ -8,7 +8,7 @@ from tests.browser.driver import serving
 CHARTS = "stPlotlyChart"
 
 
-def address(step):
+def parameters(step):
     """The parameters of the page with this step."""
     return step.recipe.to_query() | {"lesson": step.place}
 
@@ -52,7 +52,7 @@ def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab,
         other = new_tab(address).open(link.path.strip("/"), **dict(parse_qsl(link.query)))
         assert shown(other, lesson, 2) == []
         assert (other.headline(), other.chart_titles()) == seen
-        assert other.press("Reset this step").recipe_query() == address(lesson.steps[1])
+        assert other.press("Reset this step").recipe_query() == parameters(lesson.steps[1])
 
 
 def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab):
@@ -62,7 +62,7 @@ def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab)
     assert links.count() == len(lesson.steps)
     links.nth(3).click()
     assert arrive(tab, lesson, 4) == []
-    assert tab.recipe_query() == address(lesson.steps[3])
+    assert tab.recipe_query() == parameters(lesson.steps[3])
     tab.press("Leave the lesson").by_key("lesson").wait_for(state="detached")
     assert tab.settle().recipe_query() == {"bins": "9"}
     assert urlsplit(tab.page.url).path == "/learn_lessons"
@@ -83,7 +83,7 @@ def test_the_back_button_leads_through_the_steps_and_out(tab):
 
 def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     lesson = LESSONS["why_calibrate"]
-    tab = new_tab(width=1280).open("explore_reliability", **address(lesson.steps[0]))
+    tab = new_tab(width=1280).open("explore_reliability", **parameters(lesson.steps[0]))
     size = "getComputedStyle(document.querySelector('.st-key-lesson p')).fontSize"
     before = float(tab.page.evaluate(size).removesuffix("px"))
     tab.press("Present")
@@ -100,4 +100,4 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     assert max(heights) <= 600, "a chart and its title fit a projector of 1280 by 720"
     tab.press("End presenting")
     assert tab.page.get_by_test_id("stSidebar").is_visible()
-    assert tab.recipe_query() == lesson.steps[0].recipe.to_query()
+    assert tab.recipe_query() == parameters(lesson.steps[0])
