@@ -1,5 +1,6 @@
 """``python -m calib evaluate``: the metric table, a report, the predictions; status 0 only when all is there."""
 
+import html
 import io
 import json
 import re
@@ -103,7 +104,7 @@ def test_the_report_stands_alone_holds_the_recipe_and_no_row_of_the_data(files):
     assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", own)
     assert "<link" not in own
     assert "Plotly.newPlot" in own
-    described = json.loads(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1].replace("&quot;", '"'))
+    described = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1]))
     content = (files / "data.csv").read_bytes()
     assert Recipe(**described) == RECIPE.replace(data=f"upload:{digest(content)}", target="target")
     for value in (SECRET, "Bonn", *read_table(content, "data.csv")["x"].astype(str)[:50]):

@@ -64,7 +64,7 @@ def test_a_point_is_the_evaluation_of_its_recipe(points, growth, leaf, limit):
             np.testing.assert_array_equal(judged.predictions[key].lower, said.lower)
     table = depth_scores(RECIPE, point).set_index("calibrator")
     for metric in ("brier", "log_loss", "ece", "reliability", "auc", "accuracy", "width", "tce"):
-        np.testing.assert_array_equal(table[metric], expected.metrics[metric])
+        np.testing.assert_array_equal(table[metric], expected.measured([metric])[metric])
 
 
 def test_the_uncalibrated_points_are_scikit_learns_own_trees(points):

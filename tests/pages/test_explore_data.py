@@ -79,7 +79,7 @@ BESIDE = {
 def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     at = brought(BESIDE)
     assert at.session_state["recipe"].content == "predictions"
-    assert at.multiselect(key="table.scores").value == ["model_a", "model_b"]
+    assert at.multiselect(key="data_params.scores").value == ["model_a", "model_b"]
     assert any("Not taken as scores: sample_weight, date and hospital" in text for text in messages(at))
     go(at, "explore_reliability")
     at.segmented_control(key="reliability.details").set_value("groups").run()
@@ -89,7 +89,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     assert at.session_state["recipe"].content == "features"
     assert any("called like predictions" in text for text in messages(at))
     press(at, "Judge them as predictions")
-    at.multiselect(key="table.scores").set_value(["model_b", "sample_weight"]).run()
+    at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
 
 
@@ -109,7 +109,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     assert set(data.classes) == {"no", "yes"}
     assert data.n == N - 4
     np.testing.assert_array_equal(data.y, Y[4:] == data.classes[1])
-    at.toggle(key="table.merge_labels").set_value(False).run()
+    at.toggle(key="data_params.merge_labels").set_value(False).run()
     assert len(at.selectbox(key="positive").options) == 4
 
 
@@ -146,15 +146,15 @@ def test_of_several_possible_labels_the_page_asks():
 def test_the_header_below_a_title_is_proposed_shown_and_chosen():
     content = b"Customers of 2020\n\n" + csv({"x": X, "target": Y})
     at = brought(content)
-    assert at.number_input(key="table.header").value == 3
+    assert at.number_input(key="data_params.header").value == 3
     assert dict(at.session_state["recipe"].data_params) == {"header": 3}
     assert any("taken from line 3" in note for note in notes(at))
     assert " 3  x,target" in at.code[-1].value or any("3  x,target" in code.value for code in at.code)
     assert again(at, content).n == N
-    at.number_input(key="table.header").set_value(4).run()
+    at.number_input(key="data_params.header").set_value(4).run()
     assert not at.exception
     assert at.session_state["recipe"].target is None
-    at.number_input(key="table.header").set_value(3).run()
+    at.number_input(key="data_params.header").set_value(3).run()
     at.selectbox(key="target").set_value("target").run()
     assert headline(at)["Rows"] == str(N)
 
@@ -171,7 +171,7 @@ def test_a_sheet_is_chosen():
     book.save(content)
     at = brought(content.getvalue(), "t.xlsx")
     assert dict(at.session_state["recipe"].data_params) == {"header": 2, "sheet": "first"}
-    at.selectbox(key="table.sheet").set_value("second").run()
+    at.selectbox(key="data_params.sheet").set_value("second").run()
     at.selectbox(key="target").set_value("target").run()
     assert faults(at) == []
     np.testing.assert_allclose(again(at, content.getvalue(), "t.xlsx").X["x"], -X)
