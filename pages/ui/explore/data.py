@@ -101,7 +101,10 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
         st.stop()
 
 
-ANEW = {"target": None, "positive": None, "exclude": (), "keep": (), "score": None, "group": None, "selection": ()}
+ANEW = {
+    **{"target": None, "positive": None, "exclude": (), "keep": (), "score": None},
+    **{"reliability.group": None, "reliability.selection": (), "reliability.others": ()},
+}
 
 
 def reading(recipe: Recipe) -> None:
@@ -114,7 +117,6 @@ def reading(recipe: Recipe) -> None:
         found = upload.file.read(**asked).attrs
     except InputError:
         found = upload.frame.attrs  # what is wrong is said below
-    anew = ANEW | {"others": ()}
     with st.expander("How the file is read", expanded=bool(asked), key="reading"):
         sheets = found.get("sheets", ())
         if len(sheets) > 1:
@@ -125,7 +127,7 @@ def reading(recipe: Recipe) -> None:
                 sheet if sheet in sheets else None,
                 "Sheet",
                 sheets,
-                and_then=anew,
+                and_then=ANEW,
                 help="The sheet that holds the table.",
             )
         state.control(
@@ -135,7 +137,7 @@ def reading(recipe: Recipe) -> None:
             "Header in row" if sheets else "Header in line",
             min_value=0,
             step=1,
-            and_then=anew,
+            and_then=ANEW,
             width=200,
             help="What stands above it is not read; 0 where the file has no header.",
         )
