@@ -46,8 +46,9 @@ def expected(evaluation, selection):
 
 
 def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
-    curve = binned_curve(evaluation.y, evaluation.predictions["platt"].p, bins=10)
-    b = int(np.argmax(np.where(np.abs(curve.observed - curve.mean_p) > 0.02, curve.count, 0)))  # not under another mark
+    none, curve = (binned_curve(evaluation.y, evaluation.predictions[key].p, bins=10) for key in ("none", "platt"))
+    apart = np.hypot(curve.mean_p[:, None] - none.mean_p, curve.observed[:, None] - none.observed)[:, none.count > 0]
+    b = int(np.argmax(np.where(curve.count > 0, apart.min(axis=1), 0)))  # the mark farthest from those of the other
     tab.open("explore_reliability", **QUERY)
     tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])
     selection = (f"platt:{b / 10!r}:{(b + 1) / 10!r}",)
