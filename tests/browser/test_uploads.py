@@ -24,7 +24,7 @@ def headline_of(evaluation):
 )
 def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, name, content):
     tab.open("explore_data").upload(name, content)
-    assert tab.recipe_query() == {"data": f"upload:{digest(content)}", "target": "outcome"}
+    assert tab.recipe_query() == {"data": f"upload:{digest(content)}", "file": name, "target": "outcome"}
     assert "400" in tab.headline()["Rows"]
     tab.go("Reliability")
     tab.choose("model", "Logistic regression")
