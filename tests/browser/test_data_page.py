@@ -26,7 +26,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     content = b"Customers of 2020\n\n" + files.as_csv(pd.DataFrame({"customer_id": key, "x": X, "target": spelt}))
     tab.open("explore_data").upload("messy.csv", content)
     assert tab.recipe_query()["data_params"] == '{"header":3}'
-    assert tab.by_key("table.header").locator("input").input_value() == "3"
+    assert tab.by_key("data_params.header").locator("input").input_value() == "3"
     for label, gone in (
         ("Merge spellings", "but for case and spaces"),
         ("Leave these rows out", "may mean that the label is not known"),
