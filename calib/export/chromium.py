@@ -1,7 +1,7 @@
 """Pictures and PDF by the Chromium of this machine, where there is one, asked by the switches of its command line.
 
 Plotly draws in a browser only. ``--dump-dom`` and ``--print-to-pdf`` need neither a driver nor a connection. Libraries
-were tried: Kaleido 1.5 waits for ever when the browser ends at once, and leaves files in the temporary directory;
+were tried: Kaleido 1.5 still waited after nine minutes for a browser that had ended at once;
 Playwright works but installs 165 MB with every ``make run``.
 """
 
