@@ -62,16 +62,35 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     return LogisticFit(per_score, float(intercept), loss, bounded)
 
 
-def _newton(design: Array, targets: Array, weights: Array) -> tuple[Array, bool]:
+def ridge_fit(
+    design: Array, targets: Array, weights: Array, penalty: Array, start: Array | None = None
+) -> tuple[Array, bool]:
+    """Coefficients β (d,) that minimise the log loss, summed with weights, plus Σ pⱼβⱼ²/2; and whether none does.
+
+    design : (n, d), its last column constant · targets : (n,) in [0, 1] · penalty : p (d,), not negative
+    start : coefficients to begin with
+    """
+    return _newton(design, targets, weights, penalty, start)
+
+
+def _newton(
+    design: Array, targets: Array, weights: Array, penalty: Array | float = 0.0, start: Array | None = None
+) -> tuple[Array, bool]:
     """Coefficients for a design whose last column is constant, and whether the likelihood has no maximum."""
+    penalty = np.broadcast_to(penalty, design.shape[1])
+
+    def objective(logits: Array, beta: Array) -> float:
+        return log_loss_sum(logits, targets, weights) + float(penalty @ beta**2) / 2
+
     share = np.clip(weights @ targets / weights.sum(), 1e-15, 1 - 1e-15)
-    beta = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
+    level = np.append(np.zeros(design.shape[1] - 1), np.log(share / (1 - share)))
+    beta = level if start is None else start
     logits = design @ beta
-    loss = log_loss_sum(logits, targets, weights)
+    loss = objective(logits, beta)
     for _ in range(200):
         p = expit(logits)
-        gradient = design.T @ (weights * (p - targets))
-        hessian = (design.T * (weights * p * (1 - p))) @ design
+        gradient = design.T @ (weights * (p - targets)) + penalty * beta
+        hessian = (design.T * (weights * p * (1 - p))) @ design + np.diag(penalty)
         step = -np.linalg.pinv(hessian, rcond=1e-15, hermitian=True) @ gradient
         gain = -float(gradient @ step)
         move = design @ step
@@ -80,7 +99,7 @@ def _newton(design: Array, targets: Array, weights: Array) -> tuple[Array, bool]
             bounded = bool(np.abs(move).max() > 0.01)
             return (beta if bounded else beta + step), bounded
         length = 1.0
-        while (tried := log_loss_sum(logits + length * move, targets, weights)) > loss + ROUNDING * (1 + loss):
+        while (tried := objective(logits + length * move, beta + length * step)) > loss + ROUNDING * (1 + loss):
             length /= 2
         beta, logits, loss = beta + length * step, logits + length * move, tried
     return beta, True

@@ -1,0 +1,77 @@
+"""Histogram binning: the frequency of class 1 among the calibration rows in the same bin of scores.
+
+Zadrozny and Elkan 2001, "Obtaining calibrated probability estimates from decision trees and naive Bayesian
+classifiers", with bins of equal count (theirs) or of equal width.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges
+from calib.kernel.checks import Array
+from calib.kernel.records import Parameter
+
+
+class Histogram(ScoreCalibrator):
+    """``p = c_k / n_k`` of the bin k that holds the score, for probabilities; optional weights.
+
+    bins : how many, from 2 to 1000 · strategy : "quantile", with equally many calibration rows in each (fewer bins
+    where scores are tied), or "uniform", of equal width over [0, 1]. A bin without calibration rows knows nothing of
+    its own and answers with the score itself.
+
+    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; ``edges_`` (k + 1,) the bins' ends.
+
+    >>> histogram = Histogram(bins=2).fit([0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
+    >>> histogram.predict([0.15, 0.85]).round(6)
+    array([0.333333, 0.666667])
+    >>> Histogram(bins=4, strategy="uniform").fit([0.1, 0.9], [0, 1]).predict([0.2, 0.6, 0.8])
+    array([0. , 0.6, 1. ])
+    """
+
+    key = "histogram"
+    label = "Histogram binning"
+    source = "Zadrozny and Elkan 2001"
+    input = "probability"
+    weighted = True
+    parameters = (
+        Parameter(
+            "bins", "Bins", "integer", 10, low=2, high=1000, help="More bins follow the scores closer, with more noise."
+        ),
+        Parameter(
+            "strategy",
+            "Bins hold",
+            "choice",
+            "quantile",
+            choices=STRATEGIES[::-1],
+            help="Equally many calibration rows each, or equal widths of the score.",
+        ),
+    )
+
+    def __init__(self, bins: int = 10, strategy: Literal["quantile", "uniform"] = "quantile"):
+        self.bins = bins
+        self.strategy = strategy
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        weights = np.ones(len(y)) if weights is None else weights
+        counted = weights > 0
+        scores, y, weights = scores[counted], y[counted], weights[counted]
+        if self.strategy == "uniform":
+            self.edges_ = np.arange(self.bins + 1) / self.bins
+        else:
+            whole = bool((weights == np.round(weights)).all())
+            self.edges_ = quantile_edges(np.repeat(scores, weights.astype(np.intp)) if whole else scores, self.bins)
+        index, bins = self._bin(scores), len(self.edges_) - 1
+        self.counts_ = group_sums(index, bins, weights)
+        self.positives_ = group_sums(index, bins, weights * y)
+
+    def _bin(self, scores: Array) -> Array:
+        return bin_index(scores, self.bins) if self.strategy == "uniform" else edge_index(scores, self.edges_)
+
+    def _map(self, scores: Array) -> Array:
+        index = self._bin(scores)
+        counts = self.counts_[index]
+        return np.where(counts > 0, self.positives_[index] / np.maximum(counts, np.finfo(float).tiny), scores)

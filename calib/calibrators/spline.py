@@ -1,0 +1,195 @@
+"""Spline calibration: a smooth curve of the logit, as straight as the data allow.
+
+Lucena 2018 (arXiv 1809.07751): logistic regression on a natural cubic spline of ℓ = logit s, its knots at quantiles of
+the calibration scores, with a penalty chosen by cross-validation. The penalty here is the smoothing spline's own, the
+integral of f″(ℓ)² (Green and Silverman 1994, ch. 2 and 5), which leaves straight lines free: the more the data are in
+doubt, the nearer the map is to logistic recalibration. Lucena's package shrinks the coefficients themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.special import expit
+
+from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
+from calib.calibrators.quadratic import SEPARABLE
+from calib.kernel.checks import Array
+from calib.kernel.likelihood import log_loss_sum, ridge_fit
+from calib.kernel.pav import Tied, pool_ties
+from calib.kernel.records import Parameter
+
+FOLDS = 5
+PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
+CHOSEN_ON = 2048  # groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
+
+
+@dataclass(frozen=True, eq=False)
+class NaturalSpline:
+    """Natural cubic splines through knots (k,): cubic between them, straight beyond; a curve is its values there.
+
+    >>> spline = NaturalSpline(np.array([0.0, 1.0, 3.0]))
+    >>> spline.columns(np.array([1.0, 5.0])) @ [2.0, 3.0, 5.0]    # values on a straight line give that line
+    array([3., 7.])
+    """
+
+    knots: Array
+
+    @cached_property
+    def _through(self) -> CubicSpline:
+        """The k curves that are 1 at one knot and 0 at the others."""
+        return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
+
+    def columns(self, x: Array) -> Array:
+        """(n, k): value at x (n,) of each of the k curves; their weighted sum is the spline with those values."""
+        inside = np.clip(x, self.knots[0], self.knots[-1])
+        beyond = x - inside
+        values = self._through(inside)
+        out = beyond != 0
+        values[out] += beyond[out, None] * self._through(inside[out], 1)
+        return values
+
+    @cached_property
+    def roughness(self) -> Array:
+        """(k, k): vᵀ R v is the integral of f″² of the spline with values v, f″ being linear between the knots."""
+        second, h = self._through(self.knots, 2), np.diff(self.knots)
+        mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
+        return second.T @ mass @ second
+
+
+class Spline(ScoreCalibrator):
+    """A natural cubic spline of the logit by penalised logistic regression, for probabilities; optional weights.
+
+    knots : how many at most, at quantiles of the distinct calibration scores
+    penalty : λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds
+        dealt out along the sorted distinct scores, so that nothing is random
+
+    ``knots_`` (k,) are on the logit scale, ``values_`` (k,) the curve there, as logits; ``penalty_`` is the weight
+    taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_`` says that the classes
+    are separable. Constant scores and one-class labels are answered with the class frequency.
+
+    >>> p = np.linspace(0.05, 0.95, 19)
+    >>> spline = Spline().fit(np.repeat(p, 20), np.tile(np.arange(20), 19) < np.repeat(np.round(20 * p**2), 20))
+    >>> spline.predict([0.3, 0.5, 0.7]).round(1)    # the frequencies are about p²
+    array([0.1, 0.2, 0.5])
+    """
+
+    key = "spline"
+    label = "Spline"
+    source = "Lucena 2018, arXiv 1809.07751"
+    input = "probability"
+    weighted = True
+    parameters = (
+        Parameter(
+            "knots", "Knots", "integer", 12, low=3, high=40, help="More knots allow more bends; the penalty decides."
+        ),
+        Parameter(
+            "penalty",
+            "Roughness penalty",
+            "number",
+            None,
+            low=0,
+            high=1e9,
+            optional=True,
+            help="The larger, the nearer to a straight line of the log-odds; empty: chosen by cross-validation.",
+        ),
+    )
+
+    def __init__(self, knots: int = 12, penalty: float | None = None):
+        self.knots = knots
+        self.penalty = penalty
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        self.n_clipped_ = count_clipped(scores)
+        tied = pool_ties(log_odds_columns(scores).sum(axis=1), y, weights)
+        frequency = tied.sums.sum() / tied.weights.sum()
+        if frequency in (0, 1) or len(tied.scores) == 1:
+            with np.errstate(divide="ignore"):
+                level = float(np.log(frequency) - np.log1p(-frequency))
+            self.knots_, self.values_ = tied.scores[:1], np.array([level])
+            self.penalty_, self.bounded_ = 0.0, False
+            return
+        self.knots_ = _knots(tied.scores, self.knots)
+        self.penalty_ = _cross_validated(tied, self.knots_) if self.penalty is None else float(self.penalty)
+        self.values_, self.bounded_ = _fitted(tied, self.knots_, self.penalty_)
+
+    def _notes(self) -> tuple[str, ...]:
+        return clip_notes(self.n_clipped_) + ((SEPARABLE,) if self.bounded_ else ())
+
+    def _map(self, scores: Array) -> Array:
+        logits = log_odds_columns(scores).sum(axis=1)
+        return expit(_curve(self.knots_, logits) @ self.values_)
+
+
+def _knots(scores: Array, most: int) -> Array:
+    """At most this many of the distinct sorted scores (k,): the two ends, and quantiles between them."""
+    return scores[np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores))).round().astype(np.intp))]
+
+
+def _curve(knots: Array, x: Array) -> Array:
+    """(n, k): columns of the curves through one, two (a line) or more knots."""
+    if len(knots) == 1:
+        return np.ones((len(x), 1))
+    if len(knots) == 2:
+        share = (x - knots[0]) / (knots[1] - knots[0])
+        return np.column_stack([1 - share, share])
+    return NaturalSpline(knots).columns(x)
+
+
+def _fitted(tied: Tied, knots: Array, penalty: float) -> tuple[Array, bool]:
+    """Values at the knots (k,) with the least penalised mean log loss, and whether none is least."""
+    shapes = _shapes(knots)
+    beta, bounded = _least(_curve(knots, tied.scores) @ shapes, tied, penalty)
+    return shapes @ beta, bounded
+
+
+def _least(design: Array, tied: Tied, penalty: float, start: Array | None = None) -> tuple[Array, bool]:
+    """Coefficients of the shapes (k,) with the least penalised mean log loss, and whether none is least."""
+    rough = np.append(np.ones(design.shape[1] - 2), [0.0, 0.0])
+    weights = tied.weights / tied.weights.mean()
+    return ridge_fit(design, tied.sums / tied.weights, weights, penalty * len(weights) * rough, start)
+
+
+def _shapes(knots: Array) -> Array:
+    """(k, k): values at the knots of curves that span all splines: bent ones of roughness 1, a line, a constant.
+
+    In these coordinates the penalty is a plain sum of squares, which keeps the fit well conditioned at any weight.
+    """
+    middle, reach = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
+    straight = np.column_stack([(knots - middle) / reach, np.ones(len(knots))])
+    if len(knots) == 2:
+        return straight
+    roughness, curves = np.linalg.eigh(NaturalSpline(knots).roughness)
+    return np.column_stack([curves[:, 2:] / np.sqrt(roughness[2:]), straight])
+
+
+def _cross_validated(tied: Tied, knots: Array) -> float:
+    """The penalty with the least log loss on the folds left out, the smoothest of equally good ones."""
+    tied = _grouped(tied)
+    if len(knots) == 2 or len(tied.scores) < FOLDS:
+        return float(PENALTIES[0])
+    design = _curve(knots, tied.scores) @ _shapes(knots)
+    fold = np.arange(len(tied.scores)) % FOLDS
+    losses = np.zeros(len(PENALTIES))
+    for held in range(FOLDS):
+        out, learn = (Tied(tied.scores[at], tied.weights[at], tied.sums[at]) for at in (fold == held, fold != held))
+        beta = None
+        for i, penalty in enumerate(PENALTIES):
+            beta, _ = _least(design[fold != held], learn, penalty, beta)
+            losses[i] += log_loss_sum(design[fold == held] @ beta, out.sums / out.weights, out.weights)
+    return float(PENALTIES[np.flatnonzero(losses <= losses.min() * (1 + 1e-9))[0]])
+
+
+def _grouped(tied: Tied) -> Tied:
+    """The same rows in at most CHOSEN_ON groups of neighbouring scores."""
+    if len(tied.scores) <= CHOSEN_ON:
+        return tied
+    starts = np.unique(np.linspace(0, len(tied.scores), CHOSEN_ON, endpoint=False).astype(np.intp))
+    weights = np.add.reduceat(tied.weights, starts)
+    return Tied(
+        np.add.reduceat(tied.scores * tied.weights, starts) / weights, weights, np.add.reduceat(tied.sums, starts)
+    )

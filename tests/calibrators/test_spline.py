@@ -1,0 +1,103 @@
+"""Spline calibration minimises the log loss plus the roughness of a natural cubic spline of the logit."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from calib.calibrators.platt import Platt
+from calib.calibrators.spline import PENALTIES, NaturalSpline, Spline
+
+
+def drawn(n, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = expit(rng.normal(0, 2, n))
+    return scores, (rng.random(n) < expit(0.3 + 0.5 * logit(scores) + 0.1 * logit(scores) ** 2)).astype(int)
+
+
+def objective(values, knots, x, y, penalty):
+    """Mean log loss plus half the penalty times ∫f″², the integral taken numerically."""
+    curve = CubicSpline(knots, values, bc_type="natural")
+    rough = sum(quad(lambda t: curve(t, 2) ** 2, a, b)[0] for a, b in pairwise(knots))
+    return np.mean(np.logaddexp(0, curve(x)) - y * curve(x)) + penalty / 2 * rough
+
+
+@pytest.mark.parametrize("penalty", [1e-4, 0.01, 1.0])
+def test_it_is_the_minimum_of_its_objective(penalty):
+    scores, y = drawn(120)
+    fitted = Spline(knots=6, penalty=penalty).fit(scores, y)
+    given = (fitted.knots_, logit(scores), y, penalty)
+    peer = minimize(objective, np.zeros(6), args=given, method="BFGS", options={"gtol": 1e-7})
+    assert objective(fitted.values_, *given) <= peer.fun + 1e-9
+    assert fitted.values_ == pytest.approx(peer.x, abs=2e-3)
+
+
+def test_roughness_is_the_integral_of_the_squared_second_derivative():
+    spline = NaturalSpline(np.array([-3.0, -1.0, 0.5, 0.7, 2.0]))
+    values = np.array([0.2, -1.0, 2.0, 1.5, 0.0])
+    curve = CubicSpline(spline.knots, values, bc_type="natural")
+    assert values @ spline.roughness @ values == pytest.approx(
+        sum(quad(lambda t: curve(t, 2) ** 2, a, b)[0] for a, b in pairwise(spline.knots))
+    )
+
+
+def test_beyond_the_knots_it_goes_on_straight():
+    spline = NaturalSpline(np.array([0.0, 1.0, 2.0]))
+    f = spline.columns(np.array([2.0, 3.0, 4.0, 5.0])) @ np.array([0.0, 1.0, 0.0])
+    assert np.diff(f, 2) == pytest.approx([0, 0], abs=1e-12)
+
+
+def test_the_largest_penalty_leaves_a_straight_line_of_the_log_odds():
+    scores, y = drawn(300)
+    stiff = Spline(penalty=1e9).fit(scores, y)
+    slopes = np.diff(logit(stiff.predict(expit(np.linspace(-4, 4, 9)))))
+    assert slopes == pytest.approx(np.full(8, slopes[0]), abs=1e-5)
+    line = Platt().fit(logit(scores), y)  # the same line but for Platt's targets
+    assert slopes[0] == pytest.approx(-line.A_, rel=0.05)
+
+
+def left_out_loss(spline, x, y, fold, penalty):
+    """The log loss on each fold of a spline learned on the others, by a general optimiser."""
+    total, columns, rough = 0.0, spline.columns(x), spline.roughness
+    for held in range(5):
+        seen, target = columns[fold != held], y[fold != held]
+
+        def penalised(v, seen=seen, target=target):
+            f = seen @ v
+            loss = np.mean(np.logaddexp(0, f) - target * f) + penalty / 2 * v @ rough @ v
+            return loss, seen.T @ (expit(f) - target) / len(f) + penalty * rough @ v
+
+        best = minimize(penalised, np.zeros(len(rough)), jac=True, method="BFGS", options={"gtol": 1e-9})
+        f = columns[fold == held] @ best.x
+        total += np.sum(np.logaddexp(0, f) - y[fold == held] * f)
+    return total
+
+
+def test_cross_validation_takes_the_penalty_with_the_least_loss_left_out():
+    scores, y = drawn(400, seed=3)
+    chosen = Spline(knots=6).fit(scores, y)
+    fold = np.argsort(np.argsort(scores)) % 5
+    moderate = [penalty for penalty in PENALTIES if 1e-4 <= penalty <= 1]  # where a general optimiser can be trusted
+    losses = [left_out_loss(NaturalSpline(chosen.knots_), logit(scores), y, fold, penalty) for penalty in moderate]
+    assert 0 < np.argmin(losses) < len(moderate) - 1
+    assert chosen.penalty_ == moderate[int(np.argmin(losses))]
+
+
+def test_it_comes_nearer_to_a_curved_truth_than_a_straight_line_does():
+    scores, y = drawn(20_000)
+    at = expit(np.linspace(-4, 4, 50))
+    truth = expit(0.3 + 0.5 * logit(at) + 0.1 * logit(at) ** 2)
+    spline = np.abs(Spline().fit(scores, y).predict(at) - truth).max()
+    line = np.abs(Platt().fit(logit(scores), y).predict(logit(at)) - truth).max()
+    assert spline < 0.05 < line
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_few_rows_are_answered(n):
+    p = Spline().fit(np.linspace(0.1, 0.9, n), np.arange(n) % 2).predict([0.05, 0.5, 0.95])
+    assert np.isfinite(p).all()
+    assert ((p >= 0) & (p <= 1)).all()
