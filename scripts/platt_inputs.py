@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe
 from calib.calibrators import Platt
-from calib.calibrators.beta import CLIP
+from calib.calibrators.log_odds import CLIP
 from calib.data import prepare, read_table
 from calib.evaluate import Part, fit
 from calib.kernel.records import Dataset

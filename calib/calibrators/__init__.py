@@ -5,13 +5,19 @@ from typing import TypeVar
 
 from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
+from calib.calibrators.centered_isotonic import CenteredIsotonic
 from calib.calibrators.contract import check_calibrator
+from calib.calibrators.histogram import Histogram
 from calib.calibrators.isotonic import Isotonic
+from calib.calibrators.logistic import Logistic
 from calib.calibrators.merge import MERGE_RULES, merge_pair
 from calib.calibrators.none import Uncalibrated
+from calib.calibrators.offset import Offset
 from calib.calibrators.platt import Platt
 from calib.calibrators.ppa import PPA
+from calib.calibrators.quadratic import Quadratic
 from calib.calibrators.rank import Rank
+from calib.calibrators.spline import Spline
 from calib.calibrators.step_pairs import StepPairs
 from calib.calibrators.temperature import Temperature
 from calib.calibrators.venn import Venn
@@ -22,7 +28,10 @@ Method = TypeVar("Method", bound=ScoreCalibrator)
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     "calib.calibrators",
-    (Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
+    (
+        *(Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
+        *(Offset, Logistic, Quadratic, Spline, CenteredIsotonic, Histogram),
+    ),
     check=check_calibrator,
     origin=lambda method: method,
 )
@@ -79,11 +88,17 @@ __all__ = [
     "MERGE_RULES",
     "PPA",
     "Beta",
+    "CenteredIsotonic",
+    "Histogram",
     "IntervalCalibrator",
     "Isotonic",
+    "Logistic",
+    "Offset",
     "Platt",
+    "Quadratic",
     "Rank",
     "ScoreCalibrator",
+    "Spline",
     "StepPairs",
     "Temperature",
     "Uncalibrated",

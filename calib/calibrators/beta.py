@@ -12,29 +12,10 @@ import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds_columns
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.likelihood import LogisticFit, fit_logistic
-
-CLIP = float(np.finfo(np.float64).eps)
-
-
-def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
-    """ln p and −ln(1 − p) as columns (n, 2), with p kept ``clip`` away from 0 and 1; their sum is the log-odds."""
-    p = np.clip(p, clip, 1 - clip)
-    return np.column_stack([np.log(p), -np.log1p(-p)])
-
-
-def count_clipped(p: Array) -> int:
-    """How many probabilities ``log_odds_columns`` moves."""
-    return int(((p < CLIP) | (p > 1 - CLIP)).sum())
-
-
-def clip_notes(clipped: int) -> tuple[str, ...]:
-    """The sentence about calibration scores of 0 or 1, whose log-odds are infinite."""
-    if clipped == 0:
-        return ()
-    return (f"{clipped} calibration scores of 0 or 1 were moved to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite.",)
 
 
 class Beta(ScoreCalibrator):
@@ -66,9 +47,7 @@ class Beta(ScoreCalibrator):
         self.n_clipped_ = count_clipped(scores)
         frequency = weights @ y / weights.sum()
         if frequency in (0, 1) or scores.min() == scores.max():
-            with np.errstate(divide="ignore"):
-                self.c_ = float(np.log(frequency) - np.log1p(-frequency))
-            self.a_ = self.b_ = 0.0
+            self.a_, self.b_, self.c_ = 0.0, 0.0, level(frequency)
             self.bounded_ = False
             return
         kept, fit = self._likeliest(log_odds_columns(scores), y, weights)
@@ -77,8 +56,7 @@ class Beta(ScoreCalibrator):
         self.bounded_ = fit.bounded
 
     def _notes(self) -> tuple[str, ...]:
-        separable = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
-        return clip_notes(self.n_clipped_) + ((separable,) if self.bounded_ else ())
+        return fit_notes(self.n_clipped_, self.bounded_)
 
     @staticmethod
     def _likeliest(columns: Array, y: Array, weights: Array) -> tuple[tuple[int, ...], LogisticFit]:

@@ -7,10 +7,14 @@ since the function cannot rise beyond them. Between the centres the map rises st
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import KEPT, ScoreCalibrator
+from calib.calibrators.isotonic import increasing_steps
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
 
@@ -30,7 +34,10 @@ class CenteredIsotonic(ScoreCalibrator):
     key = "centered_isotonic"
     label = "Centred isotonic"
     source = "Oron and Flournoy 2017"
+    beyond = KEPT
     weighted = True
+    complexity = 5.5
+    kind = "isotonic"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         tied = pool_ties(scores, y, weights)
@@ -50,3 +57,11 @@ class CenteredIsotonic(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return np.clip(np.interp(scores, self.scores_, self.values_), self.values_[0], self.values_[-1])
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("scores", "values"), "between": "linear"}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> CenteredIsotonic:
+        fields.choice("between", ("linear",))
+        return cls()._with_learned(**increasing_steps(fields))

@@ -6,13 +6,14 @@ classifiers", with bins of equal count (theirs) or of equal width.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
-from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges
+from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
 
 
@@ -23,7 +24,7 @@ class Histogram(ScoreCalibrator):
     where scores are tied), or "uniform", of equal width over [0, 1]. A bin without calibration rows knows nothing of
     its own and answers with the score itself.
 
-    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; ``edges_`` (k + 1,) the bins' ends.
+    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins.
 
     >>> histogram = Histogram(bins=2).fit([0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
     >>> histogram.predict([0.15, 0.85]).round(6)
@@ -36,7 +37,10 @@ class Histogram(ScoreCalibrator):
     label = "Histogram binning"
     source = "Zadrozny and Elkan 2001"
     input = "probability"
+    beyond = None
     weighted = True
+    complexity = 4.8
+    kind = "bins"
     parameters = (
         Parameter(
             "bins", "Bins", "integer", 10, low=2, high=1000, help="More bins follow the scores closer, with more noise."
@@ -57,21 +61,31 @@ class Histogram(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         weights = np.ones(len(y)) if weights is None else weights
-        counted = weights > 0
-        scores, y, weights = scores[counted], y[counted], weights[counted]
         if self.strategy == "uniform":
-            self.edges_ = np.arange(self.bins + 1) / self.bins
+            self.breaks_ = uniform_breaks(self.bins)
         else:
             whole = bool((weights == np.round(weights)).all())
-            self.edges_ = quantile_edges(np.repeat(scores, weights.astype(np.intp)) if whole else scores, self.bins)
-        index, bins = self._bin(scores), len(self.edges_) - 1
+            counted = np.repeat(scores, weights.astype(np.intp)) if whole else scores
+            self.breaks_ = quantile_edges(counted, self.bins)[1:-1]
+        index, bins = self._bin(scores), len(self.breaks_) + 1
         self.counts_ = group_sums(index, bins, weights)
         self.positives_ = group_sums(index, bins, weights * y)
 
     def _bin(self, scores: Array) -> Array:
-        return bin_index(scores, self.bins) if self.strategy == "uniform" else edge_index(scores, self.edges_)
+        return np.searchsorted(self.breaks_, scores, side="right")
 
     def _map(self, scores: Array) -> Array:
         index = self._bin(scores)
         counts = self.counts_[index]
         return np.where(counts > 0, self.positives_[index] / np.maximum(counts, np.finfo(float).tiny), scores)
+
+    def to_map(self) -> dict[str, Any]:
+        return self._learned("breaks", "counts", "positives")
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Histogram:
+        breaks = fields.numbers("breaks", increasing=True, probabilities=True)
+        counts, positives = (fields.numbers(name, length=len(breaks) + 1) for name in ("counts", "positives"))
+        if ((positives < 0) | (positives > counts)).any():
+            raise fields.refuse("positives", "must lie between 0 and the counts")
+        return cls()._with_learned(breaks=breaks, counts=counts, positives=positives)

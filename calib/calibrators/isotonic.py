@@ -97,11 +97,16 @@ class Isotonic(ScoreCalibrator):
 
     @classmethod
     def from_map(cls, fields: Fields) -> Isotonic:
-        scores = fields.numbers("scores", increasing=True)
-        if not scores.size:
-            raise fields.refuse("scores", "must not be empty")
-        values = fields.numbers("values", probabilities=True, length=len(scores))
-        if (np.diff(values) < 0).any():
-            raise fields.refuse("values", "must not fall from one number to the next")
         between = fields.choice("between", ("linear", "step", "nearest"))
-        return cls(between)._with_learned(scores=scores, values=values)
+        return cls(between)._with_learned(**increasing_steps(fields))
+
+
+def increasing_steps(fields: Fields) -> dict[str, Array]:
+    """``scores`` and ``values`` of a file's map, (k,) each, both checked to increase."""
+    scores = fields.numbers("scores", increasing=True)
+    if not scores.size:
+        raise fields.refuse("scores", "must not be empty")
+    values = fields.numbers("values", probabilities=True, length=len(scores))
+    if (np.diff(values) < 0).any():
+        raise fields.refuse("values", "must not fall from one number to the next")
+    return {"scores": scores, "values": values}

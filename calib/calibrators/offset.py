@@ -1,4 +1,4 @@
-"""Offset calibration: one constant added to the logit, for a model of which only the level is wrong.
+"""Offset calibration: one constant added to the log-odds, for a model of which only the level is wrong.
 
 The intercept of Cox's (1958) recalibration with the slope held at 1, "calibration in the large": ``logit p = ℓ + c``
 with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It is what a changed
@@ -11,12 +11,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.calibrators.base import ScoreCalibrator
-from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
+from calib.calibrators.log_odds import LogOddsPolynomial, count_clipped, level, log_odds
 from calib.kernel.checks import Array, both_classes
+from calib.kernel.fields import Fields
 
 
-class Offset(ScoreCalibrator):
+class Offset(LogOddsPolynomial):
     """``logit p = logit s + c`` for probabilities; optional weights.
 
     ``c_`` is the constant; exp(c) is the ratio by which all odds move. ``n_clipped_`` counts calibration scores moved
@@ -30,28 +30,32 @@ class Offset(ScoreCalibrator):
     key = "offset"
     label = "Offset"
     source = "Cox 1958; Steyerberg 2019, calibration in the large"
-    input = "probability"
-    weighted = True
+    complexity = 0.5
+    degree = 1
+
+    @property
+    def c_(self) -> float:
+        return float(self.coefficients_[0])
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
-        self.n_clipped_ = count_clipped(scores)
-        logits = log_odds_columns(scores).sum(axis=1)
+        self.n_clipped_, self.bounded_ = count_clipped(scores), False
+        logits = log_odds(scores)
         weights = np.ones(len(y)) if weights is None else weights
-        positive = float(weights @ y)
+        total, positive = float(weights.sum()), float(weights @ y)
 
         def excess(c: float) -> float:
             """Expected minus observed number of class 1, which rises with c."""
             return float(weights @ expit(logits + c)) - positive
 
-        level = float(np.log(positive) - np.log(weights.sum() - positive))
-        low, high = level - float(logits.max()), level - float(logits.min())  # all odds below, all above those observed
-        self.c_ = (
-            low if excess(low) >= 0 else high if excess(high) <= 0 else float(brentq(excess, low, high, xtol=1e-14))
-        )
+        middle = level(positive / total)
+        low, high = middle - float(logits.max()), middle - float(logits.min())  # all odds too low, all too high
+        c = low if excess(low) >= 0 else high if excess(high) <= 0 else float(brentq(excess, low, high, xtol=1e-14))
+        self.coefficients_ = np.array([c, 1.0])
 
-    def _notes(self) -> tuple[str, ...]:
-        return clip_notes(self.n_clipped_)
-
-    def _map(self, scores: Array) -> Array:
-        return expit(log_odds_columns(scores).sum(axis=1) + self.c_)
+    @classmethod
+    def from_map(cls, fields: Fields) -> LogOddsPolynomial:
+        read = super().from_map(fields)
+        if read.coefficients_[1] != 1:
+            raise fields.refuse("coefficients", "must have the slope 1")
+        return read

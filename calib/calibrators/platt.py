@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
-from calib.calibrators.beta import CLIP, log_odds_columns
+from calib.calibrators.log_odds import CLIP, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.likelihood import fit_logistic
@@ -113,7 +113,7 @@ class Platt(ScoreCalibrator):
 
     def _line(self, scores: Array) -> Array:
         """What the sigmoid is drawn over."""
-        return log_odds_columns(scores, self.clip_).sum(axis=1) if self.on == "log-odds" else scores
+        return log_odds(scores, self.clip_) if self.on == "log-odds" else scores
 
     def _map(self, scores: Array) -> Array:
         with np.errstate(over="ignore"):

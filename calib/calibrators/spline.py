@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import expit
 
-from calib.calibrators.base import ScoreCalibrator
-from calib.calibrators.beta import clip_notes, count_clipped, log_odds_columns
-from calib.calibrators.quadratic import SEPARABLE
+from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
 from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
@@ -81,8 +82,11 @@ class Spline(ScoreCalibrator):
     key = "spline"
     label = "Spline"
     source = "Lucena 2018, arXiv 1809.07751"
+    beyond = CONTINUED
     input = "probability"
     weighted = True
+    complexity = 4.5
+    kind = "log_odds_spline"
     parameters = (
         Parameter(
             "knots", "Knots", "integer", 12, low=3, high=40, help="More knots allow more bends; the penalty decides."
@@ -105,12 +109,10 @@ class Spline(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.n_clipped_ = count_clipped(scores)
-        tied = pool_ties(log_odds_columns(scores).sum(axis=1), y, weights)
+        tied = pool_ties(log_odds(scores), y, weights)
         frequency = tied.sums.sum() / tied.weights.sum()
         if frequency in (0, 1) or len(tied.scores) == 1:
-            with np.errstate(divide="ignore"):
-                level = float(np.log(frequency) - np.log1p(-frequency))
-            self.knots_, self.values_ = tied.scores[:1], np.array([level])
+            self.knots_, self.values_ = tied.scores[:1], np.array([level(frequency)])
             self.penalty_, self.bounded_ = 0.0, False
             return
         self.knots_ = _knots(tied.scores, self.knots)
@@ -118,11 +120,24 @@ class Spline(ScoreCalibrator):
         self.values_, self.bounded_ = _fitted(tied, self.knots_, self.penalty_)
 
     def _notes(self) -> tuple[str, ...]:
-        return clip_notes(self.n_clipped_) + ((SEPARABLE,) if self.bounded_ else ())
+        return fit_notes(self.n_clipped_, self.bounded_)
 
     def _map(self, scores: Array) -> Array:
-        logits = log_odds_columns(scores).sum(axis=1)
-        return expit(_curve(self.knots_, logits) @ self.values_)
+        return expit(_curve(self.knots_, log_odds(scores)) @ self.values_)
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("knots", "values"), "clip": CLIP}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Spline:
+        fields.number("clip", CLIP, CLIP)
+        knots = fields.numbers("knots", increasing=True)
+        if not knots.size:
+            raise fields.refuse("knots", "must not be empty")
+        values = fields.numbers("values", infinite=True, length=len(knots))
+        if len(knots) > 1 and not np.isfinite(values).all():
+            raise fields.refuse("values", "must be finite where there are several")
+        return cls()._with_learned(knots=knots, values=values)
 
 
 def _knots(scores: Array, most: int) -> Array:

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
-from calib.calibrators.beta import CLIP, clip_notes, count_clipped, log_odds_columns
+from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 
@@ -44,7 +44,7 @@ class Temperature(ScoreCalibrator):
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
         self.n_clipped_ = count_clipped(scores)
-        logits = log_odds_columns(scores).sum(axis=1)
+        logits = log_odds(scores)
         weights = np.ones(len(y)) if weights is None else weights
 
         def slope(inverse: float) -> float:
@@ -64,10 +64,10 @@ class Temperature(ScoreCalibrator):
 
     def _notes(self) -> tuple[str, ...]:
         stopped = f"The best temperature lies outside [{COLDEST:g}, {HOTTEST:g}]: it was stopped at {self.T_:g}."
-        return clip_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
+        return fit_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
 
     def _map(self, scores: Array) -> Array:
-        return expit(log_odds_columns(scores).sum(axis=1) / self.T_)
+        return expit(log_odds(scores) / self.T_)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("T"), "clip": CLIP}

@@ -22,6 +22,13 @@ The format, ``calib.calibrator`` version 1, is one object:
                                         logit(s) in place of s, s first kept in [clip, 1 − clip]
     beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
     scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
+    log_odds_polynomial  coefficients, clip
+                                        logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s first kept in [clip, 1 − clip]
+    log_odds_spline  knots, values, clip
+                                        logit p = the natural cubic spline through the values at the knots, at ℓ,
+                                        straight beyond them; one knot is a constant
+    bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks <= s;
+                                        s itself where the bin has no counts
     isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the lower one,
                                         "step", or of the nearer one, "nearest"; outside, that of the outermost
     shift     r; or a and b             p = s + r (q − s), q = 0, ½, 1 for s below, at, above ½;

@@ -81,21 +81,27 @@ FIXED = {
     "venn_abers": Mark("#0776C9", "star", "solid"),
     "ppa": Mark("#BC4900", "cross", "dash"),
     "rank": Mark("#7F609F", "x", "dash"),
+    "offset": Mark("#466E5A", "star-square", "longdash"),
+    "logistic": Mark("#3C5AD2", "diamond-wide", "dashdot"),
+    "quadratic": Mark("#C81450", "triangle-left", "dashdot"),
+    "spline": Mark("#8C46B4", "star-diamond", "longdash"),
+    "centered_isotonic": Mark("#8C82FA", "bowtie", "longdash"),
+    "histogram": Mark("#A05032", "hexagon", "dashdot"),
 }
 
 # For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and from each
 # other, for readers with any colour vision, without being gaudy (found by search; the test holds it).
 RESERVE = (
-    Mark("#A05032", "hexagon", "dashdot"),
-    Mark("#8C82FA", "bowtie", "longdash"),
     Mark("#DC6E78", "hexagram", "longdashdot"),
-    Mark("#C81450", "triangle-left", "dashdot"),
-    Mark("#466E5A", "star-square", "longdash"),
     Mark("#DC468C", "hourglass", "longdashdot"),
     Mark("#8C965A", "triangle-right", "dashdot"),
-    Mark("#8C46B4", "star-diamond", "longdash"),
     Mark("#6E7814", "star-triangle-up", "longdashdot"),
     Mark("#D264BE", "star-triangle-down", "dashdot"),
+    Mark("#E65A32", "diamond-tall", "longdash"),
+    Mark("#508C96", "square-x", "dashdot"),
+    Mark("#6E8CE6", "circle-cross", "longdashdot"),
+    Mark("#7882B4", "diamond-cross", "longdash"),
+    Mark("#BE1E96", "circle-x", "dashdot"),
 )
 
 

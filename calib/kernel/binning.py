@@ -36,6 +36,21 @@ def bin_index(p: Array, bins: int) -> Array:
     return np.minimum(bins - 1, np.floor(p * bins + 1e-9).astype(np.intp))
 
 
+def uniform_breaks(bins: int) -> Array:
+    """Where one bin of equal width ends and the next begins, (bins − 1,): the smallest p that ``bin_index`` puts there.
+
+    >>> uniform_breaks(20)[2] <= 0.15 < uniform_breaks(20)[3]
+    np.True_
+    """
+    numbers = np.arange(1, bins)
+    breaks = (numbers - 1e-9) / bins
+    while (low := np.floor(breaks * bins + 1e-9) < numbers).any():
+        breaks[low] = np.nextafter(breaks[low], 1)
+    while (high := np.floor(np.nextafter(breaks, 0) * bins + 1e-9) >= numbers).any():
+        breaks[high] = np.nextafter(breaks[high], 0)
+    return breaks
+
+
 def quantile_edges(values: Array, bins: int) -> Array:
     """Edges of bins with equally many of ``values`` (n,), n ≥ 1, at most ``bins`` + 1 of them, strictly increasing.
 

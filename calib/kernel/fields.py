@@ -105,15 +105,21 @@ class Fields:
         return float(checks.in_range(value, self.at(name), low, high))
 
     def numbers(
-        self, name: str, *, increasing: bool = False, probabilities: bool = False, length: int | None = None
+        self,
+        name: str,
+        *,
+        increasing: bool = False,
+        probabilities: bool = False,
+        infinite: bool = False,
+        length: int | None = None,
     ) -> Array:
-        """A list of finite numbers as float64 (n,)."""
-        items = self._list(name, "numbers")
-        if not all(type(item) in (int, float) for item in items):
+        """A list of numbers as float64 (n,); with ``infinite`` also the two words for what JSON cannot write."""
+        items, words = self._list(name, "numbers"), INFINITIES if infinite else ()
+        if not all(type(item) in (int, float) or item in words for item in items):
             raise self.refuse(name, "must be a list of numbers")
-        if not all(-LARGEST <= item <= LARGEST for item in items):  # 1e999 and 400 digits are JSON too
+        if not all(item in words or -LARGEST <= item <= LARGEST for item in items):  # 1e999 and 400 digits are JSON too
             raise self.refuse(name, "must hold finite numbers only")
-        values = np.array(items, dtype=np.float64)
+        values = np.array([float(item) for item in items])
         if increasing and (np.diff(values) <= 0).any():
             raise self.refuse(name, "must increase from each number to the next")
         if probabilities and ((values < 0) | (values > 1)).any():

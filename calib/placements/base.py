@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from calib.calibrators import Platt
-from calib.calibrators.beta import CLIP
+from calib.calibrators.log_odds import CLIP
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
 from calib.kernel.checks import InputError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logit
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Platt, Rank, Venn, VennAbers
+from calib.calibrators import CALIBRATORS, PPA, Beta, Histogram, Isotonic, Platt, Rank, Spline, Venn, VennAbers
 from calib.data import read_table
 from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
 from calib.export.calibrators import FORMAT
@@ -29,6 +29,8 @@ VARIANTS = [
     VennAbers(merge="midpoint"),
     PPA(variant="sigmoid"),
     Platt(on="log-odds"),
+    Histogram(strategy="uniform", bins=7),
+    Spline(knots=5, penalty=0.01),
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calib.kernel.binning import bin_index, binned, edge_index, group_sums, quantile_edges
+from calib.kernel.binning import bin_index, binned, edge_index, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import InputError
 from tests.vectors import vector
 
@@ -27,6 +27,13 @@ def test_bins_of_the_reference_vector():
 def test_uniform_edges_are_the_correctly_rounded_fractions():
     assert binned(np.array([0.5]), 20).edges.tolist() == [i / 20 for i in range(21)]
     assert binned(np.array([0.15, 1.0]), 20).index.tolist() == [3, 19]
+
+
+@pytest.mark.parametrize("bins", [1, 2, 3, 7, 10, 20, 100, 1000])
+def test_the_next_bin_begins_exactly_at_its_break(bins):
+    breaks = uniform_breaks(bins)
+    assert bin_index(breaks, bins).tolist() == list(range(1, bins))
+    assert bin_index(np.nextafter(breaks, 0), bins).tolist() == list(range(bins - 1))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(1, 12))

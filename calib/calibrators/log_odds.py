@@ -1,0 +1,97 @@
+"""The log-odds of probabilities, ℓ = ln(p / (1 − p)), on which most calibrators work, and polynomials of them.
+
+Scores of 0 and 1 have infinite log-odds; they are moved to ε and 1 − ε, ε = 2.2e-16, and counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.kernel.checks import Array
+from calib.kernel.fields import Fields
+from calib.kernel.likelihood import fit_logistic
+
+CLIP = float(np.finfo(np.float64).eps)
+SEPARABLE = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
+
+
+def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
+    """ln p and −ln(1 − p) as columns (n, 2), with p kept ``clip`` away from 0 and 1; their sum is the log-odds."""
+    p = np.clip(p, clip, 1 - clip)
+    return np.column_stack([np.log(p), -np.log1p(-p)])
+
+
+def log_odds(p: Array, clip: float = CLIP) -> Array:
+    """ℓ (n,), with p kept ``clip`` away from 0 and 1.
+
+    >>> log_odds(np.array([0.5, 0.75])).round(6)    # ln 1 and ln 3
+    array([0.      , 1.098612])
+    """
+    return log_odds_columns(p, clip).sum(axis=1)
+
+
+def level(frequency: float) -> float:
+    """The log-odds of a class frequency, infinite where there is one class only."""
+    with np.errstate(divide="ignore"):
+        return float(np.log(frequency) - np.log1p(-frequency))
+
+
+def count_clipped(p: Array) -> int:
+    """How many probabilities ``log_odds`` moves."""
+    return int(((p < CLIP) | (p > 1 - CLIP)).sum())
+
+
+def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
+    """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
+    moved = f"{clipped} calibration scores of 0 or 1 were moved to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite."
+    return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
+
+
+class LogOddsPolynomial(ScoreCalibrator):
+    """``logit p = c₀ + c₁ ℓ + c₂ ℓ² …`` of probabilities, up to ℓ to the power of ``degree``; optional weights.
+
+    By maximum likelihood without a penalty. ``coefficients_`` (degree + 1,) are c; ``n_clipped_`` counts calibration
+    scores moved to [ε, 1 − ε]; ``bounded_`` says that the classes are separable. Constant scores and one-class labels
+    are answered with the class frequency.
+    """
+
+    degree: ClassVar[int]
+    beyond = CONTINUED
+    input = "probability"
+    weighted = True
+    kind = "log_odds_polynomial"
+
+    def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
+        weights = np.ones(len(y)) if weights is None else weights
+        self.n_clipped_, self.bounded_ = count_clipped(scores), False
+        frequency = weights @ y / weights.sum()
+        if frequency in (0, 1) or scores.min() == scores.max():
+            self.coefficients_ = np.append(level(frequency), np.zeros(self.degree))
+            return
+        fit = fit_logistic(self._powers(scores)[:, 1:], y, weights)
+        self.coefficients_, self.bounded_ = np.append(fit.intercept, fit.slopes), fit.bounded
+
+    def _notes(self) -> tuple[str, ...]:
+        return fit_notes(self.n_clipped_, self.bounded_)
+
+    def _powers(self, scores: Array) -> Array:
+        return np.vander(log_odds(scores), self.degree + 1, increasing=True)
+
+    def _map(self, scores: Array) -> Array:
+        constant, *slopes = self.coefficients_
+        return expit(self._powers(scores)[:, 1:] @ slopes + constant)
+
+    def to_map(self) -> dict[str, Any]:
+        return {**self._learned("coefficients"), "clip": CLIP}
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> LogOddsPolynomial:
+        fields.number("clip", CLIP, CLIP)
+        coefficients = fields.numbers("coefficients", infinite=True, length=cls.degree + 1)
+        if not np.isfinite(coefficients[1:]).all():
+            raise fields.refuse("coefficients", "must be finite after the first")
+        return cls()._with_learned(coefficients=coefficients)
