@@ -1,4 +1,4 @@
-"""Learn · Calibration-set size: how many objects a calibrator needs."""
+"""Learn · Calibration-set size: how many rows a calibrator needs."""
 
 from pages.ui import frame
 from pages.ui.learn import calibration_size, experiments

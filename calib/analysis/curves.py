@@ -52,7 +52,7 @@ class PerBin:
 class BinnedCurve(PerBin):
     """One point a bin, arrays (B,); everything but count is NaN where a bin is empty.
 
-    edges : (B + 1,) · mean_p : mean prediction · observed : frequency of class 1 · count : objects
+    edges : (B + 1,) · mean_p : mean prediction · observed : frequency of class 1 · count : rows
     lower, upper : binomial confidence interval of the frequency, of the kind named by ``interval``
     band_lower, band_upper : consistency band, binomial quantiles of the frequency if mean_p were right
     """
@@ -90,7 +90,7 @@ class GroupCurve(Points):
 class Histogram(PerBin):
     """How the predictions are spread.
 
-    edges : (B + 1,) · count : (B,) objects · positives : (B,) of class 1 among them
+    edges : (B + 1,) · count : (B,) rows · positives : (B,) of class 1 among them
     """
 
     edges: Array
@@ -103,7 +103,7 @@ class CorpCurve(Points):
     """The isotonic recalibration at some of the distinct predictions, arrays (k,); straight in between.
 
     p : every prediction at which the fit begins or ends being flat, and up to 1000 more for the band
-    recalibrated : isotonic fit · count : objects in the pool that p belongs to
+    recalibrated : isotonic fit · count : rows in the pool that p belongs to
     lower, upper : pointwise band, NaN for band "none" · band : "none", "consistency" or "confidence"
     """
 
@@ -121,7 +121,7 @@ class SmoothCurve(Points):
     """A local-linear curve on a grid, arrays (k,).
 
     p : grid from the smallest to the largest prediction · smoothed : frequency of class 1 there
-    lower, upper : pointwise Wilson interval for ``count``, the number of objects that a weighted mean of these weights
+    lower, upper : pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these weights
     is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were right, by
     its mean and variance then and the normal law
     """
@@ -227,7 +227,7 @@ def group_curve(
 
 
 def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20) -> Histogram:
-    """Objects, and objects of class 1, in equal-width bins of p.
+    """Rows, and rows of class 1, in equal-width bins of p.
 
     >>> histogram([0, 1, 1], [0.25, 0.25, 0.75], bins=2).to_frame()
        left  right  count  positives
@@ -298,7 +298,7 @@ def smooth_curve(
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
-    At each grid point a line is fitted to the nearest ``span`` of the objects (and at least to all within 0.05), with
+    At each grid point a line is fitted to the nearest ``span`` of the rows (and at least to all within 0.05), with
     tricube weights; a grid point with no prediction within a step of it is left out, for a line would run off its data
     there. Predictions are first put into 1000 cells, each represented by its mean, so that a million of them cost one
     pass.
@@ -338,7 +338,7 @@ def smooth_curve(
 
 
 def _counts(index: Array, groups: int, y: Array, p: Array) -> tuple[Array, Array, Array]:
-    """Objects, mean prediction (NaN without objects) and objects of class 1 of each group."""
+    """Rows, mean prediction (NaN without rows) and rows of class 1 of each group."""
     count = group_sums(index, groups)
     return count, group_sums(index, groups, p) / np.where(count > 0, count, np.nan), group_sums(index, groups, y)
 
@@ -351,9 +351,9 @@ def _neighbours(weights: Array) -> Array:
     return (below * (FINE / weights.sum())).astype(np.intp)
 
 
-def _reach(distance: Array, count: Array, objects: float) -> Array:
-    """How far from each grid point (g,) its nearest ``objects`` reach; distance (g, cells), count (cells,)."""
+def _reach(distance: Array, count: Array, rows: float) -> Array:
+    """How far from each grid point (g,) its nearest ``rows`` reach; distance (g, cells), count (cells,)."""
     order = np.argsort(distance, axis=1)
-    enough = np.cumsum(count[order], axis=1) >= objects - 1e-9
+    enough = np.cumsum(count[order], axis=1) >= rows - 1e-9
     nearest = np.take_along_axis(order, np.argmax(enough, axis=1)[:, None], axis=1)
     return np.take_along_axis(distance, nearest, axis=1)[:, 0]

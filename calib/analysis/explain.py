@@ -1,7 +1,7 @@
 """Where one Venn–Abers answer comes from: the isotonic fits with (s, 0) and with (s, 1), whatever the placement.
 
 A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration one a fold,
-and the full placement scores the object anew for each of its two labels.
+and the full placement scores the row anew for each of its two labels.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Explained:
     p: float
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a calibration set and label: the pool that the object joins there, and its share of class 1."""
+        """One line a calibration set and label: the pool that the row joins there, and its share of class 1."""
         return pd.DataFrame(
             [
                 {
@@ -48,7 +48,7 @@ class Explained:
                     "added label": fit.label,
                     "pool from": fit.pool[0],
                     "pool to": fit.pool[1],
-                    "objects": fit.rows,
+                    "rows": fit.rows,
                     "of class 1": fit.positives,
                     "p": fit.value,
                 }

@@ -22,7 +22,7 @@ from calib.recipe import Recipe
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
 PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
-MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}  # each the mean of one number an object
+MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}  # each the mean of one number a row
 
 AS_PUBLISHED: dict[str, Any] = {
     "model": "random_forest",

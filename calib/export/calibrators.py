@@ -4,12 +4,12 @@ The format, ``calib.calibrator`` version 1, is one object:
 
     format, version   "calib.calibrator", 1
     method, label     the calibrator's key and its name for people · source: the paper
-    input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a case}
+    input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
     merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
     map               by its "kind", one of those below
     classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
-    calibration       {"objects", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
+    calibration       {"rows", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
     made              {"calib", "data", "digest", "scores": "probability" | "margin", "recipe"}
     notes             sentences to read before using it
 
@@ -66,7 +66,7 @@ NOTES = {
     "oob_whole": "Fitted on out-of-bag scores, for scores of the whole ensemble.",
     "train": "Fitted on the scores of the rows that trained the model: too sure of itself, for comparison only.",
 }
-CROSS = "Cross-calibration: a case needs {} scores, one from the model of each fold, in their order."
+CROSS = "Cross-calibration: a row needs {} scores, one from the model of each fold, in their order."
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
@@ -86,7 +86,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
         )
     if evaluation.recipe.placement == "full" and fitted[0].gives_interval:
         raise InputError(
-            f"{label} in the full placement is fitted anew for every object, with a model refitted twice: there is no "
+            f"{label} in the full placement is fitted anew for every row, with a model refitted twice: there is no "
             "table that answers for new scores. Choose the placement split, cv or oob."
         )
     _map_of(fitted[0])
@@ -113,7 +113,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
         fitted,
         classes=data.classes,
         calibration={
-            "objects": len(y),
+            "rows": len(y),
             "positives": int(y.sum()),
             "lowest": float(scores.min()) if len(y) else None,
             "highest": float(scores.max()) if len(y) else None,

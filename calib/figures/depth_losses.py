@@ -53,7 +53,7 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         calibrator,
         title,
         "Calibration loss: the prediction of a group differs from its mean true probability; calibrating repairs that. "
-        "Grouping loss: objects in a group differ in truth; no calibrator can. Their sum is what is lost beyond the "
+        "Grouping loss: rows in a group differ in truth; no calibrator can. Their sum is what is lost beyond the "
         f"irreducible {irreducible} (Brier score). Groups are equal predictions for the tree and {FOREST_GROUPS} bins "
         "of equal count for the forests, corrected for their finite size.",
         alt,

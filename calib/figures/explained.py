@@ -31,9 +31,9 @@ MERGED_OVER_FOLDS = {
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
     "{score}.",
-    "oob": "The score {score} is the mean vote of the trees that did not see one training row, drawn for this object; "
+    "oob": "The score {score} is the mean vote of the trees that did not see one training row, drawn for this row; "
     "that row is left out of the calibration set.",
-    "full": "The model was refitted with this object and label 0, which gives it the score {zero}, and with label 1, "
+    "full": "The model was refitted with this row and label 0, which gives it the score {zero}, and with label 1, "
     "which gives {one}.",
     "train": "The model gives the score {score}; it calibrates with the rows that trained it.",
 }
@@ -41,7 +41,7 @@ MODEL_SCORE = {
 
 @dataclass(frozen=True, eq=False)
 class ExplainedFits:
-    """What is drawn of an explanation: one of its calibration sets, around the object's score.
+    """What is drawn of an explanation: one of its calibration sets, around the row's score.
 
     fits : the fit with label 0 and that with label 1 · window : the scores shown · words : the derivation, line by line
     """
@@ -70,8 +70,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         _window(fits),
         words,
         f"Row {explained.row} ({explained.name}): {said}",
-        "The line is the isotonic fit to the calibration rows and this object. It is flat over a pool, at the share of "
-        "class 1 in it. Shaded: the pool that the object joins; the large mark is the object with the label it is "
+        "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
+        "class 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
         f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
         f"Two isotonic fits. {' '.join(words)}",
     )
@@ -88,10 +88,10 @@ def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tu
         set=number_of_set,
         sets=sets,
     )
-    objects = int(zero.counts.sum()) - 1
+    rows = int(zero.counts.sum()) - 1
     merged = MERGED if sets == 1 else MERGED_OVER_FOLDS
     return (
-        f"{origin} {objects:,} calibration rows.",
+        f"{origin} {rows:,} calibration rows.",
         f"With label 0 added, {_pool(zero)}: {_fraction(zero)}.",
         f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
         f"Merged: {merged[explained.recipe.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
@@ -105,14 +105,14 @@ def _score(value: float) -> str:
 
 
 def _pool(fit: AddedFit) -> str:
-    """The pool in words: with whom the object is put, and how many of them have label 1."""
+    """The pool in words: with whom the row is put, and how many of them have label 1."""
     others = fit.rows - 1
     if others == 0:
-        return "the object is a pool of its own"
+        return "the row is a pool of its own"
     low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label
-    return f"the object joins {counted(others, 'calibration row')} {where}, {ones:,} of them of class 1"
+    return f"the row joins {counted(others, 'calibration row')} {where}, {ones:,} of them of class 1"
 
 
 def _fraction(fit: AddedFit) -> str:
@@ -179,7 +179,7 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
         (0, fit.counts - fit.ones, theme.negative, "circle"),
         (1, fit.ones, theme.positive, "diamond"),
     ):
-        counts = counts - (fit.scores == fit.score) * (fit.label == label)  # the object has a mark of its own
+        counts = counts - (fit.scores == fit.score) * (fit.label == label)  # the row has a mark of its own
         seen = np.flatnonzero((counts > 0) & (fit.scores >= window[0]) & (fit.scores <= window[1]))
         if not seen.size:
             continue
@@ -205,7 +205,7 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
 
 
 def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
-    """The fit's flat pieces with faint risers between them, the object's label, and its fitted value."""
+    """The fit's flat pieces with faint risers between them, the row's label, and its fitted value."""
     mark = MARKS[METHOD]
     change = np.flatnonzero(np.diff(fit.values)) + 1
     starts, ends = np.append(0, change), np.append(change, len(fit.values)) - 1
@@ -235,7 +235,7 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
                 "color": color,
                 "line": {"color": theme.ink, "width": 2},
             },
-            hovertemplate=f"the object, given label {fit.label}, at score %{{x:.4f}}<extra></extra>",
+            hovertemplate=f"the row, given label {fit.label}, at score %{{x:.4f}}<extra></extra>",
         ),
         go.Scatter(
             x=[fit.score],

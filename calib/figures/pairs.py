@@ -1,6 +1,6 @@
 """The probability pairs themselves: p1 against p0, one mark for the rows that share a pair, with both marginals.
 
-The further a pair lies from the diagonal, the less the calibration set says about its object: the distance is p1 − p0.
+The further a pair lies from the diagonal, the less the calibration set says about its row: the distance is p1 − p0.
 """
 
 from __future__ import annotations

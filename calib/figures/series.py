@@ -22,7 +22,7 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One interval method in one placement, on the test rows; ``calibration_size`` objects stand behind an answer."""
+    """One interval method in one placement, on the test rows; ``calibration_size`` rows stand behind an answer."""
 
     calibrator: str
     placement: str

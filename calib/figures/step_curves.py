@@ -65,7 +65,7 @@ class Steps:
 def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     """The step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
 
-    Raises InputError where there are none: no calibration set, or a new fit for every object.
+    Raises InputError where there are none: no calibration set, or a new fit for every row.
     """
     if METHOD not in evaluation.calibrators:
         raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))

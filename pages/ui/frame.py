@@ -113,7 +113,7 @@ PAGES = {
         Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
         Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
         Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
-        Page("pages/learn_calibration_size.py", "Calibration-set size", "How many objects does a calibrator need?"),
+        Page("pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"),
         Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),

@@ -95,7 +95,7 @@ def test_the_table_has_one_line_a_calibration_set_and_label():
     said = evaluation(**changes)
     table = explain(said, fitted(**changes), widest_row(said)).to_frame()
     assert len(table) == 6
-    np.testing.assert_allclose(table["p"], table["of class 1"] / table["objects"])
+    np.testing.assert_allclose(table["p"], table["of class 1"] / table["rows"])
 
 
 def test_the_widest_row_is_the_widest():

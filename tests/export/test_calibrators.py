@@ -102,7 +102,7 @@ def test_an_evaluations_calibrator_answers_as_on_the_page_and_says_what_it_is(pr
         np.testing.assert_array_equal(saved.predict(predictions.scores).p, said.p)
         assert saved.classes == predictions.dataset.classes
         assert saved.made["digest"] == predictions.dataset.digest
-        assert saved.calibration["objects"] == len(predictions.calibration_y)
+        assert saved.calibration["rows"] == len(predictions.calibration_y)
         assert Recipe.from_json(json.dumps(saved.made["recipe"])) == predictions.recipe
 
 

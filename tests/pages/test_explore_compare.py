@@ -134,7 +134,7 @@ SCORES = [0.05, 0.4, 0.4, 0.6, 0.95]
 @pytest.fixture
 def saved():
     fitted = VennAbers().fit([0.1, 0.2, 0.4, 0.6, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
-    calibration = {"objects": 6, "lowest": 0.1, "highest": 0.9}
+    calibration = {"rows": 6, "lowest": 0.1, "highest": 0.9}
     return write_calibrator(fitted, classes=("no", "*yes*"), calibration=calibration, made={"data": "mine"})
 
 

@@ -1,4 +1,4 @@
-"""Calibration-set size: which methods can do with few objects, and which become better with many."""
+"""Calibration-set size: which methods can do with few rows, and which become better with many."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ EXPERIMENT = Experiment(
     key="calibration_size",
     page="calibration_size",
     name="Calibration-set size",
-    question="A forest is trained on 800 objects and calibrated on more and more others, from 16 to 800. Which method "
+    question="A forest is trained on 800 rows and calibrated on more and more others, from 16 to 800. Which method "
     "comes closest to the true probabilities once there are 800?",
-    answers=("Isotonic regression", "Venn–Abers", "Platt scaling", "None: tuning the forest on all objects is better"),
+    answers=("Isotonic regression", "Venn–Abers", "Platt scaling", "None: tuning the forest on all rows is better"),
     parameters=(
         measure("calibration_size"),
         base("calibration_size", "calibration_size_entropy"),
@@ -27,17 +27,17 @@ EXPERIMENT = Experiment(
             help="Each draws a new mixture; lines are their means.",
         ),
         Parameter("sizes", "Sizes", "choice", 50, choices=(10, 25, 50), help="How many calibration sizes up to 100 %."),
-        Parameter("n_train", "Training objects", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."),
-        Parameter("n_test", "Test objects", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."),
+        Parameter("n_train", "Training rows", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."),
+        Parameter("n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."),
     ),
     simulation=RUN,
     notice=(
-        "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of objects. Isotonic "
+        "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of rows. Isotonic "
         "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
         "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
-        "settles before beta, yet higher: its curve does not fit, which no further object mends.",
-        "With a dozen objects Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",
-        "RF_opt takes the calibration objects for training instead. Look where its line runs.",
+        "settles before beta, yet higher: its curve does not fit, which no further row mends.",
+        "With a dozen rows Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",
+        "RF_opt takes the calibration rows for training instead. Look where its line runs.",
         "Look at ECE, then at the entropies: a method that says few different things fills few bins, and few full "
         "bins have a small ECE. It says little about the single prediction.",
     ),
@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
         r"n_v \text{ of the } n \text{ predictions equal } v",
     ),
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
-    "test objects. Platt is fitted on probabilities, as there; the Explore pages fit it on log-odds.",
+    "test rows. Platt is fitted on probabilities, as there; the Explore pages fit it on log-odds.",
     more_figures=("calibration_size_entropy",),
     also={"calibration_size_data": draw_data},
 )

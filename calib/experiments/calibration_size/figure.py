@@ -32,7 +32,7 @@ PUBLISHED_ENTROPY = {
     "ppa": 6.54,
     "rank": 3.27,
 }
-"""Table 3: the entropy of the predictions of 100 test objects, at most log2 100 = 6.64 bits."""
+"""Table 3: the entropy of the predictions of 100 test rows, at most log2 100 = 6.64 bits."""
 
 CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
 """What the reader could have predicted, in the order of the answers."""
@@ -62,7 +62,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         title=f"{MEASURES[measure]} is {extreme} with {name(best)} once calibration and training sets are of one size: "
         f"{number(last[best])}; Venn–Abers goes from {number(first['venn_abers'])} to {number(last['venn_abers'])}",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; in ink, at every tenth: forests that learn from "
-        f"training and calibration objects alike. Bands: two standard errors. {needs}{how_made(found)}",
+        f"training and calibration rows alike. Bands: two standard errors. {needs}{how_made(found)}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -92,7 +92,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=500,
             xaxis={
-                "title": {"text": "Calibration objects, share of the training objects"},
+                "title": {"text": "Calibration rows, share of the training rows"},
                 "tickformat": ".0%",
                 "range": [0, 1.02],
                 "fixedrange": True,
@@ -127,7 +127,7 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     return Entropies(
         title=f"{name(least['method'])} says the fewest different things: {number(least['group_entropy'])} bits",
         caption="Entropy of the predictions in bits, averaged over the sizes; rings: the paper's Table 3. With n test "
-        "objects it is at most log2 n. The paper speaks of bins, yet 20 bins allow no more than 4.32 bits: its values "
+        "rows it is at most log2 n. The paper speaks of bins, yet 20 bins allow no more than 4.32 bits: its values "
         f"are those of equal predictions. Mean difference to them here: {number(float(away.mean()), 2)} bits.",
         alt=" ".join(
             f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
@@ -183,13 +183,13 @@ class Mixture(Finding):
 
 
 def prepare_data(data: Dataset) -> Mixture:
-    """The training objects of the first repetition."""
+    """The training rows of the first repetition."""
     assert data.posterior is not None
     bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
     return Mixture(
         title=f"The first of the mixtures: even the best rule there is misclassifies {number(100 * bayes)} %",
         caption="Four Gaussians a class, means in U(0, 20), variances in U(1, 5); every repetition draws others.",
-        alt=f"Scatter plot of {data.n} objects in two classes of four clusters each.",
+        alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
         table=data.X.assign(y=data.y, posterior=data.posterior),
         answer=None,
         data=data,

@@ -1,7 +1,7 @@
-"""How many calibration objects a method needs: calibration sets from 2 % to 100 % of the training set.
+"""How many calibration rows a method needs: calibration sets from 2 % to 100 % of the training set.
 
 Shaker and Hüllermeier (2025), appendix C.3.2, Figures 11 and 12 and Table 3. A repetition draws a mixture of four
-Gaussians a class, and from it training objects, a pool whose first rows calibrate, and test objects.
+Gaussians a class, and from it training rows, a pool whose first rows calibrate, and test rows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
 STREAM = 12
 SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
 MIXTURES = 12  # settings are searched on the first so many; later repetitions use them again from the start
-EVERY = 0.1  # forests that learn from training and calibration objects alike are trained at every tenth only
+EVERY = 0.1  # forests that learn from training and calibration rows alike are trained at every tenth only
 
 
 def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
@@ -59,7 +59,7 @@ def one_repetition(
 
 
 def sweep(repetition: int, random_state: int, n_train: int = 800, n_test: int = 100) -> SizeSweep:
-    """The objects of one repetition."""
+    """The rows of one repetition."""
     return size_sweep(np.random.default_rng([random_state, STREAM, repetition]), n_train, n_test)
 
 
@@ -73,7 +73,7 @@ def _joined(one: Dataset, other: Dataset) -> Dataset:
 
 
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
-    """The training objects of the first repetition (Figure 11).
+    """The training rows of the first repetition (Figure 11).
 
     settings : n_train and n_test
     """

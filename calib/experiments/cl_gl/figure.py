@@ -23,7 +23,7 @@ from calib.kernel.wording import number
 from calib.metrics.decomposition import LossDecomposition
 
 LOSSES = {"brier": "Brier score", "log": "log loss"}
-MOST_SHOWN = 500  # training objects drawn over the heat map
+MOST_SHOWN = 500  # training rows drawn over the heat map
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +49,8 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     return Surfaces(
         title=sum_of_terms,
         caption="Probability of class 1, true and predicted, from blue (0) to orange (1); the line is one half. "
-        f"Marks are training objects, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
-        f"{len(plane.posterior):,} new objects with their true posteriors.",
+        f"Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
+        f"{len(plane.posterior):,} new rows with their true posteriors.",
         alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted posterior "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(
@@ -170,7 +170,7 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
         + " Hover a place for its group's prediction, its mean posterior and its share of CL and GL.",
         alt=f"{groups} groups. "
         + " ".join(
-            f"p {number(row.p)}: mean posterior {number(row.posterior)}, {row.share:.0%} of the objects."
+            f"p {number(row.p)}: mean posterior {number(row.posterior)}, {row.share:.0%} of the rows."
             for row in table.head(32).itertuples()
         ),
         table=shown,
@@ -214,7 +214,7 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
         showscale=False,
         hoverongaps=False,
         hovertemplate="prediction %{customdata[0]:.3f}, mean posterior %{customdata[1]:.3f}"
-        "<br>%{customdata[2]:.1%} of the objects"
+        "<br>%{customdata[2]:.1%} of the rows"
         "<br>%{customdata[3]:.1%} of CL, %{customdata[4]:.1%} of GL<extra></extra>",
     )
     return figure

@@ -1,7 +1,7 @@
 """Calibration and grouping loss on two Gaussians: what a tree or forest says, the groups it makes, and what they cost.
 
 Shaker and Hüllermeier (2025), eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015). The losses are means over TESTS
-new objects with their known posteriors π, so that no label adds noise; groups are the objects with the same prediction,
+new rows with their known posteriors π, so that no label adds noise; groups are the rows with the same prediction,
 and where hardly any two coincide, as in most forests, quantile bins of the prediction.
 """
 
@@ -28,7 +28,7 @@ AGAINST = {
     "depth": "Depth",
     "leaves": "Leaves",
     "trees": "Trees",
-    "n": "Training objects",
+    "n": "Training rows",
     "leaf": "Leaf estimate",
 }
 LEAVES = Parameter(
@@ -89,9 +89,9 @@ def one_point(
 class Groups:
     """The groups of one model.
 
-    table : one row a group: p (its prediction), posterior (mean π), share (of the objects), and for both losses its
+    table : one row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses its
     contribution to CL and GL, "calibration_brier", …; they add up to the decomposition
-    grid_group : int (g · g,), the group of each cell, NO_GROUP where no test object has its prediction
+    grid_group : int (g · g,), the group of each cell, NO_GROUP where no test row has its prediction
     """
 
     point: Point

@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
             "line",
             START,
             help=f"From 2 to {MOST_ON_LINE} points from left to right, set apart by blanks; a point without a label is "
-            "no training object.",
+            "no training row.",
             extra={"drawn_by_page": True},
         ),
     ),

@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     page="tree_depth",
     name="Leaf estimates",
     question="A tree is grown until every leaf is pure, so that it says 0 or 1. Which comes closest to the true "
-    "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 objects take the "
+    "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 rows take the "
     "frequency of an ancestor), or a forest of 100 such pure trees?",
     answers=("Laplace", "Curtailment", "The forest"),
     parameters=(

@@ -39,7 +39,7 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Curtail below",
         f"Curtailing below {a} takes one tree's TCE from {number(one[0])} to {number(one.min())}, below {b} the "
         f"forest's from {number(many[0])} to {number(many.min())}",
-        "A leaf with fewer objects takes the estimate of an ancestor; 0 leaves all as they are. Rings mark the least. "
+        "A leaf with fewer rows takes the estimate of an ancestor; 0 leaves all as they are. Rings mark the least. "
         "Too small a threshold leaves noise, too large a one lumps together.",
         ringed="all",
     )

@@ -44,13 +44,13 @@ EXPERIMENT = Experiment(
             "choice",
             "pca",
             choices=tuple(EMBEDDINGS),
-            help="How objects of more than two dimensions are laid on the page: the plane of largest spread, or "
+            help="How rows of more than two dimensions are laid on the page: the plane of largest spread, or "
             "neighbours kept together.",
             extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
         RESULTS,
         Parameter("repetitions", "Repetitions", "choice", 5, choices=(1, 2, 5, 10, 20), help="Lines are their means."),
-        Parameter("n", "Objects", "choice", 1000, choices=(200, 500, 1000, 2000), help="To learn from, at each step."),
+        Parameter("n", "Rows", "choice", 1000, choices=(200, 500, 1000, 2000), help="To learn from, at each step."),
         Parameter(
             "share",
             "Calibration share",
@@ -58,7 +58,7 @@ EXPERIMENT = Experiment(
             0.2,
             0.05,
             0.5,
-            help="Of the objects, for calibrators; the forests without one learn from all.",
+            help="Of the rows, for calibrators; the forests without one learn from all.",
         ),
     ),
     simulation=RUN,
@@ -66,13 +66,13 @@ EXPERIMENT = Experiment(
         "At the left the classes are the same, every true probability is one half, and a grown forest still says 0.2 "
         "or 0.8: it has learnt noise. Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large "
         "leaves).",
-        "More trees do not help there (RF_large): a mean of noise in which the same objects sit next to one another.",
+        "More trees do not help there (RF_large): a mean of noise in which the same rows sit next to one another.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
         "to repair. Half-way it is now too timid, and there calibration helps. Compare the panels.",
         "Choose Default forest: PPA only moves probabilities away from the middle, so that it cannot help where they "
         "are too extreme already. Platt, beta and isotonic can.",
-        "The peaks of beta: a calibration object scored exactly 0 was of class 1, and the log-odds of 0 are beyond all "
-        "others. One such object bends the whole map. Platt, which takes the score itself, hardly notices.",
+        "The peaks of beta: a calibration row scored exactly 0 was of class 1, and the log-odds of 0 are beyond all "
+        "others. One such row bends the whole map. Platt, which takes the score itself, hardly notices.",
         "Measure ECE, all that can be had on real data, and switch on Venn in the legend. It says two things only: "
         "half-way in two dimensions it has the smallest ECE, and the largest TCE of the calibrators.",
     ),
@@ -82,7 +82,7 @@ EXPERIMENT = Experiment(
         r"c \text{: the shift of every mean}",
     ),
     source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not print how it splits its "
-    "1000 objects: here a fifth calibrates, and 1000 fresh objects judge. Platt is fitted on probabilities, as there; "
+    "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as there; "
     "the Explore pages fit it on log-odds.",
     more_figures=("overlap_measures",),
     large=True,

@@ -148,7 +148,7 @@ class Drawn(Finding):
 
 
 def prepare_data(found: DrawnSteps) -> Drawn:
-    """The objects of four steps on the page."""
+    """The rows of four steps on the page."""
     how = "as they are" if found.d == 2 else f"by {EMBEDDINGS[found.embedding]}"
     frames = [
         pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})

@@ -1,7 +1,7 @@
 """From complete overlap to none, step by step: where calibrating a forest helps, and where it does not.
 
 Shaker and Hüllermeier (2025), section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The means of one class move away
-in equal steps; at each, every forest and calibrator is judged on fresh objects whose true probabilities are known.
+in equal steps; at each, every forest and calibrator is judged on fresh rows whose true probabilities are known.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ RUN = LongRun(
 def one_step(
     d: int, step: int, random_state: int, n: int, share: float, repetitions: int, watch: Watch | None = None
 ) -> pd.DataFrame:
-    """All repetitions of one step: n objects to learn from, of which a share calibrates, and TESTS to judge on."""
+    """All repetitions of one step: n rows to learn from, of which a share calibrates, and TESTS to judge on."""
     pair, found = path(d, random_state)[step - 1], kept_searches()[case(d, step)]
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):
@@ -76,7 +76,7 @@ def path(d: int, random_state: int) -> list[GaussianPair]:
 
 
 def generator(d: int, step: int, repetition: int, random_state: int) -> np.random.Generator:
-    """What draws the objects of one repetition; repetition −1 are those that are searched on."""
+    """What draws the rows of one repetition; repetition −1 are those that are searched on."""
     return np.random.default_rng([random_state, STREAM, d, step, repetition + 1])
 
 
@@ -95,7 +95,7 @@ class DrawnSteps:
 
 
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
-    """Objects of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
+    """Rows of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
 
     settings : detail (the dimensions) and embedding
     """

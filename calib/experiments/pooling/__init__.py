@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
     notice=(
         "Every move takes one pool away, and none is ever split again. Whichever violators are joined first, the end "
         "is the same; here it is always the leftmost pair.",
-        "Below, the same in the cumulative-sum diagram: going right counts objects, going up counts class 1. A pool "
+        "Below, the same in the cumulative-sum diagram: going right counts rows, going up counts class 1. A pool "
         "is a chord and its share is the chord's slope. Joining two violators cuts off a corner that points upward.",
         "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
         "convex curve below them. Its slopes are the isotonic fit.",

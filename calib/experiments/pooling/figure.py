@@ -45,7 +45,7 @@ def prepare(found: Moves, step: int = 0) -> Pooling:
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",
         table=pd.DataFrame(
-            {"score": found.scores, "objects": found.objects, "class_1": found.ones, "pool": pool, "value": values}
+            {"score": found.scores, "rows": found.rows, "class_1": found.ones, "pool": pool, "value": values}
         ),
         answer=1,
         found=found,
@@ -69,7 +69,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     found = record.found
     low, high = float(found.scores[0]), float(found.scores[-1])
     edge = 0.06 * (high - low or 1.0)
-    objects, ones = found.diagram()
+    rows, ones = found.diagram()
     figure = go.Figure(
         layout=layout(
             theme,
@@ -83,8 +83,8 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
                 "fixedrange": True,
             },
             xaxis2={
-                "title": {"text": "Objects so far"},
-                "range": [-0.3, objects[-1] + 0.3],
+                "title": {"text": "Rows so far"},
+                "range": [-0.3, rows[-1] + 0.3],
                 "fixedrange": True,
                 "anchor": "y2",
             },
@@ -148,13 +148,13 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
 
 def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     found, mark = record.found, MARKS["isotonic"]
-    objects, ones = found.diagram()
+    rows, ones = found.diagram()
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
     common = {"xaxis": "x2", "yaxis": "y2"}
     traces = [
         go.Scatter(
             **common,
-            x=objects[last],
+            x=rows[last],
             y=ones[last],
             mode="lines",
             name="lower convex hull",
@@ -163,22 +163,22 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
         ),
         go.Scatter(
             **common,
-            x=objects,
+            x=rows,
             y=ones,
             mode="markers",
             name="sums",
             marker={"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}},
-            hovertemplate="%{y} of %{x} objects are class 1<extra></extra>",
+            hovertemplate="%{y} of %{x} rows are class 1<extra></extra>",
         ),
         go.Scatter(
             **common,
-            x=objects[here],
+            x=rows[here],
             y=ones[here],
             mode="lines+markers",
             name="pools as chords",
             line={"color": mark.color, "width": 3},
             marker={"symbol": mark.symbol, "size": 8, "color": mark.color},
-            hovertemplate="%{y} of %{x} objects are class 1<extra></extra>",
+            hovertemplate="%{y} of %{x} rows are class 1<extra></extra>",
         ),
     ]
     if record.pair is not None:
@@ -186,7 +186,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
         traces.append(
             go.Scatter(
                 **common,
-                x=objects[at],
+                x=rows[at],
                 y=ones[at],
                 mode="lines",
                 name="next to be joined",

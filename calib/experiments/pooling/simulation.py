@@ -24,14 +24,14 @@ class Moves:
     """All states from single scores to the isotonic fit.
 
     points : (score, label) as they were given
-    scores, objects, ones : (k,), distinct scores, how many objects have each, and how many of them label 1
+    scores, rows, ones : (k,), distinct scores, how many rows have each, and how many of them label 1
     states : bounds of the pools after 0, 1, … moves; pool b holds the scores bounds[b] to bounds[b + 1] − 1
     joined : for every move the number of the left pool of the pair, in the state before
     """
 
     points: tuple[tuple[float, int], ...]
     scores: Array
-    objects: Array
+    rows: Array
     ones: Array
     states: tuple[tuple[int, ...], ...]
     joined: tuple[int, ...]
@@ -41,20 +41,20 @@ class Moves:
         return len(self.joined)
 
     def ratio(self, state: int, pool: int) -> tuple[int, int]:
-        """(a, N) of a pool: label-1 objects and objects."""
+        """(a, N) of a pool: label-1 rows and rows."""
         low, high = self.states[state][pool : pool + 2]
-        return int(self.ones[low:high].sum()), int(self.objects[low:high].sum())
+        return int(self.ones[low:high].sum()), int(self.rows[low:high].sum())
 
     def fitted(self, state: int) -> Array:
         """The value a/N of every score's pool, (k,)."""
         bounds = np.array(self.states[state])
         return np.repeat(
-            np.add.reduceat(self.ones, bounds[:-1]) / np.add.reduceat(self.objects, bounds[:-1]), np.diff(bounds)
+            np.add.reduceat(self.ones, bounds[:-1]) / np.add.reduceat(self.rows, bounds[:-1]), np.diff(bounds)
         )
 
     def diagram(self) -> tuple[Array, Array]:
-        """The cumulative-sum diagram: objects and ones up to each score, (k + 1,), from (0, 0)."""
-        return np.append(0, np.cumsum(self.objects)), np.append(0, np.cumsum(self.ones))
+        """The cumulative-sum diagram: rows and ones up to each score, (k + 1,), from (0, 0)."""
+        return np.append(0, np.cumsum(self.rows)), np.append(0, np.cumsum(self.ones))
 
 
 def pool_step_by_step(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Moves:
@@ -67,15 +67,15 @@ def pool_step_by_step(settings: Mapping[str, Any], random_state: int = 0, watch:
     points = labelled_points(settings["points"], "points")
     scores, labels = np.array([score for score, _ in points]), np.array([label for _, label in points])
     tied = pool_ties(scores, labels)
-    objects, ones = tied.weights.astype(int), tied.sums.astype(int)
+    rows, ones = tied.weights.astype(int), tied.sums.astype(int)
     bounds = list(range(len(tied.scores) + 1))
     states = [tuple(bounds)]
     joined: list[int] = []
     while True:
-        ratios = [Fraction(int(ones[low:high].sum()), int(objects[low:high].sum())) for low, high in pairwise(bounds)]
+        ratios = [Fraction(int(ones[low:high].sum()), int(rows[low:high].sum())) for low, high in pairwise(bounds)]
         falling = [pool for pool in range(len(ratios) - 1) if ratios[pool] > ratios[pool + 1]]
         if not falling:
-            return Moves(tuple(points), tied.scores, objects, ones, tuple(states), tuple(joined))
+            return Moves(tuple(points), tied.scores, rows, ones, tuple(states), tuple(joined))
         joined.append(falling[0])
         del bounds[falling[0] + 1]
         states.append(tuple(bounds))

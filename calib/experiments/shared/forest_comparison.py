@@ -51,7 +51,7 @@ def scores(model: ProbabilityForest, data: Dataset) -> Array:
 
 
 class Calibrated:
-    """The two base forests of one training set, with what they and their trees say of a pool and of test objects, kept.
+    """The two base forests of one training set, with what they and their trees say of a pool and of test rows, kept.
 
     One pool serves calibration sets of every size: they are its first rows.
     """
@@ -67,7 +67,7 @@ class Calibrated:
             self.votes[base] = laplace.tree_scores(pool.X), laplace.tree_scores(test.X)
 
     def table(self, size: int) -> pd.DataFrame:
-        """One row a base and calibrator, fitted on the first ``size`` objects of the pool and measured on the test."""
+        """One row a base and calibrator, fitted on the first ``size`` rows of the pool and measured on the test."""
         rows = []
         for base in self.scores:
             for key, method in CALIBRATORS.shipped.items():

@@ -30,7 +30,7 @@ class ForestSettings:
 
 
 def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None) -> ForestSettings:
-    """RF_opt's settings and CT's threshold with the least Brier score over five folds of these objects.
+    """RF_opt's settings and CT's threshold with the least Brier score over five folds of these rows.
 
     X (n, d), y (n,) · draws : settings tried for RF_opt
     """

@@ -24,7 +24,7 @@ LEVELS = 20  # equal-width bins of the true probability
 class Levels:
     """Means by bin of the true probability, of the bins that are not empty. Arrays (k,).
 
-    share : of the objects · posterior, p : mean true and predicted probability · spread : variance of p − π
+    share : of the rows · posterior, p : mean true and predicted probability · spread : variance of p − π
     """
 
     share: Array
@@ -35,7 +35,7 @@ class Levels:
 
 @dataclass(frozen=True, eq=False)
 class PredictionErrors:
-    """Predictions p (m,) of a model for objects with true probabilities ``posterior`` (m,).
+    """Predictions p (m,) of a model for rows with true probabilities ``posterior`` (m,).
 
     >>> errors = PredictionErrors("constant", np.array([0.01, 0.01, 0.99, 0.99]), np.array([0.5, 0.51, 0.5, 0.49]))
     >>> errors.tce, errors.bias, errors.scatter               # p − π: .49, .50, −.49, −.50; mean ±.495
@@ -62,12 +62,12 @@ class PredictionErrors:
 
     @property
     def bias(self) -> float:
-        """Mean over the objects of (mean p − mean π)² in their bin of π: what is wrong the same way each time."""
+        """Mean over the rows of (mean p − mean π)² in their bin of π: what is wrong the same way each time."""
         return float((self.levels.share * (self.levels.p - self.levels.posterior) ** 2).sum())
 
     @property
     def scatter(self) -> float:
-        """Mean variance of p − π in the bins: what differs between objects that are equally likely."""
+        """Mean variance of p − π in the bins: what differs between rows that are equally likely."""
         return float((self.levels.share * self.levels.spread).sum())
 
     @cached_property

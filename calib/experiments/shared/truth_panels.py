@@ -18,9 +18,9 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.wording import number
 
-MOST_POINTS = 1500  # test objects drawn as points; a density shows all of them
+MOST_POINTS = 1500  # test rows drawn as points; a density shows all of them
 CELLS = 50  # of a density, along each axis
-FEW = 30  # objects in a bin of the true probability, below which the line of means leaves it out
+FEW = 30  # rows in a bin of the true probability, below which the line of means leaves it out
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,9 @@ def against_truth(
     drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
     return TruthPanels(
         title=title,
-        caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new objects, and the line of "
+        caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new rows, and the line of "
         f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
-        "diagonal the model is biased, and how far the objects lie from the line is scatter; TCE, the mean squared "
+        "diagonal the model is biased, and how far the rows lie from the line is scatter; TCE, the mean squared "
         "distance to the diagonal, counts both.",
         alt="Predicted against true probability. "
         + " ".join(
@@ -126,7 +126,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
-    """The first test objects: they come in random order."""
+    """The first test rows: they come in random order."""
     return go.Scatter(
         **on,
         x=errors.posterior[:MOST_POINTS].round(3),
@@ -138,7 +138,7 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
 
 
 def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
-    """All test objects, counted in cells, on a logarithmic scale of colour; empty cells stay paper."""
+    """All test rows, counted in cells, on a logarithmic scale of colour; empty cells stay paper."""
     edges = np.linspace(0, 1, CELLS + 1)
     count = np.histogram2d(errors.p, errors.posterior, bins=(edges, edges))[0]
     middle = ((edges[1:] + edges[:-1]) / 2).round(3)
@@ -153,7 +153,7 @@ def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
         colorscale=[[i / (len(theme.scale) - 1), color] for i, color in enumerate(theme.scale)],
         showscale=False,
         hoverongaps=False,
-        hovertemplate="%{customdata:,d} objects near true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
+        hovertemplate="%{customdata:,d} rows near true %{x:.2f}, predicted %{y:.2f}<extra></extra>",
     )
 
 

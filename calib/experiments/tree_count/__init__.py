@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
         "More trees narrow the cloud, but only towards what an endless forest would say. Of the distance that is left, "
         "a share of one over the number of trees is chance.",
         "What remains at 500 trees is no chance of the trees: all of them saw the same data. Make them shallower, or "
-        "give them more objects.",
+        "give them more rows.",
         "One tree against a forest: the forest's TCE is that of its trees on average, less what they disagree. Trees "
         "that all say the same would gain nothing.",
     ),

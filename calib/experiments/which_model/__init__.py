@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
     notice=(
         "Upper row: logistic regression lies on the diagonal. Two Gaussian classes with equal covariances have "
         "posteriors that are a logistic function of the features.",
-        "Lower row: its line leaves the diagonal, and no more data bring it back. That is bias. Take 50 objects, then "
+        "Lower row: its line leaves the diagonal, and no more data bring it back. That is bias. Take 50 rows, then "
         "2000, and compare.",
         "The line of the support-vector machine bends: Platt scaling lays one curve over scores that were never meant "
         "to be probabilities; too low where the truth is high, too high where it is low.",

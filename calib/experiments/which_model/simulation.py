@@ -39,7 +39,7 @@ def fit_one(
     calibrator: str,
     watch: Watch | None = None,
 ) -> tuple[Array, Array]:
-    """(posterior, p) of the test objects, (m,) each, by one model of MODELS with these settings.
+    """(posterior, p) of the test rows, (m,) each, by one model of MODELS with these settings.
 
     A calibrator is fitted on out-of-fold scores of FOLDS folds; "none" takes the model's own probabilities.
     """
@@ -50,7 +50,7 @@ def fit_one(
     fitted = placed.calibrate(CALIBRATORS[calibrator]())
     if CALIBRATORS[calibrator].gives_interval:
         return plane.posterior, placed.predict(fitted, placed.score(plane.test)).p
-    # Only intervals ask the models of the folds about new objects, which for the support-vector machine takes longest.
+    # Only intervals ask the models of the folds about new rows, which for the support-vector machine takes longest.
     return plane.posterior, fitted.predict(class_one_score(placed.model, plane.test))
 
 

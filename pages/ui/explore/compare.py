@@ -272,14 +272,14 @@ def _keep_file(name: str, read) -> None:
 
 
 def _describe(calibrator: SavedCalibrator) -> None:
-    objects = calibrator.calibration.get("objects")
+    rows = calibrator.calibration.get("rows")
     data = calibrator.made.get("data")
     st.markdown(
         f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}; gives the probability of "
         f"**{plain(calibrator.classes[1])}**" + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
-    if isinstance(objects, int):
-        st.caption(f"Fitted on {objects:,} calibration scores" + (f" of {plain(data)}." if data else "."))
+    if isinstance(rows, int):
+        st.caption(f"Fitted on {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))
     for note in calibrator.notes:
         st.caption(plain(note))
 

@@ -137,7 +137,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
             },
             alt="Points with position, true probability, label, and whether the line is cut after each",
         )
-        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is no training object.")
+        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is no training row.")
 
 
 def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> Line:

@@ -19,7 +19,7 @@ from pages.ui import chart
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
-KEPT_GROWN = 48  # 100 trees and their leaves of 10,000 objects take 2 MB
+KEPT_GROWN = 48  # 100 trees and their leaves of 10,000 rows take 2 MB
 
 
 @st.cache_resource

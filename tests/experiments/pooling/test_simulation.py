@@ -72,7 +72,7 @@ def test_a_move_joins_the_leftmost_pair_that_falls_and_nothing_else(points):
 def test_the_mean_label_never_changes(points):
     moves = moves_on(points)
     for state in range(moves.moves + 1):
-        assert (moves.fitted(state) * moves.objects).sum() == pytest.approx(moves.ones.sum(), abs=1e-9)
+        assert (moves.fitted(state) * moves.rows).sum() == pytest.approx(moves.ones.sum(), abs=1e-9)
 
 
 @pytest.mark.parametrize(
