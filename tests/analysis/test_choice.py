@@ -119,8 +119,8 @@ def test_of_methods_with_equal_scores_the_simplest_is_chosen_and_named_for_its_t
 
 
 def test_a_model_that_needs_nothing_is_seldom_told_to_be_calibrated():
-    """All seven calibrators of a model that is right, fitted and judged on 150 rows each: together they err in about 4
-    of 100 data sets (35 of 900), without a correction for their number."""
+    """All thirteen calibrators of a model that is right, fitted and judged on 150 rows each: together they err in about
+    6 of 100 data sets (38 of 600), without a correction for their number."""
     advised = []
     for seed in range(150):
         rng = np.random.default_rng(seed)
@@ -128,7 +128,7 @@ def test_a_model_that_needs_nothing_is_seldom_told_to_be_calibrated():
         y = (rng.random(300) < s).astype(int)
         said = {key: CALIBRATORS[key]().fit(s[:150], y[:150]).predict(s[150:]) for key in EVERY}
         advised.append(advise(judged(y[150:], said)).choice != "none")
-    assert np.mean(advised) <= 0.06
+    assert np.mean(advised) <= 0.08
 
 
 def test_a_difference_that_the_rows_cannot_show_is_left_open_and_shown_with_more_rows():

@@ -177,7 +177,7 @@ def wait_for(tab, expected) -> None:
     until(lambda: tab.page.wait_for_timeout(100) or not differing(tab, expected), f"{tab.page.url} shows {expected}")
 
 
-ALWAYS = ("explore_reliability", "explore_trees", "learn_validity")  # where it was seen; the other pages take long
+ALWAYS = ("learn_validity",)  # the other pages by make soak: six browsers take a while
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,7 @@ def json_free(query: dict[str, str]) -> dict[str, object]:
     return {name: json.loads(value) if value.startswith("{") else value for name, value in query.items()}
 
 
+@pytest.mark.soak
 def test_a_control_sends_nothing_but_what_is_chosen(new_tab):
     """One arrow key once wrote the lowest values of all other controls into the address."""
     query, expected = LINKS["explore_reliability"]

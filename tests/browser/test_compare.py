@@ -27,6 +27,7 @@ def taken(tab, name: str, within=None) -> bytes:
     return tab.download((within or tab.page).get_by_role("button", name=name, exact=True).click)
 
 
+@pytest.mark.soak
 def test_the_zip_holds_the_numbers_of_every_kept_recipe(tab, evaluation):
     tab.open("explore_compare", **QUICK)
     tab.press("Keep these settings")
@@ -41,6 +42,7 @@ def test_the_zip_holds_the_numbers_of_every_kept_recipe(tab, evaluation):
         assert sum(name.endswith(end) for name in names) == 2, end
 
 
+@pytest.mark.soak
 def test_the_report_opens_without_a_network(tab, new_tab, tmp_path, evaluation):
     (tmp_path / "report.html").write_bytes(taken(tab.open("explore_compare", **QUICK), "Report (HTML)"))
     alone = new_tab()
@@ -53,6 +55,7 @@ def test_the_report_opens_without_a_network(tab, new_tab, tmp_path, evaluation):
     assert taken(tab, "Report (PDF)").startswith(b"%PDF")
 
 
+@pytest.mark.soak
 def test_every_chart_gives_pictures_the_calibrator_its_link_and_its_source(tab, evaluation):
     tab.open("explore_decide", **QUICK)
     tab.by_key("net_benefit_downloads").get_by_role("button", name="Download").click()
@@ -88,6 +91,7 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(tab):
     assert json.loads(content)["made"]["recipe"]["model"] == "naive_bayes"
 
 
+@pytest.mark.soak
 def test_costs_travel_in_the_link(tab, new_tab):
     tab.open("explore_decide", **QUICK)
     tab.type_number("decide.cost_miss", 9)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from calib.data import TableFile
 from calib.sources import digest, load
@@ -42,6 +43,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     assert tab.headline()["Rows"].startswith(str(N - 3))
 
 
+@pytest.mark.soak
 def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     p = (1 / (1 + np.exp(-2 * X))).round(4)
     content = files.as_csv(pd.DataFrame({"y": (Y == "no").astype(int), "model": p}))
@@ -54,6 +56,7 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     assert not any("backwards" in text for text in tab.alerts())
 
 
+@pytest.mark.soak
 def test_the_label_is_asked_for_where_several_columns_could_be_it(tab):
     table = pd.DataFrame({"surgery": RNG.choice(["no", "yes"], N), "lesion": Y, "pulse": X})
     content = files.as_csv(table.assign(outcome=RNG.choice([1, 2, 3], N)))

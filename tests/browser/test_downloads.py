@@ -45,6 +45,7 @@ def css(color: str) -> str:
     return "rgb({}, {}, {})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)))
 
 
+@pytest.mark.soak
 def test_the_camera_saves_an_svg_in_the_colours_of_the_page(tab):
     content = saved_image(tab.open("explore_reliability", **QUERY))
     root = ElementTree.fromstring(content)
@@ -58,6 +59,7 @@ def test_the_camera_saves_an_svg_in_the_colours_of_the_page(tab):
     assert all(css(MARKS[key].color) in text for key in ("none", "platt", "isotonic", "venn_abers"))
 
 
+@pytest.mark.soak
 def test_the_camera_saves_a_png_when_that_is_chosen(tab):
     tab.open("explore_reliability", **QUERY)
     popover(tab).get_by_text("PNG", exact=True).click()
@@ -80,6 +82,7 @@ def test_the_csv_under_the_chart_holds_the_numbers_drawn(tab, evaluation):
             np.testing.assert_allclose(rows[name], getattr(curve, name), rtol=1e-12)
 
 
+@pytest.mark.soak
 def test_the_metrics_and_predictions_are_those_of_evaluate(tab, evaluation):
     tab.open("explore_reliability", **QUERY)
     button = tab.page.get_by_role("button", name="Metrics (CSV)")

@@ -65,12 +65,14 @@ def test_dark_mode_is_dark_on_the_page_and_in_the_chart(new_tab):
     assert brightness(ticks.evaluate("element => getComputedStyle(element).fill")) > 120
 
 
+@pytest.mark.soak
 def test_the_light_page_is_light(tab):
     tab.open("explore_reliability")
     assert brightness(tab.page.locator(".stApp").evaluate(BACKGROUND)) > 230
     assert brightness(tab.page.locator(".stPlotlyChart .main-svg").first.evaluate(BACKGROUND)) > 230
 
 
+@pytest.mark.soak
 def test_diagrams_are_square_on_fixed_axes(tab):
     tab.open("explore_reliability")
     axes = "({_fullLayout: {xaxis, yaxis}}) => [xaxis, yaxis].map(axis => [axis._length, ...axis.range])"
@@ -83,6 +85,7 @@ def test_diagrams_are_square_on_fixed_axes(tab):
     assert chart.evaluate(axes) == before
 
 
+@pytest.mark.soak
 def test_every_chart_says_what_it_shows_to_those_who_cannot_see_it(tab):
     tab.open("explore_reliability")
     labels = tab.page.get_by_test_id("stPlotlyChart").evaluate_all(
@@ -106,6 +109,7 @@ def test_the_main_controls_are_reached_by_the_keyboard_alone(tab):
         assert any(key in str(name) for name in reached), key
 
 
+@pytest.mark.soak
 def test_the_keyboard_shows_at_which_link_it_is(tab):
     tab.open("explore_decide", data="sample:breast_cancer", model="naive_bayes")
     outline = "() => [document.activeElement.innerText, getComputedStyle(document.activeElement).outlineStyle]"
@@ -114,6 +118,7 @@ def test_the_keyboard_shows_at_which_link_it_is(tab):
     assert tab.page.evaluate(outline) == ["Trees", "solid"]
 
 
+@pytest.mark.soak
 def test_a_model_is_chosen_by_the_keyboard_alone(tab):
     tab.open("explore_reliability", data="sample:breast_cancer")
     tab.by_key("model").locator("input").focus()
@@ -123,6 +128,7 @@ def test_a_model_is_chosen_by_the_keyboard_alone(tab):
     assert tab.settle().recipe_query()["model"] == "naive_bayes"
 
 
+@pytest.mark.soak
 def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
     tab = new_tab(width=390).open("explore_reliability", data="sample:breast_cancer")
     box = "element => element.getBoundingClientRect().toJSON()"

@@ -57,6 +57,7 @@ def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
     assert_explained(tab, evaluation, explained_row(tab))
 
 
+@pytest.mark.soak
 def test_a_line_of_the_table_explains_its_row(tab, evaluation):
     tab.open("explore_venn_abers", **QUERY)
     listed = listed_rows(evaluation, "venn_abers")
@@ -74,6 +75,7 @@ def test_a_line_of_the_table_explains_its_row(tab, evaluation):
     assert explained_row(tab) == int(other)
 
 
+@pytest.mark.soak
 def test_a_link_to_a_row_opens_on_its_explanation_in_the_dark_too(new_tab, evaluation):
     row = int(evaluation.dataset.X.index[evaluation.rows[5]]) + 1
     tab = new_tab(color_scheme="dark", width=390)

@@ -1,8 +1,11 @@
 """What a newcomer sees: a diagram at once."""
 
+import pytest
+
 from tests.browser.driver import serving
 
 
+@pytest.mark.soak
 def test_the_start_page_opens_on_a_diagram_of_a_sample(tab):
     tab.open()
     assert tab.page.locator(".stPlotlyChart .scatterlayer .trace").count() >= 4

@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
 
 def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     tab.open("learn_algorithms")
@@ -15,6 +17,7 @@ def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     assert other.chart_titles() == seen
 
 
+@pytest.mark.soak
 def test_the_losses_stack_and_follow_the_depth(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.leaf": "laplace", "cl_gl.n": "200"})
     before = tab.chart_titles()
@@ -30,6 +33,7 @@ def line_in_address(tab):
     return tab.recipe_query().get("finite.line")
 
 
+@pytest.mark.soak
 def test_a_click_on_a_point_turns_its_label_and_the_next_click_turns_it_back(tab):
     tab.open("learn_algorithms", **{"pooling.guess": "skip", "pooling.points": "1:0 2:1 3.1234567:1 4:0"})
     tab.click_chart("pooling", 2, 1)
@@ -56,6 +60,7 @@ def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
     assert tab.chart_titles()[0].startswith("1 leaf, 1 group: CL 0.151 + GL 0.164")
 
 
+@pytest.mark.soak
 def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_mended(tab):
     tab.open("learn_finite_example", **FOUR)
     table = tab.by_key("points").get_by_test_id("stDataFrame")
@@ -70,6 +75,7 @@ def test_the_finite_example_s_table_is_edited_and_what_is_refused_stays_to_be_me
     assert line_in_address(tab) == "1:0.1:0 2:0.3 | 3:0.6:1 4:0.9:1"
 
 
+@pytest.mark.soak
 def test_show_python_of_cl_and_gl_holds_the_stacked_picture(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50", "cl_gl.against": "leaf"})
     tab.page.get_by_role("button", name="Show Python").click()

@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 QUERY = {"tree_depth.guess": "skip", "tree_depth.n": "100", "tree_depth.trees": "10"}
 PANELS = 4
 
@@ -12,6 +14,7 @@ def boxes(tab):
     return [chart.bounding_box() for chart in charts[:PANELS]]
 
 
+@pytest.mark.soak
 def test_panels_share_a_line_on_a_desk_and_stack_on_a_phone(new_tab):
     desk, phone = boxes(new_tab(width=1400)), boxes(new_tab(width=390))
     assert len({round(box["y"]) for box in desk}) == 1
@@ -22,6 +25,7 @@ def test_panels_share_a_line_on_a_desk_and_stack_on_a_phone(new_tab):
     assert min(box["width"] for box in phone) > 280
 
 
+@pytest.mark.soak
 def test_all_panels_are_in_one_picture_taken_along(tab):
     tab.open("learn_tree_depth", **QUERY)
     tab.page.locator(".st-key-tree_depth_downloads button").first.click()

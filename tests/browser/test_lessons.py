@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
 from calib.lessons import LESSONS
 from tests.browser.driver import serving
 
@@ -42,6 +44,7 @@ def test_a_lesson_is_walked_from_its_start_to_its_end(tab):
     assert arrive(tab, lesson, len(lesson.steps)) == []
 
 
+@pytest.mark.soak
 def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab, new_tab):
     lesson = LESSONS["reliability_diagram"]
     tab.open("learn_lessons").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
@@ -55,6 +58,7 @@ def test_a_step_is_the_first_request_of_a_fresh_server_from_its_copied_link(tab,
         assert other.press("Reset this step").recipe_query() == parameters(lesson.steps[1])
 
 
+@pytest.mark.soak
 def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab):
     lesson = LESSONS["reliability_diagram"]
     tab.open("learn_lessons", bins="9").press("6 steps", within=tab.by_key("lesson_reliability_diagram"))
@@ -68,6 +72,7 @@ def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab)
     assert urlsplit(tab.page.url).path == "/learn_lessons"
 
 
+@pytest.mark.soak
 def test_the_back_button_leads_through_the_steps_and_out(tab):
     lesson = LESSONS["reliability_diagram"]
     tab.open("learn_lessons", bins="9").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
@@ -81,6 +86,7 @@ def test_the_back_button_leads_through_the_steps_and_out(tab):
     assert tab.settle().recipe_query() == {"bins": "9"}
 
 
+@pytest.mark.soak
 def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     lesson = LESSONS["why_calibrate"]
     tab = new_tab(width=1280).open("explore_reliability", **parameters(lesson.steps[0]))

@@ -9,7 +9,7 @@ from tests.browser import files
 from tests.browser.driver import serving
 
 PAGES = [page for pages in frame.PAGES.values() for page in pages]
-IN_SHORT = ("Venn–Abers", "Validity")  # the others by make soak: each has a server of its own
+IN_SHORT = ("Venn–Abers",)  # the others by make soak: each has a server of its own
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def test_a_copied_link_gives_the_same_picture_in_a_fresh_server(tab, new_tab):
         assert other.faults() == []
 
 
+@pytest.mark.soak
 def test_a_link_to_an_upload_asks_for_that_file_and_then_restores_everything(tab, new_tab):
     content = files.as_csv(files.churn())
     tab.open("explore_data").upload("churn.csv", content)
@@ -94,6 +95,7 @@ def test_two_tabs_do_not_share_a_recipe(tab, new_tab):
     assert tab.slide("bins", 1).recipe_query() == {"bins": "10"}
 
 
+@pytest.mark.soak
 def test_every_page_shows_the_settings_it_works_with(tab):
     """A widget of the same key on another page is another widget: it once stood at its lowest value there."""
     tab.open(
@@ -112,6 +114,7 @@ def test_every_page_shows_the_settings_it_works_with(tab):
     assert tab.settle().go("Reliability").by_key("bins").get_by_role("slider").input_value() == "10"
 
 
+@pytest.mark.soak
 def test_back_over_several_pages_and_a_reload_lose_nothing(tab):
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "9"}
     tab.open("explore_reliability", **query).go("Data").go("Compare and report")
@@ -128,6 +131,7 @@ def test_back_over_several_pages_and_a_reload_lose_nothing(tab):
     assert "569" in tab.headline()["Rows"]
 
 
+@pytest.mark.soak
 def test_copy_link_copies_and_shows_the_address_where_the_browser_does_not_let_it(new_tab):
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "9"}
     tab = new_tab(permissions=["clipboard-read", "clipboard-write"]).open("explore_reliability", **query)
@@ -142,6 +146,7 @@ def test_copy_link_copies_and_shows_the_address_where_the_browser_does_not_let_i
     assert "bins=10" in field.input_value()
 
 
+@pytest.mark.soak
 def test_the_keyboard_stays_at_the_file_picker_after_an_upload(tab):
     tab.open("explore_data")
     with tab.page.expect_file_chooser() as chosen:
@@ -152,6 +157,7 @@ def test_the_keyboard_stays_at_the_file_picker_after_an_upload(tab):
     tab.page.wait_for_function("() => document.querySelector('.st-key-file').contains(document.activeElement)")
 
 
+@pytest.mark.soak
 def test_placements_there_and_back_change_nothing_and_show_what_is_used(tab):
     tab.open("explore_reliability", data="sample:breast_cancer", model="gradient_boosting")
     query, seen = tab.recipe_query(), tab.headline()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tests.browser import files
 
@@ -48,6 +49,7 @@ def test_a_fit_can_be_cancelled_and_begun_again_and_the_last_picture_stays(tab):
     tab.page.wait_for_function(f"() => {OPACITY} == 1")
 
 
+@pytest.mark.soak
 def test_a_finished_fit_is_kept_and_a_view_change_neither_fits_nor_moves_the_scores(tab):
     tab.open("explore_reliability", data="sample:digits")
     before, fills = tab.headline(), tab.page.locator(".stPlotlyChart .js-fill").count()

@@ -67,6 +67,7 @@ def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
     assert tab.recipe_query()["reliability.selection"] == selection[0]
 
 
+@pytest.mark.soak
 def test_a_box_picks_the_bins_inside_it_and_a_link_shows_them_to_others(tab, new_tab, evaluation):
     tab.open("explore_reliability", **QUERY)
     draw_box(tab, 0.42, -0.01, 0.95, 1.01)

@@ -37,6 +37,7 @@ def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(ta
     assert parent == 0 or parent in record.shown
 
 
+@pytest.mark.soak
 def test_a_rows_way_is_lit_and_the_rules_come_home_as_they_stand(tab, tree):
     tab.open("explore_trees", **QUERY)
     tab.type_number("trees.row", 17)
@@ -46,6 +47,7 @@ def test_a_rows_way_is_lit_and_the_rules_come_home_as_they_stand(tab, tree):
     pd.testing.assert_frame_equal(table, tree.table(), check_dtype=False)
 
 
+@pytest.mark.soak
 def test_a_long_sweep_shows_what_is_grown_and_how_far_it_is(tab):
     tab.page.goto(f'{tab.address}/explore_trees?data=sample:breast_cancer&params={{"n_estimators":300}}')
     progress = tab.page.get_by_test_id("stProgress")
