@@ -12,6 +12,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("calib", "calib.calibrators", "calib.metrics", "calib.comparison", "calib.synthetic", "calib.export")
 
 
+pytestmark = pytest.mark.soak  # the whole site is built, half a minute
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("site")

@@ -413,6 +413,7 @@ LEFT_OUT = (
 )
 
 
+@pytest.mark.soak
 def test_a_package_from_outside_stands_on_the_command_line_and_in_the_report(site, tmp_path):
     recipe = {"model": "binary_bayes", "calibrators": ["none", "mine", "isotonic"]}
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
@@ -442,6 +443,7 @@ assert faults(at) == [], faults(at)
 """
 
 
+@pytest.mark.soak
 def test_a_package_from_outside_stands_in_the_sidebar_and_a_broken_one_is_named(site):
     run(ROOT, "-c", f"PROBLEMS = {LEFT_OUT!r}\n{OUTSIDE_ON_PAGES}", path=site)
 

@@ -20,12 +20,19 @@ from calib.kernel.records import Parameter
 class Histogram(ScoreCalibrator):
     """``p = c_k / n_k`` of the bin k that holds the score, for probabilities; optional weights.
 
-    bins : how many, from 2 to 1000 · strategy : "quantile", with equally many calibration rows in each (fewer bins
-    where scores are tied), or "uniform", of equal width over [0, 1]. A bin without calibration rows knows nothing of
-    its own and answers with the score itself.
+    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins. A bin without
+    calibration rows knows nothing of its own and answers with the score itself.
 
-    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins.
+    Parameters
+    ----------
+    bins
+        How many, from 2 to 1000.
+    strategy
+        "quantile", with equally many calibration rows in each (fewer bins where scores are tied), or "uniform", of
+        equal width over [0, 1].
 
+    Examples
+    --------
     >>> histogram = Histogram(bins=2).fit([0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 0, 1, 1])
     >>> histogram.predict([0.15, 0.85]).round(6)
     array([0.333333, 0.666667])

@@ -63,16 +63,22 @@ class NaturalSpline:
 
 
 class Spline(ScoreCalibrator):
-    """A natural cubic spline of the logit by penalised logistic regression, for probabilities; optional weights.
+    """A natural cubic spline of the log-odds by penalised logistic regression, for probabilities; optional weights.
 
-    knots : how many at most, at quantiles of the distinct calibration scores
-    penalty : λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds
-        dealt out along the sorted distinct scores, so that nothing is random
+    ``knots_`` (k,) are on the log-odds' scale, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is the
+    weight taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_`` says that the
+    classes are separable. Constant scores and one-class labels are answered with the class frequency.
 
-    ``knots_`` (k,) are on the logit scale, ``values_`` (k,) the curve there, as logits; ``penalty_`` is the weight
-    taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_`` says that the classes
-    are separable. Constant scores and one-class labels are answered with the class frequency.
+    Parameters
+    ----------
+    knots
+        How many at most, at quantiles of the distinct calibration scores.
+    penalty
+        λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds dealt out
+        along the sorted distinct scores, so that nothing is random.
 
+    Examples
+    --------
     >>> p = np.linspace(0.05, 0.95, 19)
     >>> spline = Spline().fit(np.repeat(p, 20), np.tile(np.arange(20), 19) < np.repeat(np.round(20 * p**2), 20))
     >>> spline.predict([0.3, 0.5, 0.7]).round(1)    # the frequencies are about p²

@@ -118,6 +118,7 @@ def test_of_methods_with_equal_scores_the_simplest_is_chosen_and_named_for_its_t
     assert list(found.table["same"]) == ["none", "platt", "platt", "platt"]
 
 
+@pytest.mark.soak
 def test_a_model_that_needs_nothing_is_seldom_told_to_be_calibrated():
     """All thirteen calibrators of a model that is right, fitted and judged on 150 rows each: together they err in about
     6 of 100 data sets (38 of 600), without a correction for their number."""

@@ -89,6 +89,7 @@ def test_quantile_ece_without_ties_is_that_of_equal_parts_of_the_sorted_predicti
     assert expected_calibration_error(y, p, 9, "quantile") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.soak
 def test_published_means_of_the_default_forest_on_spect():
     """Tables 5–8 of Shaker & Hüllermeier (2025), RF_d: ten folds, seeds 0 … 4, scaled, forests seeded 0 … 49."""
     data = pd.read_csv(shared.path("datasets/spect.csv"))

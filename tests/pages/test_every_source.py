@@ -13,6 +13,8 @@ from pages.ui import frame
 from tests.pages.app import faults, headline, messages, page, settled, titles
 
 SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
+IN_SHORT = ("sample:breast_cancer", "sample:predictions", "synthetic:gaussian")  # the others by make soak
+SWEPT = [pytest.param(key, marks=() if key in IN_SHORT else pytest.mark.soak) for key in SOURCES]
 SMALL = {
     "tuned_forest": '{"draws":2,"n_estimators":10}',
     "curtailed_forest": '{"n_estimators":20}',
@@ -37,7 +39,7 @@ def test_every_set_opens_on_the_data_page(source):
     assert int(headline(at)["Rows"].replace(",", "")) >= 100
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", SWEPT)
 @pytest.mark.parametrize("stem", [Path(entry.script).stem for entry in frame.PAGES["Explore"]])
 def test_every_set_opens_on_every_page_of_explore(stem, source):
     at = page(stem, data=source, **kind_of(source, stem))

@@ -125,6 +125,7 @@ def test_a_row_is_led_through_the_tree(points):
     assert FIGURES["tree"].prepare(tree).title in titles(at)
 
 
+@pytest.mark.soak
 def test_a_branch_can_be_drawn_alone_and_left_again(points):
     at = opened(**{"trees.node": "1"})
     node = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "3")).nodes[1]
@@ -136,6 +137,7 @@ def test_a_branch_can_be_drawn_alone_and_left_again(points):
     assert other.session_state["recipe"].setting("trees.node") is None  # another tree has other nodes
 
 
+@pytest.mark.soak
 def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
     at = opened()
     fits, real = [], depth.fit
@@ -165,6 +167,7 @@ def test_metrics_are_offered_where_they_are_there():
     assert not any("losses" in chart.key for chart in real.get("plotly_chart"))
 
 
+@pytest.mark.soak
 def test_a_model_that_is_no_tree_lends_no_settings():
     at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": DEEPEST})
     assert any("do not carry over" in text.value for text in at.caption)
@@ -201,6 +204,7 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
     assert len(at.metric) == 3  # agreed once
 
 
+@pytest.mark.soak
 def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeypatch):
     from pages.ui import jobs
     from pages.ui.explore import trees
@@ -240,6 +244,7 @@ def test_a_table_too_small_to_split_is_refused_with_the_remedy():
     assert not at.exception
 
 
+@pytest.mark.soak
 def test_names_in_the_file_are_shown_as_text():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(40, 2)).round(2)

@@ -216,6 +216,7 @@ def test_without_calibration_scores_the_page_says_what_to_choose():
     assert len(at.get("plotly_chart")) == 0
 
 
+@pytest.mark.soak
 def test_the_page_before_leaves_nothing_behind():
     """A picture of another page, shown dimmed while a fit runs, may lack the interval methods."""
     at = page("explore_reliability", **QUICK | {"calibrators": "none,platt"})
@@ -236,6 +237,7 @@ def test_one_class_of_calibration_rows_and_tiny_sets_are_answered():
     assert len(at.get("plotly_chart")) == len(CHARTS)
 
 
+@pytest.mark.soak
 def test_a_hundred_thousand_predictions_are_drawn_small():
     rng = np.random.default_rng(0)
     score = rng.random(334_000)

@@ -44,6 +44,7 @@ def test_another_seed_is_computed_under_progress_and_can_be_called_off(key):
     assert at.button(key=f"fit_again_learn_{key}")
 
 
+@pytest.mark.soak
 def test_other_settings_run_part_by_part(monkeypatch):
     """Pictures of the parts that are there; after a Cancel, going on finishes."""
     monkeypatch.setattr(overlap, "STEPS", 4)  # of twenty

@@ -75,6 +75,7 @@ def test_progress_and_cancelling_between_objects():
 
 
 @pytest.mark.parametrize("calibrator", [Venn(), VennAbers()])
+@pytest.mark.soak
 def test_validity_theorem(calibrator):
     """E(Y − P_Y) = 0, exactly: the pair's selected end over many training sets, one new object each."""
     rng = np.random.default_rng(1)

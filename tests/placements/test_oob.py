@@ -181,6 +181,7 @@ def test_one_tree_that_sees_everything_has_no_out_of_bag_objects():
 
 
 @pytest.mark.parametrize("calibrator", [Venn(), VennAbers()])
+@pytest.mark.soak
 def test_validity_by_simulation(calibrator):
     """mean p0 <= frequency <= mean p1 within sampling error, over many training sets."""
     rng = np.random.default_rng(0)

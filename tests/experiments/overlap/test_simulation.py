@@ -97,6 +97,7 @@ def test_every_calibrator_beats_rf_d_and_rf_large_at_high_overlap_in_low_dimensi
 
 
 @pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.soak
 def test_it_does_so_with_other_seeds_too(seed):
     """Another pair, other objects; RF_opt's settings are those searched for seed 0."""
     table = one_step(2, 1 + seed % 3, seed, n=1000, share=0.2, repetitions=1)

@@ -76,6 +76,7 @@ def test_measures_by_their_definitions(objects):
     assert got["ece"] == pytest.approx(sum(off) / len(p), abs=1e-12)
 
 
+@pytest.mark.soak
 def test_a_search_finds_settings_that_a_forest_takes(objects):
     data, *_ = objects
     found = search(data.X.to_numpy(), data.y, 0, draws=2)

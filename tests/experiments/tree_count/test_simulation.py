@@ -10,6 +10,7 @@ from calib.figures import FIGURES
 simulate = EXPERIMENTS["tree_count"].simulate
 
 
+@pytest.mark.soak
 def test_more_trees_lower_tce_and_ten_times_as_many_bring_less_each_time(remembered):
     found = [
         simulate("tree_count_curve", random_state=seed, using=remembered).curves["forest"]["tce"] for seed in range(3)

@@ -47,6 +47,7 @@ def test_cl_and_gl_of_one_tree_add_up_to_tce_by_leaves_and_by_predictions(leaf, 
         assert (curve["grouping"] >= curve["leaf_grouping"] - 1e-12).all()  # leaves refine the groups
 
 
+@pytest.mark.soak
 def test_cl_grows_and_gl_falls_with_the_depth_of_one_tree_on_average(curves):
     assert (np.diff(mean_of(curves, "tree", "leaf_calibration")) > 0).all()
     assert (np.diff(mean_of(curves, "tree", "leaf_grouping")) < 0).all()
@@ -58,6 +59,7 @@ def test_cl_grows_and_gl_falls_with_the_depth_of_one_tree_on_average(curves):
 
 
 @pytest.mark.parametrize("model", ["tree", "forest"])
+@pytest.mark.soak
 def test_the_best_depth_lies_in_the_middle(curves, model):
     mean = mean_of(curves, model, "tce")
     assert DEPTH.choices[int(mean.argmin())] in (3, 4, 5)
@@ -67,11 +69,13 @@ def test_the_best_depth_lies_in_the_middle(curves, model):
     assert best[SEEDS.index(5)] == min(best)  # the page names this seed: its classes hardly differ
 
 
+@pytest.mark.soak
 def test_depth_4_is_the_best_of_the_papers_three(remembered):
     answers = [FIGURES["tree_depth"].prepare(simulate(random_state=seed, using=remembered)).answer for seed in SEEDS]
     assert answers.count(2) >= len(SEEDS) - 1
 
 
+@pytest.mark.soak
 def test_shallow_forests_are_biased_and_deep_ones_scatter(remembered):
     found = [simulate(random_state=seed, using=remembered).shown for seed in SEEDS]
     bias, scatter = (np.array([[getattr(errors, part) for errors in shown] for shown in found]) for part in PARTS)

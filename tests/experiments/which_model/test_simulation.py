@@ -50,11 +50,13 @@ def mean_of(models, quantity):
     return np.mean([getattr(errors, quantity) for errors in models])
 
 
+@pytest.mark.soak
 def test_logistic_regression_is_closest_where_its_assumption_holds(found):
     for (forest, svm, logistic), _ in found:
         assert logistic.tce < 0.5 * min(forest.tce, svm.tce)
 
 
+@pytest.mark.soak
 def test_with_unequal_covariances_it_is_biased_and_the_svm_closest(found):
     for _, (forest, svm, logistic) in found:
         assert logistic.bias > max(forest.bias, svm.bias)
@@ -71,6 +73,7 @@ def test_more_data_do_not_take_its_bias_away():
     assert bias(2000) > 0.9 * bias(500)
 
 
+@pytest.mark.soak
 def test_the_forest_scatters_and_is_hardly_biased(found):
     for models in (row for rows in found for row in rows):
         forest, svm, _ = models
@@ -80,6 +83,7 @@ def test_the_forest_scatters_and_is_hardly_biased(found):
     assert mean_of(forests, "scatter") > 10 * mean_of(forests, "bias")
 
 
+@pytest.mark.soak
 def test_the_line_of_the_svm_bends_away_from_both_ends(found):
     bent = []
     for (_, svm, _), _ in found:
@@ -108,6 +112,7 @@ def test_any_model_of_the_menu_joins_in(other):
         assert 0 <= models[3].tce < 0.15
 
 
+@pytest.mark.soak
 def test_its_calibration_is_on_out_of_fold_scores():
     plane = draw_plane("equal", 200, 2)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=2)
