@@ -1,20 +1,8 @@
 """A long fit shows what it does and how far it is, can be called off and begun again, and blocks nothing else."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from tests.browser import files
-
 OPACITY = "getComputedStyle(document.querySelector('.stPlotlyChart')).opacity"
-
-
-def scene(rows: int = 1500, columns: int = 300) -> bytes:
-    """A wide table: 300 numbers a row, a few of them telling."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(rows, columns)).round(4)
-    target = (X[:, :5].sum(axis=1) + rng.normal(0, 2, rows) > 0).astype(int)
-    return files.as_csv(pd.DataFrame(X, columns=[f"f{i}" for i in range(columns)]).assign(target=target))
 
 
 def progress(tab):
@@ -22,14 +10,8 @@ def progress(tab):
 
 
 def test_a_fit_can_be_cancelled_and_begun_again_and_the_last_picture_stays(tab):
-    tab.open("explore_reliability", model="naive_bayes")
-    seen = tab.chart_titles()
-    tab.go("Data").upload("scene.csv", scene())
-    assert tab.recipe_query()["data"].startswith("upload:")
-    tab.go("Reliability")
-    shown = tab.chart_titles()
-    assert shown != seen
-    tab.choose("model", "Large random forest").unfold("Model settings")
+    few = {"model": "large_forest", "params": '{"n_estimators":5}'}
+    tab.open("explore_reliability", data="sample:digits", **few).unfold("Model settings")
     shown = tab.chart_titles()
     trees = tab.by_key("params.n_estimators").locator("input")
     trees.fill("2000")

@@ -6,6 +6,7 @@ from calib.analysis.advice import recommend
 from calib.calibrators import CALIBRATORS
 from calib.sources import digest
 from tests.browser import files
+from tests.waiting import until
 
 LABEL = {key: method.label for key, method in CALIBRATORS.items()}
 
@@ -73,7 +74,7 @@ def test_names_in_a_file_are_shown_as_text(tab):
     assert any("**bold** [here]" in label for label in tab.headline())
     letters_only()
     tab.go("Reliability")
-    assert "**bold** [here]" in tab.page.get_by_test_id("stMain").inner_text()
+    until(lambda: "**bold** [here]" in tab.page.get_by_test_id("stMain").inner_text(), "the page names the label")
     letters_only()
     tab.go("Data").upload("[link](http://example.org) <b>.csv", b"a,b\n")
     assert "[link](" in " ".join(tab.alerts())
