@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from calib.analysis.choice import Choice, advise
+from calib.analysis.choice import START, Choice, advise
 from calib.analysis.differences import Repeats
 from calib.analysis.enough import too_few
 from calib.calibrators import CALIBRATORS, complexity_of, label_of
@@ -23,6 +23,12 @@ LEAVE = "Leave the probabilities as they are."
 TOO_FEW = "Too few rows to tell."
 NOTHING = "There is nothing to compare yet."
 CERTAIN = "gave a probability of 0 or 1 to a row that went the other way, an infinite log loss"
+SURER = "came nearer to 0 or 1 than the rows can support"
+TRIED = (  # docs/results.md, which a test holds against it
+    "On 860 tables of 150 to 1000 rows from 20 real data sets, this advice lost 0.0036 of Brier score against the best "
+    "in hindsight; Platt always lost 0.0044, Venn–Abers always 0.0063, the lowest on the test rows 0.0046 and no "
+    "calibration 0.0256."
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,10 @@ def _reasons(evaluation: Evaluation, found: Choice) -> tuple[str, ...]:
         first = (_none_is_better(found, rows),)
     else:
         first = (_improvement(found, rows), *_rivals(found))
-    return tuple(filter(None, (*first, _equal(found), _with_interval(evaluation, found), _not_compared(evaluation))))
+    tried = TRIED if found.start in START and found.compared else ""
+    return tuple(
+        filter(None, (*first, _equal(found), _with_interval(evaluation, found), _not_compared(evaluation), tried))
+    )
 
 
 def _tried(found: Choice) -> list[str]:
@@ -120,16 +129,26 @@ def _improvement(found: Choice, rows: str) -> str:
     both = f"from {number(table.score['none'])} to {number(line.score)}, {change(line.change, line.lower, line.upper)}"
     if line.upper < 0:
         return f"It lowers the Brier score {rows} {both}."
-    return (
-        f"It changes the Brier score {rows} {both}, no more than sampling variability; but Uncalibrated {CERTAIN}, "
-        f"and {label_of(found.choice)} never did."
+    does = (
+        f"raises the Brier score {rows} {both}"
+        if line.lower > 0
+        else (f"changes the Brier score {rows} {both}, no more than sampling variability")
     )
+    if table.infinite["none"]:
+        return f"It {does}; but Uncalibrated {CERTAIN}, and {label_of(found.choice)} never did."
+    if table.sure["none"]:
+        return f"It {does}; but Uncalibrated {SURER}, which costs most where it is wrong."
+    return f"It {does}: these rows leave room for a gain, and on other tables it was the safest choice."
 
 
 def _none_is_better(found: Choice, rows: str) -> str:
     tried, score = _tried(found), number(found.table.score["none"])
     if not tried:
         return f"Nothing compared changes them; their Brier score {rows} is {score}."
+    lower = [key for key in tried if found.table.upper[key] < 0]
+    if lower:  # passed over
+        others = f"{label_of(found.start)} does not lower the Brier score {rows}, {score}, beyond sampling variability"
+        return f"{others}; {listed([label_of(key) for key in lower])} would, but {SURER}."
     who = label_of(tried[0]) if len(tried) == 1 else "None of the methods compared"
     does = "does not lower" if len(tried) == 1 else "lowers"
     return f"{who} {does} the Brier score {rows}, {score}, beyond sampling variability: {_changes(found, tried)}."

@@ -167,8 +167,9 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
     key, raw = _leading(evaluation, shown)[1], score["none"]
     if not found.table.upper[key] < 0:
-        if key == found.choice:  # it is recommended for its log loss
-            return f"{label_of(key)} ends the infinite log loss, at a Brier score not told apart from {number(raw)}"
+        if key == found.choice and found.table.infinite["none"]:
+            then = f"at a Brier score of {number(score[key])}, before {number(raw)}"
+            return f"{label_of(key)} ends the infinite log loss, {then}"
         does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
         return f"{does} the Brier score of {number(raw)} beyond sampling variability"
     text = f"{label_of(key)} lowers the Brier score from {number(raw)} to {number(score[key])}"
