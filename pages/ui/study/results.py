@@ -1,0 +1,356 @@
+"""The parts of the Results page: the rows of a study opened, summarised, and set beside what papers print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from calib.data import read_table
+from calib.export import (
+    drawings,
+    latex_table,
+    markdown_table,
+    page_source,
+    readable,
+    safe_csv,
+    study_bundle,
+    study_html,
+)
+from calib.kernel.checks import InputError
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter, Predictions
+from calib.kernel.wording import counted, number
+from calib.metrics import METRICS
+from calib.recipe import Recipe
+from calib.sources import digest
+from calib.study import (
+    COMPARISONS,
+    PAPERS,
+    Summary,
+    as_rows,
+    check_rows,
+    likely_paper,
+    measure,
+    measured,
+    pooled_predictions,
+    summarise,
+)
+from calib.study.published import nothing_beside
+from calib.study.rows import FIT_SECONDS
+from calib.study.summary import test_line
+from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
+from pages.ui import browser, chart, frame, jobs, state
+from pages.ui.downloads import button
+from pages.ui.text import plain
+from pages.ui.widget import shown
+
+KEPT_FILES, KEPT_SUMMARIES = 4, 12
+PUBLISHED, UPLOAD = "published", "upload"
+FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
+AUTO, NONE = "auto", "none"
+
+declare_settings(
+    "results",
+    [
+        Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
+        Parameter("file", "File", "text", None, optional=True, help="The name of the file that is open."),
+        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
+        Parameter("setups", "Setups", "names", ()),
+        Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
+        Parameter("data", "Data set", "text", None, optional=True),
+    ],
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Rows as ``check_rows`` gives them, and (data, setup, repeat) → Predictions, which only a store holds."""
+
+    name: str
+    rows: pd.DataFrame
+    predictions: Mapping[tuple[str, str, object], Predictions] = field(default_factory=dict)
+
+
+def rows_of(content: bytes, name: str) -> Opened:
+    """What a file brings. Raises InputError, with the remedy, for one that holds no results."""
+    return Opened(name, check_rows(read_table(content, name), name))
+
+
+def files() -> dict[str, Opened]:
+    """Digest → what was opened in this session; never written to disk."""
+    return st.session_state.setdefault("study_results", {})
+
+
+def opened(recipe: Recipe) -> Opened:
+    """What the Recipe has open, or the page ends here with what to bring."""
+    uploader()
+    kind, _, key = recipe.setting("results.rows").partition(":")
+    if kind == PUBLISHED and key in COMPARISONS:
+        found = jobs.cached(
+            "published_rows", len(COMPARISONS), key, lambda: Opened(COMPARISONS[key].label, as_rows(key))
+        )
+    elif kind == UPLOAD and key in files():
+        found = files()[key]
+    else:
+        known = recipe.setting("results.file")
+        what = f"{known} again" if known else "the file of results that this link was made with"
+        st.warning(plain(f"Bring {what} to continue; its content never travels in a link."))
+        _choose_source(recipe)
+        st.stop()
+    _choose_source(recipe)
+    return found
+
+
+def uploader() -> None:
+    """The file picker; a link to a file waits here for it."""
+    st.file_uploader(
+        "Results of a study: the CSV file that the command line writes",
+        key="results_file",
+        on_change=_received,
+        help="One row a fold: data, setup, repeat, fold, seed, then one column a metric. The file stays in this "
+        "session's memory and is never written to disk.",
+    )
+    browser.keep_focus("results_file", after=list(files()))
+
+
+def _received() -> None:
+    file = st.session_state["results_file"]
+    if file is None:
+        return
+    content = file.getvalue()
+    try:
+        found = rows_of(content, file.name)
+    except InputError as error:
+        state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
+        return
+    key = digest(content)
+    files()[key] = found
+    while len(files()) > KEPT_FILES:
+        files().pop(next(iter(files())))
+    state.update(**_opening(f"{UPLOAD}:{key}", found))
+
+
+def _opening(rows: str, found: Opened | None) -> dict[str, object]:
+    """The settings that change with what is open."""
+    metric = "brier" if found is None or "brier" in measured(found.rows) else next(iter(measured(found.rows)), "brier")
+    name = found.name if found is not None and rows.startswith(UPLOAD) else None
+    return {
+        "results.rows": rows,
+        "results.file": name,
+        "results.metric": metric,
+        "results.setups": (),
+        "results.data": None,
+    }
+
+
+def _choose_source(recipe: Recipe) -> None:
+    """What was brought, and the published tables, which need no file."""
+    names = {f"{UPLOAD}:{key}": one.name for key, one in reversed(files().items())}
+    names |= {f"{PUBLISHED}:{key}": one.label for key, one in COMPARISONS.items()}
+    chosen = recipe.setting("results.rows")
+
+    def change(rows: str) -> None:
+        kind, _, key = rows.partition(":")
+        state.update(**_opening(rows, files().get(key) if kind == UPLOAD else None))
+
+    shown(
+        st.selectbox,
+        "results.rows",
+        chosen if chosen in names else None,
+        change,
+        "Open",
+        list(names),
+        format_func=names.get,
+        placeholder="Choose results",
+        help="Files brought in this session, and the tables that papers print.",
+    )
+
+
+def choices(recipe: Recipe, found: Opened) -> tuple[Summary, str | None]:
+    """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
+    there = measured(found.rows)
+    if not there:
+        st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
+        st.stop()
+    setups = list(dict.fromkeys(found.rows["setup"]))
+    metric, paper = _metric_and_paper(recipe, there, found)
+    chosen = [name for name in recipe.setting("results.setups") if name in setups]
+    state.control(
+        st.multiselect,
+        "results.setups",
+        chosen,
+        "Setups",
+        setups,
+        store=tuple,
+        placeholder="All of them",
+        help="Those compared: ranks, win-rates and tests depend on who else takes part.",
+    )
+    key = (recipe.setting("results.rows"), metric, tuple(chosen))
+    return jobs.cached("study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)), paper
+
+
+def _metric_and_paper(recipe: Recipe, there: list[str], found: Opened) -> tuple[str, str | None]:
+    left, right = st.columns(2)
+    metric = recipe.setting("results.metric")
+    if metric not in there:
+        st.info(plain(f"{found.name} has no {measure(metric).label}; shown is {measure(there[0]).label}."))
+        metric = there[0]
+    with left:
+        state.control(
+            st.selectbox,
+            "results.metric",
+            metric,
+            "Metric",
+            there,
+            format_func=lambda key: measure(key).label,
+            help="What setups are judged by.",
+        )
+    likely = likely_paper(found.rows)
+    names = {AUTO: f"As the setups’ names say: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
+    names |= {key: one.label for key, one in PAPERS.items()}
+    with right:
+        state.control(
+            st.selectbox,
+            "results.paper",
+            recipe.setting("results.paper"),
+            "Published values",
+            list(names),
+            format_func=names.get,
+            help="The paper whose printed values stand beside these, setup by setup under its names.",
+        )
+    paper = recipe.setting("results.paper")
+    return metric, likely if paper == AUTO else None if paper == NONE else paper
+
+
+def _summary(found: Opened, metric: str, setups: list[str] | None) -> Summary:
+    return summarise(found.rows, metric, setups, found.predictions)
+
+
+def headline(summary: Summary) -> None:
+    """Who leads, how surely, and over what; then all that is missing."""
+    for note in summary.notes:
+        st.warning(plain(note))
+    if summary.uncompared is not None:
+        st.info(plain(summary.uncompared))
+        return
+    ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
+    with st.container(horizontal=True, key="headline"):
+        for label, value in (
+            ("Best average rank", f"{ranks.idxmin()} · {number(ranks.min())}"),
+            ("Highest win-rate", f"{rates.idxmax()} · {rates.max():.0%}"),
+            ("Friedman p-value", "–" if friedman is None else number(friedman.pvalue)),
+            ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
+        ):
+            st.metric(label, plain(value), width=235)
+    st.caption(plain(test_line(summary)))
+
+
+def diagrams(summary: Summary) -> None:
+    """The critical-difference diagram first, then win-rates and who is better than whom."""
+    for drawing in drawings(summary):
+        chart.show(drawing.name, drawing.source, drawing.key, **drawing.options)
+
+
+def numbers(summary: Summary, found: Opened) -> None:
+    """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
+    table = tables(summary)[0]
+    st.subheader(plain(f"{table.title}, data set by data set"), anchor=False)
+    clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
+    st.dataframe(readable(table), width="stretch", key="study_means", alt=f"Means of {table.title}", **clicks)
+    st.caption(plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability."))
+    _download(table)
+
+
+def _clicked(table: Table):
+    names = [str(name) for name in table.frame.index]
+
+    def select() -> None:
+        rows = st.session_state["study_means"]["selection"]["rows"]
+        if rows and names[rows[0]] not in (MEAN, MEAN_RANK):
+            state.update(**{"results.data": names[rows[0]]})
+
+    return select
+
+
+def one_data_set(recipe: Recipe, summary: Summary, found: Opened) -> None:
+    """The reliability diagrams of a data set's setups, from the predictions that a store holds."""
+    if not found.predictions:
+        return
+    sets = [str(name) for name in summary.means.index]
+    chosen = recipe.setting("results.data")
+    st.header("One data set", anchor=False)
+    state.control(
+        st.selectbox,
+        "results.data",
+        chosen if chosen in sets else None,
+        "Data set",
+        sets,
+        placeholder="Choose one, or click a row of the table",
+    )
+    if chosen in sets:
+        said = jobs.cached(
+            "study_predictions",
+            KEPT_SUMMARIES,
+            (recipe.setting("results.rows"), chosen, tuple(summary.setups)),
+            lambda: pooled_predictions(found.predictions, chosen, summary.setups),
+        )
+        chart.show("set_reliability", said, data=chosen)
+
+
+def tests(summary: Summary) -> None:
+    """The other tables, folded away."""
+    for table in tables(summary)[1:]:
+        with st.expander(plain(table.title)):
+            st.dataframe(readable(table), width="stretch", key=f"table_{table.key}", alt=table.title)
+            st.caption(plain(table.note))
+            _download(table)
+
+
+def beside_the_paper(summary: Summary, paper: str | None) -> None:
+    """Published values beside these, with the difference and the table's number, or why there are none."""
+    if paper is None:
+        return
+    st.header("Beside the published values", anchor=False)
+    table = published_table(summary, paper)
+    if table.frame.empty:
+        st.info(plain(nothing_beside(summary.metric.key, paper)))
+        return
+    compared = table.frame[table.frame["comparable"]]
+    with st.container(horizontal=True, key="published_headline"):
+        st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=235)
+        st.metric("Median distance", number(compared["difference"].abs().median()), width=235)
+        st.metric("Largest distance", number(compared["difference"].abs().max()), width=235)
+    for remark in dict.fromkeys(filter(None, table.frame["remark"])):
+        own = table.frame[table.frame["remark"] == remark]
+        what = "Not compared" if not own["comparable"].any() else "Note"
+        st.caption(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
+    st.dataframe(readable(table), width="stretch", key="table_published", alt=table.title)
+    st.caption(plain(table.note))
+    _download(table)
+
+
+def _download(table: Table) -> None:
+    """One table in three forms."""
+    with st.container(horizontal=True):
+        button("CSV", lambda: safe_csv(table.frame, index=True), f"{table.key}.csv", "text/csv", f"{table.key}_csv")
+        button("LaTeX", partial(latex_table, table), f"{table.key}.tex", "application/x-tex", f"{table.key}_tex")
+        button("Markdown", partial(markdown_table, table), f"{table.key}.md", "text/markdown", f"{table.key}_md")
+
+
+def everything(recipe: Recipe, summary: Summary, paper: str | None) -> None:
+    """All tables and diagrams at once, made when a button is pressed."""
+    st.header("Take along", anchor=False)
+    theme, source = frame.theme(), page_source("results", recipe)
+    with st.container(horizontal=True, key="study_files"):
+        page = partial(study_html, summary, paper, source, theme)
+        button("Report (HTML)", page, "study.html", "text/html", "study_html", type="primary")
+        archive = partial(study_bundle, summary, paper, source, theme)
+        button("All tables and diagrams (ZIP)", archive, "study.zip", "application/zip", "study_zip")
+    st.caption(
+        "The report is one interactive file that opens without a network. The ZIP adds every table as CSV, LaTeX and "
+        "Markdown, and the numbers behind each diagram."
+    )
