@@ -17,6 +17,7 @@ from calib.export.pages import page, versions
 from calib.export.tables import safe_csv
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
+from calib.kernel.wording import within_a_sentence
 from calib.study.summary import Summary, test_line
 from calib.study.tables import MEAN, Table, as_read, tables
 
@@ -52,7 +53,7 @@ def drawings(summary: Summary) -> list[Drawing]:
     if summary.uncompared is not None:
         return []
     ranks, alpha = summary.average_ranks, summary.alpha
-    common = {"n": len(summary.compared), "what": summary.metric.label}
+    common = {"n": len(summary.compared), "what": within_a_sentence(summary.metric.label)}
     found = [
         Drawing(
             "critical_difference",
@@ -68,7 +69,7 @@ def drawings(summary: Summary) -> list[Drawing]:
         found.append(Drawing("significance", "significance", summary.adjusted.loc[order, order], options))
     note = "Not adjusted for the number of pairs."
     if summary.infinite:
-        note += " –: one of the two is infinite on some data set."
+        note += " –, without colour: one of the two is infinite on some data set."
     options = {"alpha": alpha, "test": "one-sided paired t-tests", "note": note}
     found.append(Drawing("t_tests", "significance", summary.t_tests.loc[order, order], options))
     return found

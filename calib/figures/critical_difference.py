@@ -114,14 +114,14 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=int(LINE * (deepest + 3.6)) + 40,
+            height=int(LINE * (deepest + 2.8)) + 40,
             margin={"l": margin, "r": margin, "t": 4, "b": 56},
             xaxis={
                 "range": [1 - room, k + room],
                 "visible": False,
                 "fixedrange": True,
             },
-            yaxis={"range": [deepest, -3.2], "visible": False, "fixedrange": True},
+            yaxis={"range": [deepest, -2.8], "visible": False, "fixedrange": True},
             legend={"y": 0, "yanchor": "top", "x": 0.5, "xanchor": "center"},
             uirevision="critical_difference",
         )

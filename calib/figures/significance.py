@@ -6,6 +6,7 @@ column; here the p-value stands with it, and the colour says which of the two is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -16,7 +17,7 @@ import plotly.graph_objects as go
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
 LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
@@ -70,10 +71,14 @@ def prepare(
         pd.DataFrame(sign, index=p.index, columns=p.columns),
         f"{len(better)} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
         + (f" ({test})" if test else ""),
-        f"v, blue: the row is better than the column, significantly at α = {alpha:g}; orange: it is worse. The numbers "
-        f"are p-values. {note}".strip(),
+        _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note),
         f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",
     )
+
+
+def _caption(numbers: bool, alpha: float, note: str) -> str:
+    text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
+    return " ".join(filter(None, [f"v, blue: {text} The numbers are p-values." if numbers else f"Blue: {text}", note]))
 
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
@@ -93,8 +98,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
             uirevision="significance",
         )
     )
-    sign = record.sign.to_numpy(dtype=np.float64, copy=True)
-    np.fill_diagonal(sign, np.nan)
+    sign = record.sign.where(record.p.notna()).to_numpy(dtype=np.float64)
     figure.add_heatmap(
         x=places,
         y=places,
@@ -108,7 +112,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
         hoverongaps=False,
         text=_cells(record) if len(names) <= LARGEST_WITH_NUMBERS else None,
         texttemplate="%{text}" if len(names) <= LARGEST_WITH_NUMBERS else None,
-        textfont={"color": theme.ink, "size": 12 if len(names) <= 8 else 10},
+        textfont={"color": theme.ink, "size": 12 if len(names) <= 6 else 9},
         customdata=_hover(record),
         hovertemplate="%{customdata}<extra></extra>",
     )
@@ -116,33 +120,36 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _p(value: float) -> str:
-    """A p-value in little room.
+    """A p-value in the room of a cell; three digits near the usual level, where two would hide on which side it lies.
 
-    >>> _p(0.0312), _p(0.0004), _p(1.0), _p(float("nan"))
-    ('.031', '<.001', '1', '–')
+    >>> _p(0.0312), _p(0.052), _p(0.0004), _p(1.0), _p(float("nan"))
+    ('.03', '.052', '<.01', '1', '–')
     """
     if np.isnan(value):
         return "–"
-    if value < 0.001:
-        return "<.001"
-    return "1" if value > 0.9995 else f"{value:.3f}"[1:] if value < 0.1 else f"{value:.2f}".lstrip("0")
+    if value < 0.01:
+        return "<.01"
+    return "1" if value > 0.995 else f"{value:.3f}"[1:] if 0.045 <= value < 0.055 else f"{value:.2f}"[1:]
 
 
 def _cells(record: Significance) -> list[list[str]]:
-    p, sign = record.p.to_numpy(), record.sign.to_numpy()
-    return [
-        ["" if i == j else ("v " if sign[i, j] == 1 else "") + _p(p[i, j]).replace("<", "&lt;") for j in range(len(p))]
-        for i in range(len(p))
-    ]
+    def cell(p: float, sign: int) -> str:
+        return ("v<br>" if sign == 1 else "") + _p(p).replace("<", "&lt;")
+
+    return _each_pair(record, lambda a, b, p, sign: cell(p, sign))
 
 
 def _hover(record: Significance) -> list[list[str]]:
-    p, sign = record.p.to_numpy(), record.sign.to_numpy()
-    names = [as_text(name) for name in record.p.index]
     words = {1: "significantly better than", 0: "not significantly better than", -1: "significantly worse than"}
+    return _each_pair(record, lambda a, b, p, sign: f"{as_text(a)} {words[sign]} {as_text(b)}: p = {number(p)}")
+
+
+def _each_pair(record: Significance, text: Callable[[str, str, float, int], str]) -> list[list[str]]:
+    """A text for every row against every column, and none for a setup against itself."""
+    names = record.p.index
     return [
-        ["" if i == j else f"{a} {words[int(sign[i, j])]} {b}: p = {_p(p[i, j])}" for j, b in enumerate(names)]
-        for i, a in enumerate(names)
+        ["" if a == b else text(a, b, float(record.p.loc[a, b]), int(record.sign.loc[a, b])) for b in names]
+        for a in names
     ]
 
 

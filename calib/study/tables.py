@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calib.kernel.checks import Array
-from calib.kernel.wording import counted, listed, number
+from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import Metric
 from calib.study.published import PAPERS, beside
 from calib.study.summary import Summary
@@ -85,7 +85,13 @@ def means_table(summary: Summary) -> Table:
 def ranks_table(summary: Summary) -> Table:
     frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis("data")
     lowest = pd.DataFrame(frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns)
-    return Table("ranks", f"Ranks by {summary.metric.label}", frame, "1 is the best; ties share their places.", lowest)
+    return Table(
+        "ranks",
+        f"Ranks by {within_a_sentence(summary.metric.label)}",
+        frame,
+        "1 is the best; ties share their places.",
+        lowest,
+    )
 
 
 def tests_table(summary: Summary) -> Table:
@@ -155,8 +161,8 @@ def win_rates_table(summary: Summary) -> Table:
 def regret_table(summary: Summary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
-        f"How far each setup's {summary.metric.label} is from the best one of each data set, on average, with 95 % "
-        "intervals over data sets."
+        f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
+        "average, with 95 % intervals over data sets."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."

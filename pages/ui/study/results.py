@@ -52,6 +52,7 @@ KEPT_FILES, KEPT_SUMMARIES = 4, 12
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
+FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 
 declare_settings(
     "results",
@@ -68,10 +69,14 @@ declare_settings(
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Rows as ``check_rows`` gives them, and (data, setup, repeat) → Predictions, which only a store holds."""
+    """Rows as ``check_rows`` gives them, and (data, setup, repeat) → Predictions, which only a store holds.
+
+    paper : the one whose printed values these rows are, None for one's own
+    """
 
     name: str
     rows: pd.DataFrame
+    paper: str | None = None
     predictions: Mapping[tuple[str, str, object], Predictions] = field(default_factory=dict)
 
 
@@ -87,22 +92,36 @@ def files() -> dict[str, Opened]:
 
 def opened(recipe: Recipe) -> Opened:
     """What the Recipe has open, or the page ends here with what to bring."""
-    uploader()
+    chooser, picker = st.columns(2, gap="large")
+    with picker:
+        uploader()
     kind, _, key = recipe.setting("results.rows").partition(":")
     if kind == PUBLISHED and key in COMPARISONS:
-        found = jobs.cached(
-            "published_rows", len(COMPARISONS), key, lambda: Opened(COMPARISONS[key].label, as_rows(key))
-        )
+        found = jobs.cached("published_rows", len(COMPARISONS), key, partial(_published, key))
     elif kind == UPLOAD and key in files():
         found = files()[key]
     else:
-        known = recipe.setting("results.file")
-        what = f"{known} again" if known else "the file of results that this link was made with"
-        st.warning(plain(f"Bring {what} to continue; its content never travels in a link."))
+        found = None
+        st.warning(plain(_wanted(recipe)))
+    with chooser:
         _choose_source(recipe)
+    if found is None:
         st.stop()
-    _choose_source(recipe)
     return found
+
+
+def _wanted(recipe: Recipe) -> str:
+    """What a link has open that is not here, and the remedy."""
+    kind, _, key = recipe.setting("results.rows").partition(":")
+    if kind == PUBLISHED:
+        return f"There are no published tables called {key!r}: choose some under Open, or bring a file."
+    known = recipe.setting("results.file")
+    what = f"{known} again" if known else "the file of results that this link was made with"
+    return f"Upload {what} to continue, and the page opens as it was; its content never travels in a link."
+
+
+def _published(key: str) -> Opened:
+    return Opened(COMPARISONS[key].label, as_rows(key), COMPARISONS[key].paper)
 
 
 def uploader() -> None:
@@ -177,53 +196,60 @@ def choices(recipe: Recipe, found: Opened) -> tuple[Summary, str | None]:
         st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
-    metric, paper = _metric_and_paper(recipe, there, found)
+    left, middle, right = st.columns(3)
+    with left:
+        metric = _metric(recipe, there, found)
+    with middle:
+        paper = _paper(recipe, found)
     chosen = [name for name in recipe.setting("results.setups") if name in setups]
-    state.control(
-        st.multiselect,
-        "results.setups",
-        chosen,
-        "Setups",
-        setups,
-        store=tuple,
-        placeholder="All of them",
-        help="Those compared: ranks, win-rates and tests depend on who else takes part.",
-    )
+    with right:
+        state.control(
+            st.multiselect,
+            "results.setups",
+            chosen,
+            "Setups",
+            setups,
+            store=tuple,
+            placeholder="All of them",
+            help="Those compared: ranks, win-rates and tests depend on who else takes part.",
+        )
     key = (recipe.setting("results.rows"), metric, tuple(chosen))
     return jobs.cached("study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)), paper
 
 
-def _metric_and_paper(recipe: Recipe, there: list[str], found: Opened) -> tuple[str, str | None]:
-    left, right = st.columns(2)
+def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
+    """The metric chosen, or the first that these rows have."""
     metric = recipe.setting("results.metric")
     if metric not in there:
         st.info(plain(f"{found.name} has no {measure(metric).label}; shown is {measure(there[0]).label}."))
         metric = there[0]
-    with left:
-        state.control(
-            st.selectbox,
-            "results.metric",
-            metric,
-            "Metric",
-            there,
-            format_func=lambda key: measure(key).label,
-            help="What setups are judged by.",
-        )
-    likely = likely_paper(found.rows)
-    names = {AUTO: f"As the setups’ names say: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
+    state.control(
+        st.selectbox,
+        "results.metric",
+        metric,
+        "Metric",
+        there,
+        format_func=lambda key: measure(key).label,
+        help="What setups are judged by.",
+    )
+    return metric
+
+
+def _paper(recipe: Recipe, found: Opened) -> str | None:
+    """The paper whose values stand beside these, chosen or as the setups' names have it."""
+    likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
+    names = {AUTO: f"By the setups’ names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
-    with right:
-        state.control(
-            st.selectbox,
-            "results.paper",
-            recipe.setting("results.paper"),
-            "Published values",
-            list(names),
-            format_func=names.get,
-            help="The paper whose printed values stand beside these, setup by setup under its names.",
-        )
-    paper = recipe.setting("results.paper")
-    return metric, likely if paper == AUTO else None if paper == NONE else paper
+    state.control(
+        st.selectbox,
+        "results.paper",
+        chosen,
+        "Published values",
+        list(names),
+        format_func=names.get,
+        help="The paper whose printed values stand beside these, setup by setup under its names.",
+    )
+    return {AUTO: likely, NONE: None}.get(chosen, chosen)
 
 
 def _summary(found: Opened, metric: str, setups: list[str] | None) -> Summary:
@@ -245,7 +271,7 @@ def headline(summary: Summary) -> None:
             ("Friedman p-value", "–" if friedman is None else number(friedman.pvalue)),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
         ):
-            st.metric(label, plain(value), width=235)
+            st.metric(label, value, width=215)
     st.caption(plain(test_line(summary)))
 
 
@@ -310,35 +336,47 @@ def tests(summary: Summary) -> None:
             _download(table)
 
 
-def beside_the_paper(summary: Summary, paper: str | None) -> None:
+def beside_the_paper(summary: Summary, paper: str | None, found: Opened) -> None:
     """Published values beside these, with the difference and the table's number, or why there are none."""
     if paper is None:
         return
-    st.header("Beside the published values", anchor=False)
     table = published_table(summary, paper)
+    if paper == found.paper:
+        _remarks(table)
+        return
+    st.header("Beside the published values", anchor=False)
     if table.frame.empty:
         st.info(plain(nothing_beside(summary.metric.key, paper)))
         return
     compared = table.frame[table.frame["comparable"]]
     with st.container(horizontal=True, key="published_headline"):
-        st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=235)
-        st.metric("Median distance", number(compared["difference"].abs().median()), width=235)
-        st.metric("Largest distance", number(compared["difference"].abs().max()), width=235)
-    for remark in dict.fromkeys(filter(None, table.frame["remark"])):
-        own = table.frame[table.frame["remark"] == remark]
-        what = "Not compared" if not own["comparable"].any() else "Note"
-        st.caption(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
+        st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=215)
+        st.metric("Median distance", number(compared["difference"].abs().median()), width=215)
+        st.metric("Largest distance", number(compared["difference"].abs().max()), width=215)
+    _remarks(table)
     st.dataframe(readable(table), width="stretch", key="table_published", alt=table.title)
     st.caption(plain(table.note))
     _download(table)
 
 
+def _remarks(table: Table) -> None:
+    """What has to be known of printed values, with how many it holds for."""
+    remarks = table.frame["remark"]
+    for remark in dict.fromkeys(filter(None, remarks)):
+        own = table.frame[remarks == remark]
+        what = "Not compared" if not own["comparable"].any() else "Note"
+        st.markdown(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
+
+
 def _download(table: Table) -> None:
     """One table in three forms."""
     with st.container(horizontal=True):
-        button("CSV", lambda: safe_csv(table.frame, index=True), f"{table.key}.csv", "text/csv", f"{table.key}_csv")
-        button("LaTeX", partial(latex_table, table), f"{table.key}.tex", "application/x-tex", f"{table.key}_tex")
-        button("Markdown", partial(markdown_table, table), f"{table.key}.md", "text/markdown", f"{table.key}_md")
+        for form, mime, make in (
+            ("csv", "text/csv", partial(safe_csv, table.frame, index=True)),
+            ("tex", "application/x-tex", partial(latex_table, table)),
+            ("md", "text/markdown", partial(markdown_table, table)),
+        ):
+            button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
 
 
 def everything(recipe: Recipe, summary: Summary, paper: str | None) -> None:
