@@ -18,7 +18,7 @@ from calib.export.tables import safe_csv
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
 from calib.kernel.wording import within_a_sentence
-from calib.study.summary import Summary, test_line
+from calib.study.summary import MetricSummary, friedman_line
 from calib.study.tables import MEAN, Table, as_read, tables
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same results, the same bytes
@@ -48,7 +48,7 @@ class Drawing:
         return Chart(self.name, FIGURES[self.name].prepare(self.source, **self.options))
 
 
-def drawings(summary: Summary) -> list[Drawing]:
+def drawings(summary: MetricSummary) -> list[Drawing]:
     """The figures of a summary; none where its setups cannot be compared."""
     if summary.uncompared is not None:
         return []
@@ -167,7 +167,7 @@ def _texts(table: Table, escape: Callable[[str], str], mark: Callable[[str], str
     return pd.DataFrame(texts, index=table.frame.index, columns=table.frame.columns)
 
 
-def study_html(summary: Summary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+def study_html(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
     """Diagrams and tables of a summary as one page that opens without a network.
 
     Parameters
@@ -183,7 +183,7 @@ def study_html(summary: Summary, paper: str | None = None, source: str = "", the
         theme,
         name=f"{summary.metric.label} of {len(summary.setups)} setups on {len(summary.means)} data sets",
         notes=[*summary.notes, *filter(None, [summary.uncompared])],
-        tests="" if summary.uncompared else test_line(summary),
+        tests="" if summary.uncompared else friedman_line(summary),
         charts=[drawing.chart() for drawing in drawings(summary)],
         tables=[(table, readable(table)) for table in tables(summary, paper)],
         source=source,
@@ -191,7 +191,7 @@ def study_html(summary: Summary, paper: str | None = None, source: str = "", the
     )
 
 
-def study_bundle(summary: Summary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+def study_bundle(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
     """A ZIP of the page, every table as CSV, LaTeX and Markdown, and every diagram's numbers as CSV.
 
     Parameters

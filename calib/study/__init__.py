@@ -1,13 +1,13 @@
 """Studies: data sets × setups × folds, and what their results say."""
 
-from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published
+from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
 from calib.study.rows import check_rows, measure, measured
-from calib.study.summary import Summary, pooled_predictions, pooled_values, summarise
+from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
 __all__ = [
     "COMPARISONS",
     "PAPERS",
-    "Summary",
+    "MetricSummary",
     "as_rows",
     "beside",
     "check_rows",
@@ -16,6 +16,6 @@ __all__ = [
     "measured",
     "pooled_predictions",
     "pooled_values",
-    "published",
+    "published_values",
     "summarise",
 ]

@@ -36,14 +36,13 @@ class Rule:
     why: str
     setups: tuple[str, ...] | None = None
     data: tuple[str, ...] | None = None
-    tables: tuple[str, ...] | None = None
     metrics: tuple[str, ...] | None = None
     comparable: bool = False
     result: bool = True
 
     def holds(self, table: pd.DataFrame) -> pd.Series:
         """Of which lines it speaks."""
-        given = {"setup": self.setups, "data": self.data, "table": self.tables, "metric": self.metrics}
+        given = {"setup": self.setups, "data": self.data, "metric": self.metrics}
         found = pd.Series(True, index=table.index)
         for column, allowed in given.items():
             if allowed is not None:
@@ -98,12 +97,6 @@ TREES = Paper(
             "The paper's set has no duplicate rows: comparable where yours has none either, as in its protocol.",
             data=("kc1", "kc2", "wbc"),
             comparable=True,
-        ),
-        Rule(
-            "Printed are the ends for the predicted label; the metric's are those for the positive class.",
-            tables=("7",),
-            metrics=("lower", "upper"),
-            result=False,
         ),
     ),
     MappingProxyType(
@@ -228,7 +221,7 @@ def printed(paper: str) -> pd.DataFrame:
     return _file(paper).copy()
 
 
-def published(paper: str) -> pd.DataFrame:
+def published_values(paper: str) -> pd.DataFrame:
     """The printed numbers of single data sets, with whether they are comparable, and the remark beside them.
 
     Of a number that several tables print ``table`` names them all. Columns table, metric, data, setup, value,
@@ -262,7 +255,7 @@ def as_rows(comparison: str) -> pd.DataFrame:
     0  cm1  RF_d     0.894  0.08772
     """
     chosen = COMPARISONS[checks.one_of(comparison, COMPARISONS, "comparison")]
-    lines = published(chosen.paper)
+    lines = published_values(chosen.paper)
     lines = lines[lines["result"] & lines["setup"].isin(chosen.setups)]
     index = pd.MultiIndex.from_product([lines["data"].unique(), chosen.setups], names=["data", "setup"])
     columns = {metric: own.set_index(["data", "setup"])["value"] for metric, own in lines.groupby("metric", sort=False)}
@@ -305,10 +298,11 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
     0   RF_d  0.131    0.13076  6, 18        True
     1  XGB_d  0.100    0.24668     18       False
     """
-    lines = published(paper)
+    lines = published_values(paper)
     lines = lines[lines["metric"] == metric]
     own = means.rename_axis("data").reset_index().melt("data", var_name="setup", value_name="own").dropna()
-    own["printed_name"] = own["data"].map(_printed_names(paper, tuple(lines["data"].unique()), own["data"].unique()))
+    names = _printed_names(paper, tuple(lines["data"].unique()), own["data"].unique())
+    own = own[own["data"].isin(list(names))].assign(printed_name=lambda table: table["data"].map(names).astype("str"))
     found = own.merge(lines, left_on=["printed_name", "setup"], right_on=["data", "setup"], suffixes=("", "_printed"))
     ours, theirs = found["own"].to_numpy(), found["value"].to_numpy()
     with np.errstate(invalid="ignore"):
@@ -346,7 +340,7 @@ def nothing_beside(metric: str, paper: str) -> str:
     if metric in PAPERS[paper].instead:
         other, why = PAPERS[paper].instead[metric]
         return f"{label}: {why} Choose {other} to set them side by side."
-    known = list(dict.fromkeys(published(paper)["metric"]))
+    known = list(dict.fromkeys(published_values(paper)["metric"]))
     if metric not in known:
         return f"{label} prints no {metric}; its tables have {', '.join(known)}."
     return f"{label} prints {metric}, but for none of these data sets and setups under their names."

@@ -30,7 +30,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class MetricSummary:
     """One metric of every setup on every data set, and the comparison of the setups.
 
     Attributes
@@ -173,7 +173,7 @@ def summarise(
     setups: Sequence[str] | None = None,
     predictions: Mapping[tuple[str, str, object], Predictions] | None = None,
     alpha: float = ALPHA,
-) -> Summary:
+) -> MetricSummary:
     """The summary of one metric of a study's rows.
 
     Parameters
@@ -214,7 +214,7 @@ def summarise(
     if pooled:
         means = pooled_values(predictions or {}, metric).reindex(index=means.index, columns=chosen)
     notes = [*_missing(means), *([] if pooled else [*_fewer_folds(count), *_of_folds(metric)])]
-    return Summary(what, means, alpha, pooled, tuple(notes))
+    return MetricSummary(what, means, alpha, pooled, tuple(notes))
 
 
 def _means_and_counts(rows: pd.DataFrame, metric: str, setups: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -239,6 +239,9 @@ def pooled_values(
     predictions: Mapping[tuple[str, str, object], Predictions], metric: str = "reliability"
 ) -> pd.DataFrame:
     """A metric of all predictions of a data set and a setup together, whatever folds and repeats they are from.
+
+    So the papers' reliability comes out: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean over
+    folds, .018 over repeats and .0044 pooled, where .0058 is printed.
 
     Parameters
     ----------
@@ -313,7 +316,7 @@ def _of_folds(metric: str) -> list[str]:
     ]
 
 
-def test_line(summary: Summary) -> str:
+def friedman_line(summary: MetricSummary) -> str:
     """Friedman's test and the critical difference in one sentence."""
     found, n = summary.friedman, len(summary.ranks)
     if found is None:

@@ -11,7 +11,7 @@ from calib.kernel.checks import Array
 from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import Metric
 from calib.study.published import PAPERS, beside
-from calib.study.summary import Summary
+from calib.study.summary import MetricSummary
 
 MEAN, MEAN_RANK = "Mean", "Mean rank"
 INFINITE = "infinite"
@@ -42,11 +42,11 @@ class Table:
     marked: pd.DataFrame | None = None
 
 
-def tables(summary: Summary, paper: str | None = None) -> list[Table]:
+def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
     """Every table of a summary, with the published values of a paper (a key of PAPERS) at the end."""
     found = [means_table(summary)]
     if summary.uncompared is None:
-        found += [ranks_table(summary), tests_table(summary)]
+        found += [ranks_table(summary), overall_table(summary)]
         if summary.adjusted is not None:
             found += [adjusted_table(summary), significance_table(summary)]
         found += [t_table(summary), wins_table(summary), win_rates_table(summary), regret_table(summary)]
@@ -68,7 +68,7 @@ def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
 
 
-def means_table(summary: Summary) -> Table:
+def means_table(summary: MetricSummary) -> Table:
     """Data sets × setups, then their means and mean ranks over the data sets that are compared."""
     frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
     marked = best_of_rows(frame, summary.metric)
@@ -82,7 +82,7 @@ def means_table(summary: Summary) -> Table:
     return Table("means", f"{summary.metric.label}{pooled}", frame, note, marked)
 
 
-def ranks_table(summary: Summary) -> Table:
+def ranks_table(summary: MetricSummary) -> Table:
     frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis("data")
     lowest = pd.DataFrame(frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns)
     return Table(
@@ -94,7 +94,7 @@ def ranks_table(summary: Summary) -> Table:
     )
 
 
-def tests_table(summary: Summary) -> Table:
+def overall_table(summary: MetricSummary) -> Table:
     """Friedman's test, Iman and Davenport's F, and Nemenyi's critical difference."""
     found, k, n = summary.friedman, len(summary.setups), len(summary.ranks)
     lines: list[tuple[str, object, float, float]] = []
@@ -109,7 +109,7 @@ def tests_table(summary: Summary) -> Table:
     return Table("tests", "Tests of all setups at once", frame, note)
 
 
-def adjusted_table(summary: Summary) -> Table:
+def adjusted_table(summary: MetricSummary) -> Table:
     """Bergmann–Hommel's p-values of every pair."""
     assert summary.adjusted is not None
     frame = _without_diagonal(summary.adjusted)
@@ -118,7 +118,7 @@ def adjusted_table(summary: Summary) -> Table:
     return Table("bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked)
 
 
-def significance_table(summary: Summary) -> Table:
+def significance_table(summary: MetricSummary) -> Table:
     """The matrix of Johansson et al. (2019), Tables 3 and 5."""
     assert summary.significant is not None
     frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
@@ -126,7 +126,7 @@ def significance_table(summary: Summary) -> Table:
     return Table("significance", title, frame, "v: the row's setup is better than the column's, by Bergmann–Hommel.")
 
 
-def t_table(summary: Summary) -> Table:
+def t_table(summary: MetricSummary) -> Table:
     """One-sided p-values, and a word where a value is infinite."""
     frame, n = _without_diagonal(summary.t_tests), len(summary.compared)
     for name in summary.infinite:
@@ -139,7 +139,7 @@ def t_table(summary: Summary) -> Table:
     return Table("t_tests", "One-sided paired t-tests, not adjusted for their number", frame, note, marked)
 
 
-def wins_table(summary: Summary) -> Table:
+def wins_table(summary: MetricSummary) -> Table:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
     frame = pd.DataFrame(cells, index=summary.setups, columns=summary.setups).rename_axis("setup")
     for name in summary.setups:
@@ -148,7 +148,7 @@ def wins_table(summary: Summary) -> Table:
     return Table("wins", "Wins, draws and losses", frame, note)
 
 
-def win_rates_table(summary: Summary) -> Table:
+def win_rates_table(summary: MetricSummary) -> Table:
     frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
     return Table(
         "win_rates",
@@ -158,7 +158,7 @@ def win_rates_table(summary: Summary) -> Table:
     )
 
 
-def regret_table(summary: Summary) -> Table:
+def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
         f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
@@ -169,7 +169,7 @@ def regret_table(summary: Summary) -> Table:
     return Table("regret", "Mean regret to the best in hindsight", frame.rename(columns={"mean": "regret"}), note)
 
 
-def published_table(summary: Summary, paper: str) -> Table:
+def published_table(summary: MetricSummary, paper: str) -> Table:
     """One's own beside the printed values, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     note = "Difference: one's own minus the published value; none where the two cannot be compared."

@@ -30,7 +30,7 @@ from calib.sources import digest
 from calib.study import (
     COMPARISONS,
     PAPERS,
-    Summary,
+    MetricSummary,
     as_rows,
     check_rows,
     likely_paper,
@@ -41,7 +41,7 @@ from calib.study import (
 )
 from calib.study.published import nothing_beside
 from calib.study.rows import FIT_SECONDS
-from calib.study.summary import test_line
+from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import browser, chart, frame, jobs, state
 from pages.ui.downloads import button
@@ -189,7 +189,7 @@ def _choose_source(recipe: Recipe) -> None:
     )
 
 
-def choices(recipe: Recipe, found: Opened) -> tuple[Summary, str | None]:
+def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
     there = measured(found.rows)
     if not there:
@@ -252,11 +252,11 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
     return {AUTO: likely, NONE: None}.get(chosen, chosen)
 
 
-def _summary(found: Opened, metric: str, setups: list[str] | None) -> Summary:
+def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSummary:
     return summarise(found.rows, metric, setups, found.predictions)
 
 
-def headline(summary: Summary) -> None:
+def headline(summary: MetricSummary) -> None:
     """Who leads, how surely, and over what; then all that is missing."""
     for note in summary.notes:
         st.warning(plain(note))
@@ -272,16 +272,16 @@ def headline(summary: Summary) -> None:
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
         ):
             st.metric(label, value, width=215)
-    st.caption(plain(test_line(summary)))
+    st.caption(plain(friedman_line(summary)))
 
 
-def diagrams(summary: Summary) -> None:
+def diagrams(summary: MetricSummary) -> None:
     """The critical-difference diagram first, then win-rates and who is better than whom."""
     for drawing in drawings(summary):
         chart.show(drawing.name, drawing.source, drawing.key, **drawing.options)
 
 
-def numbers(summary: Summary, found: Opened) -> None:
+def numbers(summary: MetricSummary, found: Opened) -> None:
     """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
     table = tables(summary)[0]
     st.subheader(plain(f"{table.title}, data set by data set"), anchor=False)
@@ -302,7 +302,7 @@ def _clicked(table: Table):
     return select
 
 
-def one_data_set(recipe: Recipe, summary: Summary, found: Opened) -> None:
+def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
     """The reliability diagrams of a data set's setups, from the predictions that a store holds."""
     if not found.predictions:
         return
@@ -327,7 +327,7 @@ def one_data_set(recipe: Recipe, summary: Summary, found: Opened) -> None:
         chart.show("set_reliability", said, data=chosen)
 
 
-def tests(summary: Summary) -> None:
+def tests(summary: MetricSummary) -> None:
     """The other tables, folded away."""
     for table in tables(summary)[1:]:
         with st.expander(plain(table.title)):
@@ -336,7 +336,7 @@ def tests(summary: Summary) -> None:
             _download(table)
 
 
-def beside_the_paper(summary: Summary, paper: str | None, found: Opened) -> None:
+def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -> None:
     """Published values beside these, with the difference and the table's number, or why there are none."""
     if paper is None:
         return
@@ -379,7 +379,7 @@ def _download(table: Table) -> None:
             button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
 
 
-def everything(recipe: Recipe, summary: Summary, paper: str | None) -> None:
+def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
     """All tables and diagrams at once, made when a button is pressed."""
     st.header("Take along", anchor=False)
     theme, source = frame.theme(), page_source("results", recipe)
