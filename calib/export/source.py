@@ -106,11 +106,14 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
 
 
 def _results_source(recipe: Recipe) -> str:
-    asked = recipe.given("results", "rows", "file", "metric", "setups")
+    asked = recipe.given("results", "rows", "file_name", "metric", "setups")
     kind, _, key = asked.get("rows", "published:forests_calibrated").partition(":")
     reading, rows = "", f"as_rows({key!r})"
     if kind == "upload":
-        reading, rows = "from calib.data import read_table\n", f"check_rows(read_table({asked.get('file', FILE)!r}))"
+        reading, rows = (
+            "from calib.data import read_table\n",
+            f"check_rows(read_table({asked.get('file_name', FILE)!r}))",
+        )
     options = {"metric": asked.get("metric", "brier")}
     if asked.get("setups"):
         options["setups"] = list(asked["setups"])

@@ -58,11 +58,11 @@ declare_settings(
     "results",
     [
         Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
-        Parameter("file", "File", "text", None, optional=True, help="The name of the file that is open."),
+        Parameter("file_name", "File", "text", None, optional=True, help="The name of the file that is open."),
         Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
         Parameter("setups", "Setups", "names", ()),
         Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
-        Parameter("data", "Data set", "text", None, optional=True),
+        Parameter("data_set", "Data set", "text", None, optional=True),
     ],
 )
 
@@ -115,7 +115,7 @@ def _wanted(recipe: Recipe) -> str:
     kind, _, key = recipe.setting("results.rows").partition(":")
     if kind == PUBLISHED:
         return f"There are no published tables called {key!r}: choose some under Open, or bring a file."
-    known = recipe.setting("results.file")
+    known = recipe.setting("results.file_name")
     what = f"{known} again" if known else "the file of results that this link was made with"
     return f"Upload {what} to continue, and the page opens as it was; its content never travels in a link."
 
@@ -159,10 +159,10 @@ def _opening(rows: str, found: Opened | None) -> dict[str, object]:
     name = found.name if found is not None and rows.startswith(UPLOAD) else None
     return {
         "results.rows": rows,
-        "results.file": name,
+        "results.file_name": name,
         "results.metric": metric,
         "results.setups": (),
-        "results.data": None,
+        "results.data_set": None,
     }
 
 
@@ -297,7 +297,7 @@ def _clicked(table: Table):
     def select() -> None:
         rows = st.session_state["study_means"]["selection"]["rows"]
         if rows and names[rows[0]] not in (MEAN, MEAN_RANK):
-            state.update(**{"results.data": names[rows[0]]})
+            state.update(**{"results.data_set": names[rows[0]]})
 
     return select
 
@@ -307,11 +307,11 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
     if not found.predictions:
         return
     sets = [str(name) for name in summary.means.index]
-    chosen = recipe.setting("results.data")
+    chosen = recipe.setting("results.data_set")
     st.header("One data set", anchor=False)
     state.control(
         st.selectbox,
-        "results.data",
+        "results.data_set",
         chosen if chosen in sets else None,
         "Data set",
         sets,
