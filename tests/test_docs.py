@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("calib", "calib.calibrators", "calib.metrics", "calib.comparison", "calib.synthetic", "calib.export")
+PACKAGES = (
+    "calib",
+    "calib.calibrators",
+    "calib.metrics",
+    "calib.comparison",
+    "calib.synthetic",
+    "calib.study",
+    "calib.export",
+)
 
 
 pytestmark = pytest.mark.soak  # the whole site is built, half a minute
