@@ -42,7 +42,9 @@ class MetricSummary:
     alpha
         Level of significance.
     pooled
-        Whether each value is that of a data set's pooled folds, not a mean over folds.
+        Whether each value is that of a data set's pooled folds.
+    over_folds
+        Whether it is a mean over folds of what only their pooled predictions tell (``POOLED``).
     notes
         Sentences on what is missing.
     """
@@ -51,6 +53,7 @@ class MetricSummary:
     means: pd.DataFrame
     alpha: float = ALPHA
     pooled: bool = False
+    over_folds: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -87,12 +90,16 @@ class MetricSummary:
 
     @property
     def _direction(self) -> tuple[pd.DataFrame, bool]:
-        """The compared table with its direction: of a metric with a target the distance from it."""
+        """The compared table with its direction: of a metric with a target the distance from it.
+
+        Means that are equal but for the order in which their folds were added up are equal in it.
+        """
         if self.uncompared is not None:
             raise InputError(self.uncompared)
+        table, higher = self.compared, bool(self.metric.higher_is_better)
         if self.metric.target is not None:
-            return (self.compared - self.metric.target).abs(), False
-        return self.compared, bool(self.metric.higher_is_better)
+            table, higher = (table - self.metric.target).abs(), False
+        return table.apply(_in_digits), higher
 
     @cached_property
     def ranks(self) -> pd.DataFrame:
@@ -213,8 +220,14 @@ def summarise(
     pooled = metric in POOLED and bool(predictions)
     if pooled:
         means = pooled_values(predictions or {}, metric).reindex(index=means.index, columns=chosen)
-    notes = [*_missing(means), *([] if pooled else [*_fewer_folds(count), *_of_folds(metric)])]
-    return MetricSummary(what, means, alpha, pooled, tuple(notes))
+    over_folds = metric in POOLED and not pooled and bool((count > 1).to_numpy().any())
+    notes = [*_missing(means), *([] if pooled else _fewer_folds(count))]
+    if over_folds:
+        notes.append(
+            f"{what.label} is the mean over folds here, and of so few rows mostly noise of its bins; the value of "
+            "pooled folds needs the predictions, which the store holds and a CSV file does not."
+        )
+    return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
 
 
 def _means_and_counts(rows: pd.DataFrame, metric: str, setups: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -307,13 +320,11 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
     ]
 
 
-def _of_folds(metric: str) -> list[str]:
-    if metric not in POOLED:
-        return []
-    return [
-        f"{METRICS[metric].label} is the mean over folds here, and of so few rows mostly noise of its bins; the value "
-        "of pooled folds needs the predictions, which the store holds and a CSV file does not."
-    ]
+def _in_digits(values: pd.Series, digits: int = 12) -> pd.Series:
+    """Values rounded to so many significant digits: sums of the same numbers differ in the last of sixteen."""
+    known = np.isfinite(values) & (values != 0)
+    unit = 10.0 ** (np.floor(np.log10(values.abs().where(known, 1.0))) - digits + 1)
+    return (values / unit).round().mul(unit).where(known, values)
 
 
 def friedman_line(summary: MetricSummary) -> str:

@@ -172,6 +172,9 @@ def regret_table(summary: MetricSummary) -> Table:
 def published_table(summary: MetricSummary, paper: str) -> Table:
     """One's own beside the printed values, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
+    if summary.over_folds:
+        why = "Printed is the value of pooled folds; the other is a mean over folds."
+        frame = frame.assign(comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip())
     note = "Difference: one's own minus the published value; none where the two cannot be compared."
     return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
 

@@ -109,6 +109,15 @@ def test_what_is_missing_is_said_by_name():
     assert settings_in_address(at)["results.setups"] == ("RF-Tree", "RF-VAP")
 
 
+def test_very_many_gaps_are_folded_away_and_all_named():
+    rng = np.random.default_rng(0)
+    lines = [(f"set{i}", f"m{j}", 0, 0, 0, rng.random()) for i in range(12) for j in range(12) if i != j or i > 8]
+    rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
+    at = bring(page(STEM, **{"results.setups": "m9,m10"}), "many.csv", as_csv(rows))
+    assert "9 remarks on what is missing stand below." in messages(at)
+    assert [f"set{i}: no value of m{i}" in " ".join(text.value for text in at.text) for i in range(9)] == [True] * 9
+
+
 def test_metric_and_paper_are_chosen_and_stand_in_the_link():
     rows = own_rows()
     at = bring(page(STEM), "mine.csv", as_csv(rows))

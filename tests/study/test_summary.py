@@ -129,6 +129,18 @@ def test_a_data_set_that_a_setup_lacks_is_named_and_left_out_of_ranks():
     assert summarise(rows, "brier", setups=["m2", "m0"]).left_out == {"set4": ["m2", "m0"]}
 
 
+def test_means_that_are_equal_tie_in_whatever_order_their_folds_were_added():
+    lines = [("a", "m0", fold, value) for fold, value in enumerate((0.1, 0.2, 0.3))]
+    lines += [("a", "m1", fold, value) for fold, value in enumerate((0.3, 0.2, 0.1))]
+    rows = pd.DataFrame(lines, columns=["data", "setup", "fold", "brier"]).assign(repeat=0, seed=0)
+    summary = summarise(rows, "brier")
+    assert sum((0.1, 0.2, 0.3)) != sum((0.3, 0.2, 0.1))
+    assert summary.average_ranks.tolist() == [1.5, 1.5]
+    assert summary.regret["mean"].tolist() == [0, 0]
+    tiny = rows.assign(brier=rows["brier"] * 1e-9 + (rows["setup"] == "m1") * 1e-15)
+    assert summarise(tiny, "brier").average_ranks.tolist() == [1, 2]  # small differences are differences
+
+
 def test_fewer_folds_than_others_are_named():
     rows = as_rows(RANDOM[:2, :2], folds=5)
     gone = (rows.data == "set1") & (rows.setup == "m1") & (rows.fold > 2)
@@ -178,7 +190,10 @@ def test_reliability_pools_the_folds_of_a_data_set():
     assert summarise(rows, "brier", predictions=said).means.to_numpy().tolist() == [[0.25, 0.25]] * 2
     alone = summarise(rows, "reliability")
     assert (alone.means == 0.5).all().all()
+    assert alone.over_folds
     assert "needs the predictions" in alone.notes[0]
+    one_part = summarise(rows[(rows["fold"] == 0) & (rows["repeat"] == 0)], "reliability")
+    assert (one_part.notes, one_part.over_folds) == ((), False)
 
 
 def test_predictions_missing_of_a_setup_are_a_gap():

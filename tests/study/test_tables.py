@@ -58,6 +58,17 @@ def test_the_2019_conclusions_come_out_of_the_printed_tables():
     assert summarise(as_rows("trees_laplace"), "auc").average_ranks.idxmin() == "LaP-Tree"
 
 
+def test_reliability_over_folds_is_not_set_beside_the_printed_one_of_pooled_folds():
+    rows = as_rows("trees_laplace")[["data", "setup", "repeat", "fold", "seed", "reliability"]]
+    found = by_key(summarise(rows, "reliability"), "probability_trees_2019")["published"].frame
+    assert found[found["comparable"]]["difference"].eq(0).all()
+    folds = pd.concat([rows, rows.assign(fold=1)], ignore_index=True)
+    found = by_key(summarise(folds, "reliability"), "probability_trees_2019")["published"].frame
+    assert not found["comparable"].any()
+    assert found["difference"].isna().all()
+    assert found["remark"].str.contains("mean over folds").all()
+
+
 def test_infinite_results_are_said_in_the_t_tests_and_the_regret():
     summary = summarise(as_rows("venn_abers"), "log_loss", setups=["VA (LR)", "SVA (LR)", "DIR (LR)", "W (LR)"])
     found = by_key(summary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -48,7 +48,7 @@ from pages.ui.downloads import button
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
-KEPT_FILES, KEPT_SUMMARIES = 4, 12
+KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
@@ -258,8 +258,7 @@ def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSumm
 
 def headline(summary: MetricSummary) -> None:
     """Who leads, how surely, and over what; then all that is missing."""
-    for note in summary.notes:
-        st.warning(plain(note))
+    _say(summary.notes)
     if summary.uncompared is not None:
         st.info(plain(summary.uncompared))
         return
@@ -273,6 +272,18 @@ def headline(summary: MetricSummary) -> None:
         ):
             st.metric(label, value, width=215)
     st.caption(plain(friedman_line(summary)))
+
+
+def _say(notes: Sequence[str]) -> None:
+    """What is missing: each note by itself, or very many of them folded away."""
+    if len(notes) <= MOST_NOTES:
+        for note in notes:
+            st.warning(plain(note))
+        return
+    st.warning(f"{len(notes)} remarks on what is missing stand below.")
+    with st.expander("What is missing"):
+        for note in notes:
+            st.text(note)
 
 
 def diagrams(summary: MetricSummary) -> None:
