@@ -19,7 +19,7 @@ from calib.comparison.bergmann_hommel import MOST_METHODS
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import counted, listed, number
+from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import METRICS, Metric
 from calib.study.rows import measure
 
@@ -221,7 +221,9 @@ def summarise(
     if pooled:
         means = pooled_values(predictions or {}, metric).reindex(index=means.index, columns=chosen)
     over_folds = metric in POOLED and not pooled and bool((count > 1).to_numpy().any())
-    notes = [*_missing(means), *([] if pooled else _fewer_folds(count))]
+    nowhere = means.columns[means.isna().all()].tolist()
+    means, count = means.drop(columns=nowhere), count.drop(columns=nowhere)
+    notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
             f"{what.label} is the mean over folds here, and of so few rows mostly noise of its bins; the value of "
@@ -292,6 +294,15 @@ def _joined(predictions: Mapping[tuple[str, str, object], Predictions]) -> dict[
         key: Predictions(np.concatenate([one.y for one in many]), np.concatenate([one.p for one in many]))
         for key, many in parts.items()
     }
+
+
+def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
+    """Who has no value at all, as the setups without intervals of their width."""
+    if not setups:
+        return []
+    have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
+    label = within_a_sentence(metric.label)
+    return [f"{listed(setups)} {have} no {label} on any data set and {are} left out."]
 
 
 def _missing(means: pd.DataFrame) -> list[str]:

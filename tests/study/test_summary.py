@@ -129,6 +129,17 @@ def test_a_data_set_that_a_setup_lacks_is_named_and_left_out_of_ranks():
     assert summarise(rows, "brier", setups=["m2", "m0"]).left_out == {"set4": ["m2", "m0"]}
 
 
+def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
+    """As the width of intervals, which only some setups have."""
+    rows = as_rows(RANDOM[:6, :4], "width")
+    rows.loc[rows.setup.isin(["m1", "m3"]), "width"] = np.nan
+    summary = summarise(rows, "width")
+    assert summary.setups == ["m0", "m2"]
+    assert summary.left_out == {}
+    assert len(summary.compared) == 6
+    assert summary.notes == ("m1 and m3 have no mean width on any data set and are left out.",)
+
+
 def test_means_that_are_equal_tie_in_whatever_order_their_folds_were_added():
     lines = [("a", "m0", fold, value) for fold, value in enumerate((0.1, 0.2, 0.3))]
     lines += [("a", "m1", fold, value) for fold, value in enumerate((0.3, 0.2, 0.1))]
