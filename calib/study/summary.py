@@ -325,9 +325,10 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
     for name, row in count.iterrows():
         for setup in count.columns[(row > 0) & (row < most[name])]:
             said.setdefault((setup, int(row[setup]), int(most[name])), []).append(str(name))
+    where = {key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in said.items()}
     return [
-        f"{setup} has {few} of {counted(many, 'fold')} on {listed(sets)}: its mean rests on those."
-        for (setup, few, many), sets in said.items()
+        f"{setup} has {few} of {counted(many, 'fold')} on {place}: its mean rests on those."
+        for (setup, few, many), place in where.items()
     ]
 
 

@@ -158,6 +158,8 @@ def test_fewer_folds_than_others_are_named():
     rows.loc[gone, "brier"] = np.nan
     (said,) = summarise(rows, "brier").notes
     assert said == "m1 has 3 of 5 folds on set1: its mean rests on those."
+    (said,) = summarise(rows[(rows.setup == "m0") | (rows.fold < 2)], "brier").notes
+    assert said == "m1 has 2 of 5 folds on each data set: its mean rests on those."
 
 
 def test_where_nothing_can_be_compared_it_says_why():

@@ -238,7 +238,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
 def _paper(recipe: Recipe, found: Opened) -> str | None:
     """The paper whose values stand beside these, chosen or as the setups' names have it."""
     likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
-    names = {AUTO: f"By the setups’ names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
+    names = {AUTO: f"By names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
     state.control(
         st.selectbox,
