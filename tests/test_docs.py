@@ -9,15 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (
-    "calib",
-    "calib.calibrators",
-    "calib.metrics",
-    "calib.comparison",
-    "calib.synthetic",
-    "calib.study",
-    "calib.export",
-)
+PACKAGES = ("calib", "calib.calibrators", "calib.metrics", "calib.comparison", "calib.synthetic", "calib.export")
 
 
 pytestmark = pytest.mark.soak  # the whole site is built, half a minute

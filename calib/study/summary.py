@@ -7,7 +7,7 @@ and Herrera 2008). What is missing is said by name, infinite losses stay infinit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -263,8 +263,10 @@ def pooled_values(
     predictions
         (data, setup, repeat) → Predictions of that repeat's folds.
     """
-    function = METRICS[checks.one_of(metric, METRICS, "metric")].function
-    values = {key: function(said.y, said.p) for key, said in _joined(predictions).items()}
+    function, values = METRICS[checks.one_of(metric, METRICS, "metric")].function, {}
+    for cell, keys in _cells(predictions).items():
+        said = _joined([predictions[key] for key in keys])
+        values[cell] = function(said.y, said.p)
     sets, setups = (dict.fromkeys(names) for names in zip(*values, strict=True))
     return pd.DataFrame(
         [[values.get((data, setup), np.nan) for setup in setups] for data in sets], list(sets), list(setups)
@@ -281,19 +283,22 @@ def pooled_predictions(
     predictions
         As for ``pooled_values``.
     """
-    own = _joined({key: predictions[key] for key in predictions if key[0] == data})
-    return {setup: own[data, setup] for setup in setups if (data, setup) in own}
+    cells = _cells(predictions)
+    chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}
+    return {setup: _joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
 
 
-def _joined(predictions: Mapping[tuple[str, str, object], Predictions]) -> dict[tuple[str, str], Predictions]:
-    """(data, setup) → labels and probabilities of all repeats, one after the other."""
-    parts: dict[tuple[str, str], list[Predictions]] = {}
-    for (data, setup, _), said in predictions.items():
-        parts.setdefault((data, setup), []).append(said)
-    return {
-        key: Predictions(np.concatenate([one.y for one in many]), np.concatenate([one.p for one in many]))
-        for key, many in parts.items()
-    }
+def _cells(predictions: Iterable[tuple[str, str, object]]) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
+    """(data, setup) → the keys of its repeats; of a store's predictions none is read for it."""
+    cells: dict[tuple[str, str], list[tuple[str, str, object]]] = {}
+    for key in predictions:
+        cells.setdefault(key[:2], []).append(key)
+    return cells
+
+
+def _joined(parts: Sequence[Predictions]) -> Predictions:
+    """Labels and probabilities of all repeats, one after the other."""
+    return Predictions(np.concatenate([one.y for one in parts]), np.concatenate([one.p for one in parts]))
 
 
 def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
