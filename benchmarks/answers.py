@@ -21,7 +21,10 @@ from calib import Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.calibrators import VennAbers
 from calib.comparison import bergmann_hommel
+from calib.export import drawings, readable
 from calib.sources import load
+from calib.study import check_rows, summarise
+from calib.study.tables import tables
 from tests.pages.app import bring, go, page, settled
 
 
@@ -29,6 +32,7 @@ def main(rows: int = 1_000_000) -> int:
     verdict = Verdicts()
     for name, bound, waits in (
         ("Bergmann and Hommel's procedure for ten methods", 5, comparing),
+        ("a study's 100 000 rows summarised, every table and diagram", 2, summarising),
         ("out-of-bag Venn–Abers pairs, 10 000 rows, 10 000 queries", 5, left_out),
         ("a decision on 105 000 test rows", 1, deciding),
         ("Finite example: a cut", 0.3, cutting),
@@ -48,6 +52,24 @@ def seconds(work: Callable[[], object]) -> float:
 
 def comparing() -> list[float]:
     return [seconds(lambda: bergmann_hommel(np.linspace(2, 9, 10), 30))]
+
+
+def summarising() -> list[float]:
+    """Ten setups on a hundred data sets, ten times ten folds."""
+    place = np.indices((100, 10, 10, 10)).reshape(4, -1)
+    names = {"data": [f"set{i}" for i in place[0]], "setup": [f"setup{i}" for i in place[1]]}
+    numbers = {"repeat": place[2], "fold": place[3], "seed": place[2]}
+    values = np.random.default_rng(0).random(place.shape[1])
+    frame = pd.DataFrame(names | numbers | {"brier": values})
+
+    def whole() -> None:
+        summary = summarise(check_rows(frame), "brier")
+        for table in tables(summary):
+            readable(table)
+        for drawing in drawings(summary):
+            drawing.chart().draw()
+
+    return [seconds(whole)]
 
 
 def left_out() -> list[float]:

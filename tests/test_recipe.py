@@ -161,7 +161,7 @@ def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the
 
 
 frame.load_pages()
-EXPLORE = {page.key for page in frame.PAGES["Explore"]} | {"compared"}
+EXPLORE = {page.key for section in ("Explore", "Study") for page in frame.PAGES[section]} | {"compared"}
 
 
 def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_default():

@@ -1,7 +1,7 @@
 """Which method is better over many data sets: ranks, tests that allow for having asked often, paired differences."""
 
 from calib.comparison.bergmann_hommel import bergmann_hommel, rank_pvalues
-from calib.comparison.paired import PairedTest, paired_t
+from calib.comparison.paired import PairedTest, paired_t, paired_t_matrix
 from calib.comparison.ranks import (
     FriedmanTest,
     average_ranks,
@@ -10,16 +10,23 @@ from calib.comparison.ranks import (
     nemenyi_critical_difference,
     ranks,
 )
+from calib.comparison.wins import Means, mean_over_sets, regrets, win_rates, wins
 
 __all__ = [
     "FriedmanTest",
+    "Means",
     "PairedTest",
     "average_ranks",
     "bergmann_hommel",
     "cliques",
     "friedman",
+    "mean_over_sets",
     "nemenyi_critical_difference",
     "paired_t",
+    "paired_t_matrix",
     "rank_pvalues",
     "ranks",
+    "regrets",
+    "win_rates",
+    "wins",
 ]

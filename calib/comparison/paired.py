@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
 from calib.kernel import checks
+from calib.kernel.checks import Array
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,29 @@ def paired_t(a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"
     t = mean / error if error > 0 else np.copysign(np.inf, mean) if mean else 0.0
     tail = {"less": stats.t.cdf(t, n - 1), "greater": stats.t.sf(t, n - 1), "two-sided": 2 * stats.t.sf(abs(t), n - 1)}
     return PairedTest(float(t), float(tail[alternative]))
+
+
+def paired_t_matrix(table: Any, higher_is_better: bool) -> Array:
+    """One-sided p-values of "the row's method is better on average than the column's", (k, k), NaN on the diagonal.
+
+    Also NaN where one of the two has an infinite result, of which a mean difference says nothing, and for one data set.
+
+    Parameters
+    ----------
+    table : (n data sets, k methods)
+
+    Examples
+    --------
+    >>> paired_t_matrix([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0]], higher_is_better=False).round(4)
+    array([[   nan, 0.1127],
+           [0.8873,    nan]])
+    """
+    values = checks.results_table(table, "table")
+    checks.one_of(higher_is_better, (True, False), "higher_is_better")
+    loss = -values if higher_is_better else values
+    finite = np.isfinite(loss).all(axis=0)
+    p = np.full((loss.shape[1],) * 2, np.nan)
+    for i, j in combinations(np.flatnonzero(finite), 2) if len(loss) > 1 else ():
+        p[i, j] = paired_t(loss[:, i], loss[:, j], alternative="less").pvalue
+        p[j, i] = 1 - p[i, j]
+    return p

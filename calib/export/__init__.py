@@ -8,6 +8,7 @@ from calib.export.pages import report_html, standalone_html
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, page_source, python_source
+from calib.export.studies import drawings, latex_table, markdown_table, readable, study_bundle, study_html
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
@@ -21,19 +22,25 @@ __all__ = [
     "chart_source",
     "check_exportable",
     "draw",
+    "drawings",
     "experiment_html",
     "find_chromium",
+    "latex_table",
+    "markdown_table",
     "number_columns",
     "page_source",
     "print_pdf",
     "python_source",
     "read_calibrator",
     "read_recipes",
+    "readable",
     "report_html",
     "run_experiment",
     "safe_csv",
     "side_by_side_table",
     "standalone_html",
+    "study_bundle",
+    "study_html",
     "write_calibrator",
     "write_recipes",
 ]

@@ -84,7 +84,12 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 
 
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
-    """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation."""
+    """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
+
+    And those of the Study page "results": the summary of the rows that are open there.
+    """
+    if page == "results":
+        return _results_source(recipe)
     if page not in PAGE_BODIES:
         return python_source(recipe, files)
     head, uploads = _imports([recipe], files or {})
@@ -97,6 +102,26 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     return (
         f"{HOW}{imports}\n\n{uploads}{recipe.to_python()}\n"
         f"data = load(recipe{', uploads' if uploads else ''})\n{PAGE_BODIES[page].format(**_chosen(recipe))}"
+    )
+
+
+def _results_source(recipe: Recipe) -> str:
+    asked = recipe.given("results", "rows", "file_name", "metric", "setups")
+    kind, _, key = asked.get("rows", "published:forests_calibrated").partition(":")
+    reading, rows = "", f"as_rows({key!r})"
+    if kind == "upload":
+        reading, rows = (
+            "from calib.data import read_table\n",
+            f"check_rows(read_table({asked.get('file_name', FILE)!r}))",
+        )
+    options = {"metric": asked.get("metric", "brier")}
+    if asked.get("setups"):
+        options["setups"] = list(asked["setups"])
+    given = ", ".join(["rows", repr(options.pop("metric"))]) + _keywords(options)
+    return (
+        f"{HOW}{reading}from calib.study import {rows.partition('(')[0]}, summarise\n\nrows = {rows}\n"
+        f"summary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
+        "print(summary.average_ranks.round(3).to_string())\nprint(summary.win_rates.round(3).to_string())\n"
     )
 
 

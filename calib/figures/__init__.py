@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from calib.figures.base import FigureEntry
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
+from calib.figures.critical_difference import CRITICAL_DIFFERENCE
 from calib.figures.depth import DEPTH
 from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
@@ -16,12 +17,15 @@ from calib.figures.metrics import formatted_metrics, formatted_side_by_side
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
+from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
+from calib.figures.significance import SIGNIFICANCE
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
 from calib.figures.tree import TREE
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
+from calib.figures.win_rates import WIN_RATES
 from calib.kernel import declared
 
 _OWN: dict[str, FigureEntry] = {
@@ -44,6 +48,10 @@ _OWN: dict[str, FigureEntry] = {
         COSTS,
         NET_BENEFIT,
         COMPARED,
+        CRITICAL_DIFFERENCE,
+        WIN_RATES,
+        SIGNIFICANCE,
+        SET_RELIABILITY,
     )
 }
 

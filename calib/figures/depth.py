@@ -16,7 +16,7 @@ from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import number, within_a_sentence
 from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
@@ -99,7 +99,7 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
     for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
         if growth in found:
             (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
-            name = whose if parts else f"{whose} {_within_a_sentence(spec.label)}"
+            name = whose if parts else f"{whose} {within_a_sentence(spec.label)}"
             if not judged:
                 parts.append(f"{name} is {number(value)} at depth {at} and {number(last)} at depth {full}")
             elif at == full:
@@ -108,11 +108,6 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
                 parts.append(f"{name} is best at depth {at} ({number(value)}; fully grown {number(last)})")
     who = "Uncalibrated" if calibrator == "none" else f"With {label_of(calibrator)}"
     return f"{who}, {', '.join(parts)}"
-
-
-def _within_a_sentence(label: str) -> str:
-    """A metric's name without its capital, unless that belongs to a name or an abbreviation."""
-    return label if label[:2].isupper() or label.startswith("Brier") else label[0].lower() + label[1:]
 
 
 def _caption(metric: str, rows: int) -> str:

@@ -69,6 +69,15 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
+def within_a_sentence(label: str) -> str:
+    """A metric's name without its capital, unless that belongs to a name or an abbreviation.
+
+    >>> [within_a_sentence(label) for label in ("Log loss", "AUC", "Brier score")]
+    ['log loss', 'AUC', 'Brier score']
+    """
+    return label if label[:2].isupper() or label.startswith("Brier") else label[0].lower() + label[1:]
+
+
 def quoted(items: Sequence[object], most: int = 5) -> str:
     """The first few of some names from a file.
 

@@ -118,15 +118,16 @@ PAGES = {
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
     ),
-    "Study": (),
+    "Study": (Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),),
 }
 
 
 def load_pages() -> None:
     """Every page's own settings, which stand beside its controls, before a link of any page is read."""
-    for page in PAGES["Explore"]:
-        if (ROOT / "pages" / "ui" / "explore" / f"{page.key}.py").exists():
-            import_module(f"pages.ui.explore.{page.key}")
+    for section in ("Explore", "Study"):
+        for page in PAGES[section]:
+            if (ROOT / "pages" / "ui" / section.lower() / f"{page.key}.py").exists():
+                import_module(f"pages.ui.{section.lower()}.{page.key}")
 
 
 def theme() -> Theme:
@@ -192,7 +193,7 @@ def _heading(page: Page) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
-        uploaded = state.recipe().data.startswith("upload:")
+        uploaded = any(value.startswith("upload:") for value in state.here().values())
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
         with st.popover("Show Python", help="The same numbers with the calib package."):

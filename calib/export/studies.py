@@ -1,0 +1,216 @@
+"""What is taken along of a study: every table as CSV, LaTeX and Markdown, and all of it as one interactive page."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib.export.charts import Chart
+from calib.export.pages import page, versions
+from calib.export.tables import safe_csv
+from calib.figures import FIGURES, LIGHT, Theme
+from calib.figures.metrics import BEST
+from calib.kernel.wording import within_a_sentence
+from calib.study.summary import MetricSummary, friedman_line
+from calib.study.tables import MEAN, Table, as_read, tables
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same results, the same bytes
+LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{"∞": r"$\infty$", "−": "$-$", "χ²": r"$\chi^2$", "α": r"$\alpha$", "\n": " ", "\r": " "},
+}
+MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """One figure of a summary: ``FIGURES[name].prepare(source, **options)``, under a key of its own."""
+
+    key: str
+    name: str
+    source: Any
+    options: Mapping[str, Any]
+
+    def chart(self) -> Chart:
+        return Chart(self.name, FIGURES[self.name].prepare(self.source, **self.options))
+
+
+def drawings(summary: MetricSummary) -> list[Drawing]:
+    """The figures of a summary; none where its setups cannot be compared."""
+    if summary.uncompared is not None:
+        return []
+    ranks, alpha = summary.average_ranks, summary.alpha
+    common = {"n": len(summary.compared), "what": within_a_sentence(summary.metric.label)}
+    found = [
+        Drawing(
+            "critical_difference",
+            "critical_difference",
+            ranks,
+            {**common, "adjusted": summary.adjusted, "alpha": alpha},
+        ),
+        Drawing("win_rates", "win_rates", summary.win_rates, common),
+    ]
+    order = ranks.sort_values(kind="stable").index
+    if summary.adjusted is not None:
+        options = {"ranks": ranks, "alpha": alpha, "test": "Bergmann–Hommel"}
+        found.append(Drawing("significance", "significance", summary.adjusted.loc[order, order], options))
+    note = "Not adjusted for the number of pairs."
+    if summary.infinite:
+        note += " –, without colour: one of the two is infinite on some data set."
+    options = {"alpha": alpha, "test": "one-sided paired t-tests", "note": note}
+    found.append(Drawing("t_tests", "significance", summary.t_tests.loc[order, order], options))
+    return found
+
+
+def readable(table: Table) -> pd.DataFrame:
+    """The table as people read it: three digits, ★ at what is best or significant."""
+    return _texts(table, str, lambda text: text + BEST)
+
+
+def latex_table(table: Table) -> str:
+    r"""The table for a paper, in the manner of the package booktabs; what is best or significant is bold.
+
+    >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
+    >>> print(latex_table(Table("means", "Brier score", frame, "Lower is better.")))
+    % needs \usepackage{booktabs}
+    \begin{table}
+    \centering
+    \caption{Brier score. Lower is better.}
+    \label{tab:means}
+    \begin{tabular}{lr}
+    \toprule
+    data & RF\_d \\
+    \midrule
+    kc1 & 0.250 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    <BLANKLINE>
+    """
+    cells = _texts(table, _latex, lambda text: rf"\textbf{{{text}}}")
+    names = [_latex(str(name)) for name in cells.index]
+    lines = [" & ".join([name, *row]) + r" \\" for name, row in zip(names, cells.to_numpy().tolist(), strict=True)]
+    if MEAN in table.frame.index:
+        lines.insert(table.frame.index.tolist().index(MEAN), r"\midrule")
+    head = " & ".join([_latex(str(cells.index.name or "")), *(_latex(str(name)) for name in cells.columns)])
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(table.title)}. {_latex(table.note)}}}",
+            rf"\label{{tab:{table.key.replace('_', '-')}}}",
+            rf"\begin{{tabular}}{{l{'r' * cells.shape[1]}}}",
+            r"\toprule",
+            head + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def markdown_table(table: Table) -> str:
+    """The table with its title and note; what is best or significant is bold.
+
+    >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
+    >>> print(markdown_table(Table("means", "Brier score", frame, "Lower is better.")))
+    **Brier score.** Lower is better.
+    <BLANKLINE>
+    | data | RF\\_d |
+    | --- | ---: |
+    | kc1 | 0.250 |
+    <BLANKLINE>
+    """
+    cells = _texts(table, _markdown, lambda text: f"**{text}**")
+    head = [_markdown(str(name)) for name in (cells.index.name or "", *cells.columns)]
+    names = [_markdown(str(name)) for name in cells.index]
+    rows = [[name, *row] for name, row in zip(names, cells.to_numpy().tolist(), strict=True)]
+    rule = ["---", *["---:"] * cells.shape[1]]
+    lines = ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]
+    return "\n".join([f"**{_markdown(table.title)}.** {_markdown(table.note)}", "", *lines, ""])
+
+
+def _latex(text: str) -> str:
+    text = text.replace("χ²", "\0")
+    return "".join(LATEX.get(sign, sign) for sign in text).replace("\0", LATEX["χ²"])
+
+
+def _markdown(text: str) -> str:
+    return MARKDOWN.sub(r"\\\1", re.sub(r"[\r\n]+", " ", text))
+
+
+def _texts(table: Table, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
+    """Every cell as text, the marked ones as ``mark`` has it."""
+    cells = as_read(table.frame)
+    marked = table.marked.to_numpy() if table.marked is not None else np.zeros(cells.shape, dtype=bool)
+    texts = [
+        [mark(escape(text)) if best and text else escape(text) for text, best in zip(row, bests, strict=True)]
+        for row, bests in zip(cells.tolist(), marked.tolist(), strict=True)
+    ]
+    return pd.DataFrame(texts, index=table.frame.index, columns=table.frame.columns)
+
+
+def study_html(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+    """Diagrams and tables of a summary as one page that opens without a network.
+
+    Parameters
+    ----------
+    paper
+        Whose published values stand beside one's own, a key of ``calib.study.PAPERS``.
+    source
+        Python that gives the same numbers.
+    """
+    return page(
+        "study.html",
+        f"{summary.metric.label} · Calibration Explorer",
+        theme,
+        name=f"{summary.metric.label} of {len(summary.setups)} setups on {len(summary.means)} data sets",
+        notes=[*summary.notes, *filter(None, [summary.uncompared])],
+        tests="" if summary.uncompared else friedman_line(summary),
+        charts=[drawing.chart() for drawing in drawings(summary)],
+        tables=[(table, readable(table)) for table in tables(summary, paper)],
+        source=source,
+        versions=versions(),
+    )
+
+
+def study_bundle(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+    """A ZIP of the page, every table as CSV, LaTeX and Markdown, and every diagram's numbers as CSV.
+
+    Parameters
+    ----------
+    paper, source
+        As for ``study_html``.
+    """
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+
+        def put(path: str, data: str | bytes) -> None:
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+
+        put("study.html", study_html(summary, paper, source, theme))
+        for table in tables(summary, paper):
+            put(f"tables/{table.key}.csv", safe_csv(table.frame, index=True))
+            put(f"tables/{table.key}.tex", latex_table(table))
+            put(f"tables/{table.key}.md", markdown_table(table))
+        for drawing in drawings(summary):
+            put(f"charts/{drawing.key}.csv", safe_csv(drawing.chart().record.to_frame()))
+        put("reproduce.py", source)
+    return content.getvalue()

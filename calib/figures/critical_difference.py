@@ -1,0 +1,232 @@
+"""The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, bars over those not told apart.
+
+Two families of bars: Nemenyi's, whose length is the same everywhere, and those of Bergmann and Hommel's procedure
+(García & Herrera 2008), which tells more pairs apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.comparison import bergmann_hommel, cliques, nemenyi_critical_difference
+from calib.comparison.bergmann_hommel import MOST_METHODS
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted, listed, number
+
+LINE, SIGN, LONGEST = 24, 7.4, 18  # pixels of a line and of a letter, letters of a name
+NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
+WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
+
+
+@dataclass(frozen=True, eq=False)
+class CriticalDifference:
+    """ranks : best first · groups : way → bars, as positions in ``ranks`` · n : data sets · difference : Nemenyi's"""
+
+    ranks: pd.Series
+    groups: dict[str, list[tuple[int, ...]]]
+    n: int
+    difference: float
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a setup: its rank, and the numbers of the bars that it lies under."""
+        table = self.ranks.rename("average_rank").rename_axis("setup").reset_index()
+        for way, bars in self.groups.items():
+            under = [[str(i) for i, bar in enumerate(bars, 1) if place in bar] for place in range(len(table))]
+            table[f"bars ({way})"] = [" ".join(numbers) for numbers in under]
+        return table
+
+
+def prepare(
+    ranks: pd.Series, n: int = 1, what: str = "", adjusted: pd.DataFrame | None = None, alpha: float = 0.05
+) -> CriticalDifference:
+    """The diagram of average ranks over n data sets, by name of the setup.
+
+    what : the metric that ranks · adjusted : Bergmann–Hommel's p-values where they are there already, setups × setups
+    Raises InputError for fewer than two setups.
+    """
+    if len(ranks) < 2:
+        raise InputError("A critical-difference diagram needs at least 2 setups.")
+    ordered = ranks.sort_values(kind="stable")
+    difference = nemenyi_critical_difference(len(ordered), n, alpha)
+    values = ordered.to_numpy(dtype=np.float64)
+    groups = {NEMENYI: cliques(values, np.abs(values[:, None] - values) < difference)}
+    if len(ordered) <= MOST_METHODS:
+        p = bergmann_hommel(values, n) if adjusted is None else adjusted.loc[ordered.index, ordered.index].to_numpy()
+        groups[BERGMANN_HOMMEL] = cliques(values, p > alpha)
+    said = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
+    named = {way: [listed([str(ordered.index[i]) for i in bar]) for bar in found] for way, found in groups.items()}
+    bars = "; ".join(f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items())
+    return CriticalDifference(
+        ordered,
+        groups,
+        n,
+        difference,
+        _finding(ordered, groups, what),
+        _caption(n, alpha, difference, len(groups) > 1),
+        f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {said}. {bars}.",
+    )
+
+
+def _finding(ranks: pd.Series, groups: dict[str, list[tuple[int, ...]]], what: str) -> str:
+    """Who leads, and who cannot be told apart from it by the sharper of the tests there are."""
+    way, bars = list(groups.items())[-1]
+    first = next((bar for bar in bars if 0 in bar), (0,))
+    near = [str(ranks.index[i]) for i in first if i != 0]
+    best = f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({number(ranks.iloc[0])})"
+    if not near:
+        return f"{best}, significantly ({way})"
+    if len(near) == len(ranks) - 1:
+        return f"{best}; no setup is told apart from it"
+    return f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
+
+
+def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
+    text = (
+        f"Average ranks over {counted(n, 'data set')}, the best at the left. A bar joins setups that do not differ "
+        f"significantly at α = {alpha:g}: by Nemenyi where ranks are nearer than the critical difference of "
+        f"{number(difference)}"
+    )
+    if both:
+        return f"{text}; by Bergmann and Hommel's procedure, which tells more pairs apart."
+    return f"{text}. Bergmann and Hommel's procedure compares up to {MOST_METHODS} setups."
+
+
+def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
+    """From the top: the critical difference, the axis, both groups of bars, then names at either side, best first."""
+    k = len(record.ranks)
+    values = record.ranks.to_numpy()
+    bars = [(way, bar) for way, found in record.groups.items() for bar in found]
+    below = 0.7 + 0.45 * len(bars)
+    lines = -(-k // 2)
+    names = [as_text(name, LONGEST) for name in record.ranks.index]
+    margin = 22 + SIGN * max(min(len(str(name)), LONGEST) for name in record.ranks.index)
+    deepest = below + lines + 0.4
+    room = 0.04 * (k - 1)
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=int(LINE * (deepest + 2.8)) + 40,
+            margin={"l": margin, "r": margin, "t": 4, "b": 56},
+            xaxis={
+                "range": [1 - room, k + room],
+                "visible": False,
+                "fixedrange": True,
+            },
+            yaxis={"range": [deepest, -2.8], "visible": False, "fixedrange": True},
+            legend={"y": 0, "yanchor": "top", "x": 0.5, "xanchor": "center"},
+            uirevision="critical_difference",
+        )
+    )
+    figure.add_traces([*_axis(k, theme), _ruler(record.difference, k, theme)])
+    figure.add_traces(_bars(bars, values, theme))
+    _names(figure, names, values, below, (1 - room, k + room), theme)
+    return figure
+
+
+def _axis(k: int, theme: Theme) -> list[go.Scatter]:
+    """The line of ranks with a tick at each, every other one named where there are many."""
+    ticks = list(range(1, k + 1))
+    named = [str(i) if k <= 13 or i % 2 else "" for i in ticks]
+    return [
+        go.Scatter(
+            x=[1, k],
+            y=[0, 0],
+            mode="lines",
+            line={"color": theme.ink, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=ticks,
+            y=[-0.12] * k,
+            mode="markers+text",
+            text=named,
+            textposition="top center",
+            textfont={"color": theme.muted, "size": 12},
+            marker={"symbol": "line-ns", "size": 8, "line": {"color": theme.ink, "width": 1.2}},
+            hoverinfo="skip",
+            showlegend=False,
+        ),
+    ]
+
+
+def _ruler(difference: float, k: int, theme: Theme) -> go.Scatter:
+    """The critical difference as a length, from rank 1 on."""
+    end = min(1 + difference, k)
+    return go.Scatter(
+        x=[1, (1 + end) / 2, end],
+        y=[-1.9] * 3,
+        mode="lines+markers+text",
+        text=["", f"CD {number(difference)}" + ("" if end == 1 + difference else " (longer than the axis)"), ""],
+        textposition="top center",
+        textfont={"color": theme.ink, "size": 12},
+        line={"color": theme.ink, "width": 1.5},
+        marker={"symbol": "line-ns", "size": [9, 0, 9], "line": {"color": theme.ink, "width": 1.5}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _bars(bars: list[tuple[str, tuple[int, ...]]], values: np.ndarray, theme: Theme) -> list[go.Scatter]:
+    """Each group of bars below the one before; the first of a group names it in the legend."""
+    inks = {NEMENYI: theme.negative, BERGMANN_HOMMEL: theme.positive}
+    seen: set[str] = set()
+    traces = []
+    for i, (way, bar) in enumerate(bars):
+        depth = 0.55 + 0.45 * i
+        ends = [values[list(bar)].min() - 0.03, values[list(bar)].max() + 0.03]
+        traces.append(
+            go.Scatter(
+                x=ends,
+                y=[depth, depth],
+                mode="lines",
+                name=f"not told apart by {way}",
+                legendgroup=way,
+                showlegend=way not in seen,
+                line={"color": inks[way], "width": WIDTHS[way]},
+                hovertemplate=f"{way}: ranks from {number(values[list(bar)].min())} to "
+                f"{number(values[list(bar)].max())}<extra></extra>",
+            )
+        )
+        seen.add(way)
+    return traces
+
+
+def _names(
+    figure: go.Figure, names: list[str], values: np.ndarray, below: float, ends: tuple[float, float], theme: Theme
+) -> None:
+    """The better half at the left from the top, the other at the right from the bottom, each led to its rank."""
+    k, half = len(names), -(-len(names) // 2)
+    for i, (name, value) in enumerate(zip(names, values, strict=True)):
+        left = i < half
+        depth = below + (i if left else k - 1 - i) + 0.5
+        side = ends[0] if left else ends[1]
+        figure.add_scatter(
+            x=[value, value, side],
+            y=[0, depth, depth],
+            mode="lines",
+            line={"color": theme.muted, "width": 1},
+            hovertemplate=f"{name}: average rank {number(float(value))}<extra></extra>",
+            showlegend=False,
+        )
+        figure.add_annotation(
+            x=side,
+            y=depth,
+            text=name,
+            xanchor="right" if left else "left",
+            xshift=-4 if left else 4,
+            showarrow=False,
+            font={"color": theme.ink, "size": 13},
+        )
+
+
+CRITICAL_DIFFERENCE = FigureEntry("critical_difference", "Critical-difference diagram", prepare, draw)

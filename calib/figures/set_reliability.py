@@ -1,0 +1,120 @@
+"""Reliability diagrams of one data set of a study: a panel a setup, all on the same axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.curves import BinnedCurve, binned_curve
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, rgba
+from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
+from calib.kernel.wording import number
+from calib.metrics import METRICS
+
+COLUMNS, BINS, FEW, LONGEST = 4, 10, 10, 22  # a bin with fewer rows says little: it is drawn faint
+
+
+@dataclass(frozen=True, eq=False)
+class SetReliability:
+    """curves : by setup · reliability : Murphy's, over 100 bins, by setup"""
+
+    curves: Mapping[str, BinnedCurve]
+    reliability: Mapping[str, float]
+    title: str
+    caption: str
+    alt: str
+    columns: int = COLUMNS
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a setup and bin."""
+        frames = [curve.to_frame().assign(setup=name) for name, curve in self.curves.items()]
+        table = pd.concat(frames, ignore_index=True)
+        return table[["setup", *(name for name in table.columns if name != "setup")]]
+
+
+def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = BINS) -> SetReliability:
+    """The diagrams of a data set's predictions by setup. Raises InputError where there are none."""
+    if not predictions:
+        raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
+    curves = {name: binned_curve(said.y, said.p, bins=bins) for name, said in predictions.items()}
+    found = {name: METRICS["reliability"].function(said.y, said.p) for name, said in predictions.items()}
+    best = min(found, key=lambda name: found[name])
+    said = "; ".join(f"{name} {number(value)}" for name, value in found.items())
+    rows = max(len(one.y) for one in predictions.values())
+    return SetReliability(
+        curves,
+        found,
+        f"{data}: {best} is the most reliable ({number(found[best])})" if data else f"{best} is the most reliable",
+        f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
+        "setup). Below each name its reliability (Murphy, 100 bins), smaller is better. Faint: fewer than "
+        f"{FEW} rows.",
+        f"Reliability diagrams of {data or 'one data set'}, reliability: {said}.",
+    )
+
+
+def parts(record: SetReliability) -> list[SetReliability]:
+    """Each setup alone, so that a phone can stack them."""
+    return [
+        replace(record, curves={name: curve}, alt=f"{name}: reliability {number(record.reliability[name])}.", columns=1)
+        for name, curve in record.curves.items()
+    ]
+
+
+def draw(record: SetReliability, theme: Theme = LIGHT) -> go.Figure:
+    """Square panels with the diagonal."""
+    titles = [(as_text(name, LONGEST), number(record.reliability[name])) for name in record.curves]
+    columns = min(record.columns, len(titles))
+    axis = {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1]}
+    figure = panels(
+        theme,
+        titles,
+        columns,
+        height=210,
+        xaxis={**axis, "title": {"text": "Predicted"}},
+        yaxis={**axis, "title": {"text": "Observed"}},
+        showlegend=False,
+        uirevision="set_reliability",
+    )
+    figure.update_layout(margin={"b": 48})
+    for i, curve in enumerate(record.curves.values()):
+        x, y = axes(i)
+        figure.add_scatter(
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": theme.diagonal, "width": 1},
+            hoverinfo="skip",
+            xaxis=x,
+            yaxis=y,
+        )
+        figure.add_trace(_points(curve, theme).update(xaxis=x, yaxis=y))
+    return figure
+
+
+def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
+    """Bins as marks, larger with more rows, joined where they have enough."""
+    there = curve.count > 0
+    count = curve.count[there]
+    return go.Scatter(
+        x=curve.mean_p[there],
+        y=curve.observed[there],
+        mode="lines+markers",
+        line={"color": rgba(theme.negative, 0.6), "width": 1.6},
+        marker={
+            "color": [theme.negative if n >= FEW else rgba(theme.negative, 0.35) for n in count],
+            "size": np.clip(8 * np.sqrt(count * len(count) / max(count.sum(), 1)), 5, 14),
+            "line": {"color": theme.paper, "width": 1},
+        },
+        customdata=count,
+        hovertemplate="predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata:,d} rows<extra></extra>",
+    )
+
+
+SET_RELIABILITY = FigureEntry("set_reliability", "Reliability of a data set's setups", prepare, draw, parts=parts)

@@ -1,0 +1,156 @@
+"""Who is better than whom, pair by pair, as a heat map with the p-values in it.
+
+The matrices of Johansson et al. (2019), Tables 3 and 5, show a "v" where the row is significantly better than the
+column; here the p-value stands with it, and the colour says which of the two is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted, number
+
+CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
+LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
+
+
+@dataclass(frozen=True, eq=False)
+class Significance:
+    """p : p-values of the row against the column, NaN where there is none · sign : 1 where the row is significantly
+    better, −1 where it is significantly worse, else 0"""
+
+    p: pd.DataFrame
+    sign: pd.DataFrame
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair of different setups."""
+        words = {1: "better", 0: "", -1: "worse"}
+        lines = [
+            (row, column, self.p.loc[row, column], words[self.sign.loc[row, column]])
+            for row, column in permutations(self.p.index, 2)
+        ]
+        return pd.DataFrame(lines, columns=["setup", "against", "p", "significantly"])
+
+
+def prepare(
+    p: pd.DataFrame, ranks: pd.Series | None = None, alpha: float = 0.05, test: str = "", note: str = ""
+) -> Significance:
+    """The matrix of p-values, setups × setups.
+
+    ranks : average ranks that say which of a pair is better, for two-sided p-values; without them a value is one-sided,
+    of "the row is better than the column" · test, note : its name, and what more there is to say of it
+    Raises InputError for fewer than two setups.
+    """
+    if len(p) < 2:
+        raise InputError("A comparison in pairs needs at least 2 setups.")
+    values = p.to_numpy(dtype=np.float64, copy=True)
+    np.fill_diagonal(values, np.nan)
+    sure = values <= alpha
+    if ranks is None:
+        sign = sure.astype(int) - sure.T.astype(int)
+    else:
+        places = ranks[p.index].to_numpy()
+        sign = sure * np.sign(places - places[:, None]).astype(int)
+    better = [(p.index[i], p.columns[j]) for i, j in np.argwhere(sign == 1)]
+    pairs = len(p) * (len(p) - 1) // 2
+    listed = "; ".join(f"{row} better than {column}" for row, column in better)
+    return Significance(
+        pd.DataFrame(values, index=p.index, columns=p.columns),
+        pd.DataFrame(sign, index=p.index, columns=p.columns),
+        f"{len(better)} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
+        + (f" ({test})" if test else ""),
+        _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note),
+        f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",
+    )
+
+
+def _caption(numbers: bool, alpha: float, note: str) -> str:
+    text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
+    return " ".join(filter(None, [f"v, blue: {text} The numbers are p-values." if numbers else f"Blue: {text}", note]))
+
+
+def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
+    """Rows against columns in the order given, the first at the top and at the left."""
+    names = [as_text(name, LONGEST) for name in record.p.index]
+    places = list(range(len(names)))
+    axis = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": "", "fixedrange": True}
+    scale = [[0, rgba(theme.positive, 0.35)], [0.5, rgba(theme.grid, 0.6)], [1, rgba(theme.negative, 0.4)]]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=HEAD + CELL * len(names),
+            showlegend=False,
+            margin={"l": 12, "r": 12, "t": 12, "b": 12},
+            xaxis={**axis, "side": "top", "tickangle": -45 if len(names) > 4 else 0, "automargin": True},
+            yaxis={**axis, "autorange": "reversed", "automargin": True},
+            uirevision="significance",
+        )
+    )
+    sign = record.sign.where(record.p.notna()).to_numpy(dtype=np.float64)
+    figure.add_heatmap(
+        x=places,
+        y=places,
+        z=sign,
+        zmin=-1,
+        zmax=1,
+        colorscale=scale,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hoverongaps=False,
+        text=_cells(record) if len(names) <= LARGEST_WITH_NUMBERS else None,
+        texttemplate="%{text}" if len(names) <= LARGEST_WITH_NUMBERS else None,
+        textfont={"color": theme.ink, "size": 12 if len(names) <= 6 else 9},
+        customdata=_hover(record),
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    return figure
+
+
+def _p(value: float) -> str:
+    """A p-value in the room of a cell; three digits near the usual level, where two would hide on which side it lies.
+
+    >>> _p(0.0312), _p(0.052), _p(0.0004), _p(1.0), _p(float("nan"))
+    ('.03', '.052', '<.01', '1', '–')
+    """
+    if np.isnan(value):
+        return "–"
+    if value < 0.01:
+        return "<.01"
+    return "1" if value > 0.995 else f"{value:.3f}"[1:] if 0.045 <= value < 0.055 else f"{value:.2f}"[1:]
+
+
+def _cells(record: Significance) -> list[list[str]]:
+    def cell(p: float, sign: int) -> str:
+        return ("v<br>" if sign == 1 else "") + _p(p).replace("<", "&lt;")
+
+    return _each_pair(record, lambda a, b, p, sign: cell(p, sign))
+
+
+def _hover(record: Significance) -> list[list[str]]:
+    words = {1: "significantly better than", 0: "not significantly better than", -1: "significantly worse than"}
+    return _each_pair(record, lambda a, b, p, sign: f"{as_text(a)} {words[sign]} {as_text(b)}: p = {number(p)}")
+
+
+def _each_pair(record: Significance, text: Callable[[str, str, float, int], str]) -> list[list[str]]:
+    """A text for every row against every column, and none for a setup against itself."""
+    names = record.p.index
+    return [
+        ["" if a == b else text(a, b, float(record.p.loc[a, b]), int(record.sign.loc[a, b])) for b in names]
+        for a in names
+    ]
+
+
+SIGNIFICANCE = FigureEntry("significance", "Significant differences", prepare, draw)

@@ -1,0 +1,118 @@
+"""How often each setup of a study beats the others, with intervals over data sets: a forest plot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted
+
+LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a name
+
+
+@dataclass(frozen=True, eq=False)
+class WinRates:
+    """table : setups, best first, by mean, lower and upper end"""
+
+    table: pd.DataFrame
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a setup."""
+        return self.table.rename_axis("setup").reset_index().rename(columns={"mean": "win_rate"})
+
+
+def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
+    """The plot of win-rates over n data sets: setups by mean, lower and upper.
+
+    what : the metric that decides. Raises InputError where there are none.
+    """
+    if rates.empty:
+        raise InputError("There are no setups to compare.")
+    table = rates.sort_values("mean", ascending=False, kind="stable")
+    said = "; ".join(f"{name} {rate}" for name, rate in _said(table).items())
+    by = f" by {what}" if what else ""
+    return WinRates(
+        table,
+        _finding(table, by),
+        f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
+        f"{counted(n, 'data set')}, with 95 % intervals from data sets drawn anew. At the line a setup wins as often "
+        "as it loses.",
+        f"Win-rates against all others{by}. {said}.",
+    )
+
+
+def _said(table: pd.DataFrame) -> dict[str, str]:
+    """Name → rate and interval as percentages."""
+    ends = zip(table.index, table["mean"], table["lower"], table["upper"], strict=True)
+    return {str(name): f"{mean:.0%} [{lower:.0%}, {upper:.0%}]" for name, mean, lower, upper in ends}
+
+
+def _finding(table: pd.DataFrame, by: str) -> str:
+    """Who wins most, and which setups win more often than not beyond sampling variability."""
+    best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
+    text = f"{table.index[0]} beats {best['mean']:.0%} of the others{by}"
+    if len(table) < 3:
+        return text
+    return f"{text}; {sure or 'none'} of {len(table)} win more often than not beyond sampling variability"
+
+
+def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
+    """A lane a setup, the best at the top."""
+    table = record.table
+    lanes = list(range(len(table)))
+    mean = table["mean"].to_numpy()
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=HEAD + LANE * len(table),
+            showlegend=False,
+            margin={"l": 12, "r": 16, "t": 12, "b": 48},
+            xaxis={
+                "title": {"text": "Win-rate against all others"},
+                "range": [-0.02, 1.02],
+                "tickformat": ".0%",
+                "nticks": 6,
+                "fixedrange": True,
+            },
+            yaxis={
+                "range": [len(table) - 0.4, -0.6],
+                "tickvals": lanes,
+                "ticktext": [as_text(name, LONGEST) for name in table.index],
+                "ticks": "",
+                "showgrid": False,
+                "automargin": True,
+                "fixedrange": True,
+            },
+            uirevision="win_rates",
+        )
+    )
+    figure.add_vline(x=0.5, line={"color": theme.diagonal, "width": 1})
+    figure.add_scatter(
+        x=mean,
+        y=lanes,
+        mode="markers",
+        marker={"color": theme.negative, "size": 10, "line": {"color": theme.paper, "width": 1}},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": table["upper"].to_numpy() - mean,
+            "arrayminus": mean - table["lower"].to_numpy(),
+            "color": theme.negative,
+            "thickness": 2.5,
+            "width": 0,
+        },
+        customdata=[[as_text(name), rate] for name, rate in _said(table).items()],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+    )
+    return figure
+
+
+WIN_RATES = FigureEntry("win_rates", "Win-rates", prepare, draw)

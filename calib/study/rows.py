@@ -1,0 +1,98 @@
+"""A study's results as rows: one a fold, with who, on what, where, and then a column a metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted, quoted
+from calib.metrics import METRICS, Metric
+
+KEYS = ("data", "setup", "repeat", "fold", "seed")
+
+
+def _not_of_predictions(y: object, p: object) -> float:
+    raise InputError("The time of a fit is measured by the runner: it cannot be computed from predictions.")
+
+
+FIT_SECONDS = Metric(
+    "fit_seconds", "Seconds to fit", _not_of_predictions, False, "What fitting and scoring took; other machines differ."
+)
+
+
+def measure(key: str) -> Metric:
+    """What a column of results is: its label, and which end is best.
+
+    >>> measure("brier").higher_is_better, measure("fit_seconds").label
+    (False, 'Seconds to fit')
+    """
+    if key == FIT_SECONDS.key:
+        return FIT_SECONDS
+    return METRICS[checks.one_of(key, METRICS, "metric")]
+
+
+def measured(rows: pd.DataFrame) -> list[str]:
+    """The metrics that have a value in some row, in the order of METRICS, the time last.
+
+    >>> measured(pd.DataFrame({"rmse": [0.3], "brier": [0.09], "auc": [np.nan]}))
+    ['brier', 'rmse']
+    """
+    return [key for key in (*METRICS, FIT_SECONDS.key) if key in rows and rows[key].notna().any()]
+
+
+def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
+    """Rows of a study with their names as texts and their metrics as numbers; what is no metric is left out.
+
+    Raises
+    ------
+    InputError
+        For missing columns, for a metric that is no number, and for a fold that stands there twice.
+
+    Examples
+    --------
+    >>> row = {"data": ["kc1"], "setup": ["VAP"], "repeat": [0], "fold": [3], "seed": [0]}
+    >>> check_rows(pd.DataFrame(row | {"brier": [0.1], "error": [None]})).columns.tolist()
+    ['data', 'setup', 'repeat', 'fold', 'seed', 'brier']
+    """
+    missing = [key for key in KEYS if key not in frame]
+    known = [key for key in (*METRICS, FIT_SECONDS.key) if key in frame]
+    if missing or not known:
+        lacks = f"has no column {quoted(missing)}" if missing else "has no column that is named after a metric"
+        raise InputError(
+            f"{name} {lacks}: the results of a study have the columns {', '.join(KEYS)} and then one a metric, such as "
+            "brier or log_loss, one row a fold. Bring the file that python -m calib study --csv has written."
+        )
+    rows = pd.DataFrame({key: _texts(frame[key]) if key in KEYS[:2] else frame[key] for key in KEYS})
+    unnamed = rows[list(KEYS)].isna().any(axis=1)
+    if unnamed.any():
+        raise InputError(f"{name}: row {int(np.argmax(unnamed)) + 1} lacks one of {', '.join(KEYS)}. Fill it in.")
+    twice = rows.duplicated()
+    if twice.any():
+        first = rows[twice].iloc[0]
+        raise InputError(
+            f"{name} holds {counted(int(twice.sum()), 'fold')} twice, the first of {first.setup} on {first.data}, "
+            f"repeat {first.repeat}, fold {first.fold}. Keep each once."
+        )
+    return rows.assign(**{key: _numbers(frame[key], key, name) for key in known}).reset_index(drop=True)
+
+
+def _texts(names: pd.Series) -> pd.Series:
+    """Names as texts: a set called 31 is read as a number, and must not become 31.0."""
+    if pd.api.types.is_float_dtype(names) and (names.dropna() % 1 == 0).all():
+        names = names.astype("Int64")
+    return names.astype("object").where(names.notna()).map(str, na_action="ignore").astype("object")
+
+
+def _numbers(values: pd.Series, key: str, name: str) -> pd.Series:
+    """A metric's values as float64; ∞ may be spelt inf."""
+    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+    wrong = numbers.isna() & values.notna()
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"{name}: {key} must be numbers, but row {row + 1} has {values.iloc[row]!r}. Write inf for an infinite "
+            "value and leave missing ones empty."
+        )
+    return numbers

@@ -1,0 +1,356 @@
+"""What the rows of a study say: means of every setup on every data set, and whether their differences are chance.
+
+Everything is about one metric. Means over folds and repeats make a table, data sets × setups; ranks, tests, win-rates
+and regret are those of ``calib.comparison`` over the data sets that every setup has a value for (Demšar 2006; García
+and Herrera 2008). What is missing is said by name, infinite losses stay infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from calib import comparison
+from calib.comparison.bergmann_hommel import MOST_METHODS
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+from calib.kernel.records import Predictions
+from calib.kernel.wording import counted, listed, number, within_a_sentence
+from calib.metrics import METRICS, Metric
+from calib.study.rows import measure
+
+POOLED = ("reliability", "resolution", "within")
+"""Metrics of Murphy's 100 bins: of one fold's rows they measure little but the noise of the bins."""
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class MetricSummary:
+    """One metric of every setup on every data set, and the comparison of the setups.
+
+    Attributes
+    ----------
+    metric
+        Which end is best is known from it.
+    means
+        Data sets × setups, the mean over folds and repeats; NaN where there is none.
+    alpha
+        Level of significance.
+    pooled
+        Whether each value is that of a data set's pooled folds.
+    over_folds
+        Whether it is a mean over folds of what only their pooled predictions tell (``POOLED``).
+    notes
+        Sentences on what is missing.
+    """
+
+    metric: Metric
+    means: pd.DataFrame
+    alpha: float = ALPHA
+    pooled: bool = False
+    over_folds: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def setups(self) -> list[str]:
+        return self.means.columns.tolist()
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """The data sets for which every setup has a value: what ranks and tests rest on."""
+        return self.means.dropna()
+
+    @property
+    def left_out(self) -> dict[str, list[str]]:
+        """Data set → the setups that it lacks, for those that are left out of ranks and tests."""
+        gaps = self.means[self.means.isna().any(axis=1)]
+        return {str(name): gaps.columns[row.isna()].tolist() for name, row in gaps.iterrows()}
+
+    @cached_property
+    def uncompared(self) -> str | None:
+        """Why there are no ranks, or None where there are."""
+        metric = self.metric
+        if metric.higher_is_better is None and metric.target is None:
+            return f"{metric.label} has no best end: its means are shown, and no ranks or tests."
+        if len(self.setups) < 2:
+            return "Ranks and tests need at least 2 setups."
+        if self.compared.empty:
+            return "No data set has a value of every setup: choose fewer setups, or run the missing ones."
+        return None
+
+    @property
+    def mean(self) -> pd.Series:
+        """The mean of each setup over the compared data sets; infinite where one of them is."""
+        return self.compared.mean()
+
+    @property
+    def _direction(self) -> tuple[pd.DataFrame, bool]:
+        """The compared table with its direction: of a metric with a target the distance from it.
+
+        Means that are equal but for the order in which their folds were added up are equal in it.
+        """
+        if self.uncompared is not None:
+            raise InputError(self.uncompared)
+        table, higher = self.compared, bool(self.metric.higher_is_better)
+        if self.metric.target is not None:
+            table, higher = (table - self.metric.target).abs(), False
+        return table.apply(_in_digits), higher
+
+    @cached_property
+    def ranks(self) -> pd.DataFrame:
+        """Data sets × setups, 1 for the best, ties averaged, infinite values tied last."""
+        return self._like(comparison.ranks(*self._direction))
+
+    @property
+    def average_ranks(self) -> pd.Series:
+        return self.ranks.mean()
+
+    @cached_property
+    def friedman(self) -> comparison.FriedmanTest | None:
+        """Friedman's test with Iman and Davenport's F; None for a single data set."""
+        return comparison.friedman(*self._direction) if len(self.compared) > 1 else None
+
+    @cached_property
+    def critical_difference(self) -> float:
+        """Nemenyi's: average ranks farther apart differ significantly."""
+        return comparison.nemenyi_critical_difference(len(self.setups), len(self.ranks), self.alpha)
+
+    @cached_property
+    def adjusted(self) -> pd.DataFrame | None:
+        """Bergmann–Hommel's adjusted p-values of every pair; None for more setups than it compares."""
+        if len(self.setups) > MOST_METHODS:
+            return None
+        return self._square(comparison.bergmann_hommel(self.average_ranks, len(self.ranks)))
+
+    @property
+    def significant(self) -> pd.DataFrame | None:
+        """Where the row's setup is significantly better than the column's, by Bergmann–Hommel: bool, setups × setups.
+
+        The matrices of Johansson et al. (2019), Tables 3 and 5, have a "v" there.
+        """
+        if self.adjusted is None:
+            return None
+        ranks = self.average_ranks.to_numpy()
+        return (self.adjusted <= self.alpha) & (ranks[:, None] < ranks)
+
+    @cached_property
+    def t_tests(self) -> pd.DataFrame:
+        """One-sided p-values of "the row's setup is better on average", NaN where a value is infinite."""
+        return self._square(comparison.paired_t_matrix(*self._direction))
+
+    @cached_property
+    def wins(self) -> Array:
+        """On how many data sets the row's setup is better than, equal to and worse than the column's, (k, k, 3)."""
+        return comparison.wins(*self._direction)
+
+    @cached_property
+    def win_rates(self) -> pd.DataFrame:
+        """Setups by mean share of the others that they beat, with the ends of 95 % intervals over data sets."""
+        return self._means(comparison.win_rates(*self._direction))
+
+    @cached_property
+    def regret(self) -> pd.DataFrame:
+        """Setups by mean distance from the best of each data set in hindsight, with the ends of 95 % intervals."""
+        return self._means(comparison.mean_over_sets(comparison.regrets(*self._direction)))
+
+    @property
+    def infinite(self) -> dict[str, list[str]]:
+        """Setup → the compared data sets on which it is infinite, for those that are anywhere."""
+        found = np.isinf(self.compared)
+        return {name: found.index[found[name]].tolist() for name in self.setups if found[name].any()}
+
+    def _like(self, values: Array) -> pd.DataFrame:
+        return pd.DataFrame(values, index=self.compared.index, columns=self.setups)
+
+    def _square(self, values: Array) -> pd.DataFrame:
+        return pd.DataFrame(values, index=self.setups, columns=self.setups)
+
+    def _means(self, found: comparison.Means) -> pd.DataFrame:
+        return pd.DataFrame(vars(found), index=self.setups)
+
+
+def summarise(
+    rows: pd.DataFrame,
+    metric: str,
+    setups: Sequence[str] | None = None,
+    predictions: Mapping[tuple[str, str, object], Predictions] | None = None,
+    alpha: float = ALPHA,
+) -> MetricSummary:
+    """The summary of one metric of a study's rows.
+
+    Parameters
+    ----------
+    rows
+        Columns data, setup, repeat, fold, seed, then one a metric; one row a fold (``check_rows``).
+    metric
+        A key of METRICS, or fit_seconds.
+    setups
+        Those compared, in this order; all by default, in the order of the rows.
+    predictions
+        (data, setup, repeat) → Predictions: of Murphy's terms those of a data set's pooled folds are then taken.
+    alpha
+        Level of significance.
+
+    Raises
+    ------
+    InputError
+        For a metric or a setup that the rows do not have.
+
+    Examples
+    --------
+    >>> rows = [("kc1", "Tree", 0.20), ("kc1", "VAP", 0.10), ("pc4", "Tree", 0.30), ("pc4", "VAP", 0.25)]
+    >>> table = pd.DataFrame(rows, columns=["data", "setup", "brier"]).assign(repeat=0, fold=0, seed=0)
+    >>> summary = summarise(table, "brier")
+    >>> summary.mean.round(3).to_dict(), summary.average_ranks.to_dict()
+    ({'Tree': 0.25, 'VAP': 0.175}, {'Tree': 2.0, 'VAP': 1.0})
+    """
+    what = measure(metric)
+    if metric not in rows:
+        raise InputError(f"The rows have no column {metric}. Choose a metric that they have.")
+    checks.in_range(alpha, "alpha", low=0, high=1, open_ends=True)
+    there = list(dict.fromkeys(rows["setup"]))
+    chosen = there if setups is None else [checks.one_of(name, there, "setups") for name in setups]
+    rows = rows[rows["setup"].isin(chosen)]
+    means, count = _means_and_counts(rows, metric, chosen)
+    pooled = metric in POOLED and bool(predictions)
+    if pooled:
+        means = pooled_values(predictions or {}, metric).reindex(index=means.index, columns=chosen)
+    over_folds = metric in POOLED and not pooled and bool((count > 1).to_numpy().any())
+    nowhere = means.columns[means.isna().all()].tolist()
+    means, count = means.drop(columns=nowhere), count.drop(columns=nowhere)
+    notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
+    if over_folds:
+        notes.append(
+            f"{what.label} is the mean over folds here, and of so few rows mostly noise of its bins; the value of "
+            "pooled folds needs the predictions, which the store holds and a CSV file does not."
+        )
+    return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
+
+
+def _means_and_counts(rows: pd.DataFrame, metric: str, setups: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Means over the rows that have a value, and their number, data sets × setups.
+
+    By plain sums: those of pandas' groups make NaN of two infinite values.
+    """
+    known = rows[metric].notna().to_numpy()
+    data, names = pd.factorize(rows["data"])
+    setup = pd.Index(setups).get_indexer(rows["setup"])
+    shape = (len(names), len(setups))
+    cell = np.ravel_multi_index((data[known], setup[known]), shape)
+    sums = np.bincount(cell, rows[metric].to_numpy()[known], minlength=shape[0] * shape[1]).reshape(shape)
+    count = np.bincount(cell, minlength=sums.size).reshape(shape)
+    with np.errstate(invalid="ignore"):
+        means = np.where(count > 0, sums / np.maximum(count, 1), np.nan)
+    labels = {"index": pd.Index(names, name="data"), "columns": list(setups)}
+    return pd.DataFrame(means, **labels), pd.DataFrame(count, **labels)
+
+
+def pooled_values(
+    predictions: Mapping[tuple[str, str, object], Predictions], metric: str = "reliability"
+) -> pd.DataFrame:
+    """A metric of all predictions of a data set and a setup together, whatever folds and repeats they are from.
+
+    So the papers' reliability comes out: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean over
+    folds, .018 over repeats and .0044 pooled, where .0058 is printed.
+
+    Parameters
+    ----------
+    predictions
+        (data, setup, repeat) → Predictions of that repeat's folds.
+    """
+    function, values = METRICS[checks.one_of(metric, METRICS, "metric")].function, {}
+    for cell, keys in _cells(predictions).items():
+        said = _joined([predictions[key] for key in keys])
+        values[cell] = function(said.y, said.p)
+    sets, setups = (dict.fromkeys(names) for names in zip(*values, strict=True))
+    return pd.DataFrame(
+        [[values.get((data, setup), np.nan) for setup in setups] for data in sets], list(sets), list(setups)
+    )
+
+
+def pooled_predictions(
+    predictions: Mapping[tuple[str, str, object], Predictions], data: str, setups: Sequence[str]
+) -> dict[str, Predictions]:
+    """Setup → all its predictions of one data set, for those of these setups that have some.
+
+    Parameters
+    ----------
+    predictions
+        As for ``pooled_values``.
+    """
+    cells = _cells(predictions)
+    chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}
+    return {setup: _joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
+
+
+def _cells(predictions: Iterable[tuple[str, str, object]]) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
+    """(data, setup) → the keys of its repeats; of a store's predictions none is read for it."""
+    cells: dict[tuple[str, str], list[tuple[str, str, object]]] = {}
+    for key in predictions:
+        cells.setdefault(key[:2], []).append(key)
+    return cells
+
+
+def _joined(parts: Sequence[Predictions]) -> Predictions:
+    """Labels and probabilities of all repeats, one after the other."""
+    return Predictions(np.concatenate([one.y for one in parts]), np.concatenate([one.p for one in parts]))
+
+
+def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
+    """Who has no value at all, as the setups without intervals of their width."""
+    if not setups:
+        return []
+    have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
+    label = within_a_sentence(metric.label)
+    return [f"{listed(setups)} {have} no {label} on any data set and {are} left out."]
+
+
+def _missing(means: pd.DataFrame) -> list[str]:
+    """Which setups have no value on which data sets."""
+    gaps = means.isna()
+    by_gap: dict[tuple[str, ...], list[str]] = {}
+    for name, row in gaps[gaps.any(axis=1)].iterrows():
+        by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
+    return [
+        f"{listed(sets)}: no value of {listed(setups)}, so that {'it is' if len(sets) == 1 else 'they are'} left out "
+        "of means, ranks and tests."
+        for setups, sets in by_gap.items()
+    ]
+
+
+def _fewer_folds(count: pd.DataFrame) -> list[str]:
+    """Whose means rest on fewer folds than others' on the same data set."""
+    most = count.max(axis=1)
+    said: dict[tuple[str, int, int], list[str]] = {}
+    for name, row in count.iterrows():
+        for setup in count.columns[(row > 0) & (row < most[name])]:
+            said.setdefault((setup, int(row[setup]), int(most[name])), []).append(str(name))
+    where = {key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in said.items()}
+    return [
+        f"{setup} has {few} of {counted(many, 'fold')} on {place}: its mean rests on those."
+        for (setup, few, many), place in where.items()
+    ]
+
+
+def _in_digits(values: pd.Series, digits: int = 12) -> pd.Series:
+    """Values rounded to so many significant digits: sums of the same numbers differ in the last of sixteen."""
+    known = np.isfinite(values) & (values != 0)
+    unit = 10.0 ** (np.floor(np.log10(values.abs().where(known, 1.0))) - digits + 1)
+    return (values / unit).round().mul(unit).where(known, values)
+
+
+def friedman_line(summary: MetricSummary) -> str:
+    """Friedman's test and the critical difference in one sentence."""
+    found, n = summary.friedman, len(summary.ranks)
+    if found is None:
+        return "Tests need at least 2 data sets."
+    return (
+        f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; Iman and Davenport's F = "
+        f"{number(found.f_statistic)}, p = {number(found.f_pvalue)}; Nemenyi's critical difference at "
+        f"α = {summary.alpha:g} is {number(summary.critical_difference)}, over {counted(n, 'data set')}."
+    )

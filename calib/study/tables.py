@@ -1,0 +1,207 @@
+"""A summary as tables, one a question, each with its numbers as they are and what is best in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calib.kernel.checks import Array
+from calib.kernel.wording import counted, listed, number, within_a_sentence
+from calib.metrics import Metric
+from calib.study.published import PAPERS, beside
+from calib.study.summary import MetricSummary
+
+MEAN, MEAN_RANK = "Mean", "Mean rank"
+INFINITE = "infinite"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One table of a study.
+
+    Attributes
+    ----------
+    key
+        Part of file names.
+    title
+        What it shows.
+    frame
+        Numbers and texts, named rows.
+    note
+        How to read it.
+    marked
+        Bool, of the frame's shape: what is best or significant in it; None where nothing is.
+    """
+
+    key: str
+    title: str
+    frame: pd.DataFrame
+    note: str
+    marked: pd.DataFrame | None = None
+
+
+def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
+    """Every table of a summary, with the published values of a paper (a key of PAPERS) at the end."""
+    found = [means_table(summary)]
+    if summary.uncompared is None:
+        found += [ranks_table(summary), overall_table(summary)]
+        if summary.adjusted is not None:
+            found += [adjusted_table(summary), significance_table(summary)]
+        found += [t_table(summary), wins_table(summary), win_rates_table(summary), regret_table(summary)]
+    if paper is not None:
+        found.append(published_table(summary, paper))
+    return [table for table in found if len(table.frame)]
+
+
+def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
+    """Which cells of each row are its best, as they read; none that is infinite, none where neither end is best."""
+    if metric.target is None and metric.higher_is_better is None:
+        return pd.DataFrame(False, index=values.index, columns=values.columns)
+    numbers = values.to_numpy(dtype=np.float64)
+    loss = np.abs(numbers - metric.target) if metric.target is not None else numbers
+    loss = -loss if metric.target is None and metric.higher_is_better else loss
+    first = np.where(np.isfinite(loss), loss, np.inf).argmin(axis=1)
+    said = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(numbers.shape)
+    alike = said == said[np.arange(len(said)), first][:, None]
+    return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
+
+
+def means_table(summary: MetricSummary) -> Table:
+    """Data sets × setups, then their means and mean ranks over the data sets that are compared."""
+    frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
+    marked = best_of_rows(frame, summary.metric)
+    note = f"{summary.metric.help} {MEAN} is over {counted(len(summary.compared), 'data set')}."
+    if summary.uncompared is None:
+        ranks = summary.average_ranks.rename(MEAN_RANK).to_frame().T
+        frame, lowest = pd.concat([frame, ranks]), ranks == ranks.to_numpy().min()
+        marked = pd.concat([marked, lowest])
+    frame.index.name = marked.index.name = "data"
+    pooled = " of a data set's pooled folds" if summary.pooled else ""
+    return Table("means", f"{summary.metric.label}{pooled}", frame, note, marked)
+
+
+def ranks_table(summary: MetricSummary) -> Table:
+    frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis("data")
+    lowest = pd.DataFrame(frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns)
+    return Table(
+        "ranks",
+        f"Ranks by {within_a_sentence(summary.metric.label)}",
+        frame,
+        "1 is the best; ties share their places.",
+        lowest,
+    )
+
+
+def overall_table(summary: MetricSummary) -> Table:
+    """Friedman's test, Iman and Davenport's F, and Nemenyi's critical difference."""
+    found, k, n = summary.friedman, len(summary.setups), len(summary.ranks)
+    lines: list[tuple[str, object, float, float]] = []
+    if found is not None:
+        lines += [
+            ("Friedman χ²", k - 1, found.statistic, found.pvalue),
+            ("Iman–Davenport F", f"{k - 1}, {(k - 1) * (n - 1)}", found.f_statistic, found.f_pvalue),
+        ]
+    lines.append((f"Nemenyi critical difference, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
+    frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
+    note = f"Whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance."
+    return Table("tests", "Tests of all setups at once", frame, note)
+
+
+def adjusted_table(summary: MetricSummary) -> Table:
+    """Bergmann–Hommel's p-values of every pair."""
+    assert summary.adjusted is not None
+    frame = _without_diagonal(summary.adjusted)
+    note = f"Bold or ★: the pair differs significantly (at most {summary.alpha:g})."
+    marked = (summary.adjusted <= summary.alpha).rename_axis("setup")
+    return Table("bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked)
+
+
+def significance_table(summary: MetricSummary) -> Table:
+    """The matrix of Johansson et al. (2019), Tables 3 and 5."""
+    assert summary.significant is not None
+    frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
+    title = f"Statistically significant differences at α = {summary.alpha:g}"
+    return Table("significance", title, frame, "v: the row's setup is better than the column's, by Bergmann–Hommel.")
+
+
+def t_table(summary: MetricSummary) -> Table:
+    """One-sided p-values, and a word where a value is infinite."""
+    frame, n = _without_diagonal(summary.t_tests), len(summary.compared)
+    for name in summary.infinite:
+        frame.loc[name, frame.columns != name] = INFINITE
+        frame.loc[frame.index != name, name] = INFINITE
+    note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."
+    if summary.infinite:
+        note += f" {listed(list(summary.infinite))}: infinite on some data set, so that a mean difference says nothing."
+    marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
+    return Table("t_tests", "One-sided paired t-tests, not adjusted for their number", frame, note, marked)
+
+
+def wins_table(summary: MetricSummary) -> Table:
+    cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
+    frame = pd.DataFrame(cells, index=summary.setups, columns=summary.setups).rename_axis("setup")
+    for name in summary.setups:
+        frame.loc[name, name] = ""
+    note = "On how many data sets the row's setup is better than, as good as and worse than the column's."
+    return Table("wins", "Wins, draws and losses", frame, note)
+
+
+def win_rates_table(summary: MetricSummary) -> Table:
+    frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
+    return Table(
+        "win_rates",
+        "Win-rates against all others",
+        frame.rename(columns={"mean": "win-rate"}),
+        "Share of the other setups that each one beats, a tie counting half, with 95 % intervals over data sets.",
+    )
+
+
+def regret_table(summary: MetricSummary) -> Table:
+    frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
+    note = (
+        f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
+        "average, with 95 % intervals over data sets."
+    )
+    for name, sets in summary.infinite.items():
+        note += f" {name} is infinite on {counted(len(sets), 'data set')}."
+    return Table("regret", "Mean regret to the best in hindsight", frame.rename(columns={"mean": "regret"}), note)
+
+
+def published_table(summary: MetricSummary, paper: str) -> Table:
+    """One's own beside the printed values, pair by pair."""
+    frame = beside(summary.means, summary.metric.key, paper).set_index("data")
+    if summary.over_folds:
+        why = "Printed is the value of pooled folds; the other is a mean over folds."
+        frame = frame.assign(comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip())
+    note = "Difference: one's own minus the published value; none where the two cannot be compared."
+    return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
+
+
+def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:
+    frame = values.astype(object).rename_axis("setup")
+    for name in values.index:
+        frame.loc[name, name] = ""
+    return frame
+
+
+def shown(value: object) -> str:
+    """A cell as people read it: numbers in three digits, ∞ as ∞, nothing as a dash.
+
+    >>> shown(0.08772), shown(float("inf")), shown("v"), shown(True), shown(12)
+    ('0.0877', '∞', 'v', 'yes', '12')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    if isinstance(value, (float, np.floating)):
+        return number(float(value))
+    return "" if value is None else str(value)
+
+
+def as_read(frame: pd.DataFrame) -> Array:
+    """Every cell as text, (rows, columns)."""
+    cells = [[shown(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    return np.array(cells, dtype=object).reshape(frame.shape)

@@ -1,0 +1,405 @@
+"""The parts of the Results page: the rows of a study opened, summarised, and set beside what papers print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from calib.data import read_table
+from calib.export import (
+    drawings,
+    latex_table,
+    markdown_table,
+    page_source,
+    readable,
+    safe_csv,
+    study_bundle,
+    study_html,
+)
+from calib.kernel.checks import InputError
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter, Predictions
+from calib.kernel.wording import counted, number
+from calib.metrics import METRICS
+from calib.recipe import Recipe
+from calib.sources import digest
+from calib.study import (
+    COMPARISONS,
+    PAPERS,
+    MetricSummary,
+    as_rows,
+    check_rows,
+    likely_paper,
+    measure,
+    measured,
+    pooled_predictions,
+    summarise,
+)
+from calib.study.published import nothing_beside
+from calib.study.rows import FIT_SECONDS
+from calib.study.summary import friedman_line
+from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
+from pages.ui import browser, chart, frame, jobs, state
+from pages.ui.downloads import button
+from pages.ui.text import plain
+from pages.ui.widget import shown
+
+KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
+PUBLISHED, UPLOAD = "published", "upload"
+FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
+AUTO, NONE = "auto", "none"
+FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
+
+declare_settings(
+    "results",
+    [
+        Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
+        Parameter("file_name", "File", "text", None, optional=True, help="The name of the file that is open."),
+        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
+        Parameter("setups", "Setups", "names", ()),
+        Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
+        Parameter("data_set", "Data set", "text", None, optional=True),
+    ],
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Rows as ``check_rows`` gives them, and (data, setup, repeat) → Predictions, which only a store holds.
+
+    paper : the one whose printed values these rows are, None for one's own
+    """
+
+    name: str
+    rows: pd.DataFrame
+    paper: str | None = None
+    predictions: Mapping[tuple[str, str, object], Predictions] = field(default_factory=dict)
+
+
+def rows_of(content: bytes, name: str) -> Opened:
+    """What a file brings. Raises InputError, with the remedy, for one that holds no results."""
+    return Opened(name, check_rows(read_table(content, name), name))
+
+
+def files() -> dict[str, Opened]:
+    """Digest → what was opened in this session; never written to disk."""
+    return st.session_state.setdefault("study_results", {})
+
+
+def opened(recipe: Recipe) -> Opened:
+    """What the Recipe has open, or the page ends here with what to bring."""
+    chooser, picker = st.columns(2, gap="large")
+    with picker:
+        uploader()
+    kind, _, key = recipe.setting("results.rows").partition(":")
+    if kind == PUBLISHED and key in COMPARISONS:
+        found = jobs.cached("published_rows", len(COMPARISONS), key, partial(_published, key))
+    elif kind == UPLOAD and key in files():
+        found = files()[key]
+    else:
+        found = None
+        st.warning(plain(_wanted(recipe)))
+    with chooser:
+        _choose_source(recipe)
+    if found is None:
+        st.stop()
+    return found
+
+
+def _wanted(recipe: Recipe) -> str:
+    """What a link has open that is not here, and the remedy."""
+    kind, _, key = recipe.setting("results.rows").partition(":")
+    if kind == PUBLISHED:
+        return f"There are no published tables called {key!r}: choose some under Open, or bring a file."
+    known = recipe.setting("results.file_name")
+    what = f"{known} again" if known else "the file of results that this link was made with"
+    return f"Upload {what} to continue, and the page opens as it was; its content never travels in a link."
+
+
+def _published(key: str) -> Opened:
+    return Opened(COMPARISONS[key].label, as_rows(key), COMPARISONS[key].paper)
+
+
+def uploader() -> None:
+    """The file picker; a link to a file waits here for it."""
+    st.file_uploader(
+        "Results of a study: the CSV file that the command line writes",
+        key="results_file",
+        on_change=_received,
+        help="One row a fold: data, setup, repeat, fold, seed, then one column a metric. The file stays in this "
+        "session's memory and is never written to disk.",
+    )
+    browser.keep_focus("results_file", after=list(files()))
+
+
+def _received() -> None:
+    file = st.session_state["results_file"]
+    if file is None:
+        return
+    content = file.getvalue()
+    try:
+        found = rows_of(content, file.name)
+    except InputError as error:
+        state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
+        return
+    key = digest(content)
+    files()[key] = found
+    while len(files()) > KEPT_FILES:
+        files().pop(next(iter(files())))
+    state.update(**_opening(f"{UPLOAD}:{key}", found))
+
+
+def _opening(rows: str, found: Opened | None) -> dict[str, object]:
+    """The settings that change with what is open."""
+    metric = "brier" if found is None or "brier" in measured(found.rows) else next(iter(measured(found.rows)), "brier")
+    name = found.name if found is not None and rows.startswith(UPLOAD) else None
+    return {
+        "results.rows": rows,
+        "results.file_name": name,
+        "results.metric": metric,
+        "results.setups": (),
+        "results.data_set": None,
+    }
+
+
+def _choose_source(recipe: Recipe) -> None:
+    """What was brought, and the published tables, which need no file."""
+    names = {f"{UPLOAD}:{key}": one.name for key, one in reversed(files().items())}
+    names |= {f"{PUBLISHED}:{key}": one.label for key, one in COMPARISONS.items()}
+    chosen = recipe.setting("results.rows")
+
+    def change(rows: str) -> None:
+        kind, _, key = rows.partition(":")
+        state.update(**_opening(rows, files().get(key) if kind == UPLOAD else None))
+
+    shown(
+        st.selectbox,
+        "results.rows",
+        chosen if chosen in names else None,
+        change,
+        "Open",
+        list(names),
+        format_func=names.get,
+        placeholder="Choose results",
+        help="Files brought in this session, and the tables that papers print.",
+    )
+
+
+def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
+    """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
+    there = measured(found.rows)
+    if not there:
+        st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
+        st.stop()
+    setups = list(dict.fromkeys(found.rows["setup"]))
+    left, middle, right = st.columns(3)
+    with left:
+        metric = _metric(recipe, there, found)
+    with middle:
+        paper = _paper(recipe, found)
+    chosen = [name for name in recipe.setting("results.setups") if name in setups]
+    with right:
+        state.control(
+            st.multiselect,
+            "results.setups",
+            chosen,
+            "Setups",
+            setups,
+            store=tuple,
+            placeholder="All of them",
+            help="Those compared: ranks, win-rates and tests depend on who else takes part.",
+        )
+    key = (recipe.setting("results.rows"), metric, tuple(chosen))
+    return jobs.cached("study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)), paper
+
+
+def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
+    """The metric chosen, or the first that these rows have."""
+    metric = recipe.setting("results.metric")
+    if metric not in there:
+        st.info(plain(f"{found.name} has no {measure(metric).label}; shown is {measure(there[0]).label}."))
+        metric = there[0]
+    state.control(
+        st.selectbox,
+        "results.metric",
+        metric,
+        "Metric",
+        there,
+        format_func=lambda key: measure(key).label,
+        help="What setups are judged by.",
+    )
+    return metric
+
+
+def _paper(recipe: Recipe, found: Opened) -> str | None:
+    """The paper whose values stand beside these, chosen or as the setups' names have it."""
+    likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
+    names = {AUTO: f"By names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
+    names |= {key: one.label for key, one in PAPERS.items()}
+    state.control(
+        st.selectbox,
+        "results.paper",
+        chosen,
+        "Published values",
+        list(names),
+        format_func=names.get,
+        help="The paper whose printed values stand beside these, setup by setup under its names.",
+    )
+    return {AUTO: likely, NONE: None}.get(chosen, chosen)
+
+
+def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSummary:
+    return summarise(found.rows, metric, setups, found.predictions)
+
+
+def headline(summary: MetricSummary) -> None:
+    """Who leads, how surely, and over what; then all that is missing."""
+    _say(summary.notes)
+    if summary.uncompared is not None:
+        st.info(plain(summary.uncompared))
+        return
+    ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
+    with st.container(horizontal=True, key="headline"):
+        for label, value in (
+            ("Best average rank", f"{ranks.idxmin()} · {number(ranks.min())}"),
+            ("Highest win-rate", f"{rates.idxmax()} · {rates.max():.0%}"),
+            ("Friedman p-value", "–" if friedman is None else number(friedman.pvalue)),
+            ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
+        ):
+            st.metric(label, value, width=215)
+    st.caption(plain(friedman_line(summary)))
+
+
+def _say(notes: Sequence[str]) -> None:
+    """What is missing: each note by itself, or very many of them folded away."""
+    if len(notes) <= MOST_NOTES:
+        for note in notes:
+            st.warning(plain(note))
+        return
+    st.warning(f"{len(notes)} remarks on what is missing stand below.")
+    with st.expander("What is missing"):
+        for note in notes:
+            st.text(note)
+
+
+def diagrams(summary: MetricSummary) -> None:
+    """The critical-difference diagram first, then win-rates and who is better than whom."""
+    for drawing in drawings(summary):
+        chart.show(drawing.name, drawing.source, drawing.key, **drawing.options)
+
+
+def numbers(summary: MetricSummary, found: Opened) -> None:
+    """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
+    table = tables(summary)[0]
+    st.subheader(plain(f"{table.title}, data set by data set"), anchor=False)
+    clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
+    st.dataframe(readable(table), width="stretch", key="study_means", alt=f"Means of {table.title}", **clicks)
+    st.caption(plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability."))
+    _download(table)
+
+
+def _clicked(table: Table):
+    names = [str(name) for name in table.frame.index]
+
+    def select() -> None:
+        rows = st.session_state["study_means"]["selection"]["rows"]
+        if rows and names[rows[0]] not in (MEAN, MEAN_RANK):
+            state.update(**{"results.data_set": names[rows[0]]})
+
+    return select
+
+
+def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
+    """The reliability diagrams of a data set's setups, from the predictions that a store holds."""
+    if not found.predictions:
+        return
+    sets = [str(name) for name in summary.means.index]
+    chosen = recipe.setting("results.data_set")
+    st.header("One data set", anchor=False)
+    state.control(
+        st.selectbox,
+        "results.data_set",
+        chosen if chosen in sets else None,
+        "Data set",
+        sets,
+        placeholder="Choose one, or click a row of the table",
+    )
+    if chosen in sets:
+        said = jobs.cached(
+            "study_predictions",
+            KEPT_SUMMARIES,
+            (recipe.setting("results.rows"), chosen, tuple(summary.setups)),
+            lambda: pooled_predictions(found.predictions, chosen, summary.setups),
+        )
+        chart.show("set_reliability", said, data=chosen)
+
+
+def tests(summary: MetricSummary) -> None:
+    """The other tables, folded away."""
+    for table in tables(summary)[1:]:
+        with st.expander(plain(table.title)):
+            st.dataframe(readable(table), width="stretch", key=f"table_{table.key}", alt=table.title)
+            st.caption(plain(table.note))
+            _download(table)
+
+
+def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -> None:
+    """Published values beside these, with the difference and the table's number, or why there are none."""
+    if paper is None:
+        return
+    table = published_table(summary, paper)
+    if paper == found.paper:
+        _remarks(table)
+        return
+    st.header("Beside the published values", anchor=False)
+    if table.frame.empty:
+        st.info(plain(nothing_beside(summary.metric.key, paper)))
+        return
+    compared = table.frame[table.frame["comparable"]]
+    with st.container(horizontal=True, key="published_headline"):
+        st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=215)
+        st.metric("Median distance", number(compared["difference"].abs().median()), width=215)
+        st.metric("Largest distance", number(compared["difference"].abs().max()), width=215)
+    _remarks(table)
+    st.dataframe(readable(table), width="stretch", key="table_published", alt=table.title)
+    st.caption(plain(table.note))
+    _download(table)
+
+
+def _remarks(table: Table) -> None:
+    """What has to be known of printed values, with how many it holds for."""
+    remarks = table.frame["remark"]
+    for remark in dict.fromkeys(filter(None, remarks)):
+        own = table.frame[remarks == remark]
+        what = "Not compared" if not own["comparable"].any() else "Note"
+        st.markdown(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
+
+
+def _download(table: Table) -> None:
+    """One table in three forms."""
+    with st.container(horizontal=True):
+        for form, mime, make in (
+            ("csv", "text/csv", partial(safe_csv, table.frame, index=True)),
+            ("tex", "application/x-tex", partial(latex_table, table)),
+            ("md", "text/markdown", partial(markdown_table, table)),
+        ):
+            button(FORMS[form], make, f"{table.key}.{form}", mime, f"study_{table.key}_{form}")
+
+
+def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
+    """All tables and diagrams at once, made when a button is pressed."""
+    st.header("Take along", anchor=False)
+    theme, source = frame.theme(), page_source("results", recipe)
+    with st.container(horizontal=True, key="study_files"):
+        page = partial(study_html, summary, paper, source, theme)
+        button("Report (HTML)", page, "study.html", "text/html", "study_html", type="primary")
+        archive = partial(study_bundle, summary, paper, source, theme)
+        button("All tables and diagrams (ZIP)", archive, "study.zip", "application/zip", "study_zip")
+    st.caption(
+        "The report is one interactive file that opens without a network. The ZIP adds every table as CSV, LaTeX and "
+        "Markdown, and the numbers behind each diagram."
+    )

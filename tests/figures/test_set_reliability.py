@@ -1,0 +1,57 @@
+"""Diagrams of one data set of a study: a panel a setup, marks where the frequencies are."""
+
+import numpy as np
+import pytest
+
+from calib.figures.set_reliability import draw, parts, prepare
+from calib.figures.theme import DARK, LIGHT
+from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
+from calib.metrics import METRICS
+
+RNG = np.random.default_rng(0)
+P = RNG.random(400)
+SAID = {
+    "right": Predictions((RNG.random(400) < P).astype(int), P),
+    "<b>bold</b>": Predictions((RNG.random(400) < P).astype(int), P**3),
+}
+
+
+def test_marks_are_the_frequencies_of_ten_bins():
+    figure = draw(prepare(SAID, "kc1"))
+    marks = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert len(marks) == 2
+    for trace, said in zip(marks, SAID.values(), strict=True):
+        place = np.minimum(9, (said.p * 10 + 1e-9).astype(int))
+        there = np.unique(place)
+        np.testing.assert_allclose(trace.x, [said.p[place == b].mean() for b in there])
+        np.testing.assert_allclose(trace.y, [said.y[place == b].mean() for b in there])
+        assert list(trace.customdata) == [(place == b).sum() for b in there]
+
+
+def test_the_title_names_the_most_reliable():
+    record = prepare(SAID, "kc1")
+    values = {name: METRICS["reliability"].function(said.y, said.p) for name, said in SAID.items()}
+    assert dict(record.reliability) == values
+    assert record.title.startswith(f"kc1: {min(values, key=values.get)} is the most reliable")
+    assert "400 predictions a setup" in record.caption
+    assert set(record.to_frame()["setup"]) == set(SAID)
+
+
+def test_a_phone_gets_one_panel_after_the_other():
+    record = prepare(SAID, "kc1")
+    assert [list(part.curves) for part in parts(record)] == [["right"], ["<b>bold</b>"]]
+    figure = draw(parts(record)[1])
+    assert "&lt;b&gt;bold" in figure.layout.annotations[0].text
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_ink_is_the_themes(theme):
+    text = draw(prepare(SAID), theme).to_json()
+    assert theme.paper in text
+    assert "#0000" not in text
+
+
+def test_no_predictions_are_refused():
+    with pytest.raises(InputError, match="a CSV file has none"):
+        prepare({}, "kc1")
