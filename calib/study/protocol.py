@@ -1,0 +1,387 @@
+"""A protocol says what a study runs: data rules, splits, setups and metrics, in one TOML file that is checked by name.
+
+A setup is overrides of a Recipe with one calibrator, under the paper's name. What a paper did and a Recipe does not
+offer is said beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone tells what is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from calib.calibrators import CALIBRATORS, MERGE_RULES
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from calib.study.papers import PAPER_MODELS
+
+FIT = ("model", "params", "placement", "calibration_size", "cv")
+RECIPE = (*FIT, "options", "merge", "bins", "binning")
+"""The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
+
+Check = Callable[[Any, str], Any]
+
+
+def _one_of(*allowed: str) -> Check:
+    return lambda value, name: checks.one_of(value, allowed, name)
+
+
+def _whole(low: int, high: int) -> Check:
+    return lambda value, name: checks.in_range(value, name, low, high, integer=True)
+
+
+def _share(value: Any, name: str) -> float:
+    return float(checks.in_range(value, name, 0.05, 0.9))
+
+
+def _switch(value: Any, name: str) -> bool:
+    return checks.one_of(value, (True, False), name)
+
+
+@dataclass(frozen=True)
+class DataRules:
+    """How a table becomes the Dataset of a study.
+
+    positive : "later", the later label in sorted order, or "rarer", as a Recipe has it
+    columns : "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all"
+    scale : "none", or "min_max": every number to [0, 1] over *all* rows, test rows included
+    drop_duplicates : names of the sets whose repeated rows are dropped · sets : what is run where --data names nothing
+    """
+
+    positive: str = "rarer"
+    columns: str = "usable"
+    scale: str = "none"
+    drop_duplicates: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Which rows train, calibrate and test; repeat r splits with seed + r, and its fold k is run with seed + run index.
+
+    kind : "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat
+    calibration : "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified folds
+    """
+
+    kind: str = "folds"
+    folds: int = 10
+    repeats: int = 1
+    test_size: float = 1 / 3
+    stratified: bool = True
+    seed: int = 0
+    calibration: str = "share"
+    calibration_folds: int = 9
+
+    @property
+    def folds_a_repeat(self) -> int:
+        return self.folds if self.kind == "folds" else 1
+
+    def meaning(self) -> list[Any]:
+        """What results depend on; how many repeats there are is not part of it."""
+        own = [self.folds] if self.kind == "folds" else [self.test_size]
+        calibration = [self.calibration_folds] if self.calibration == "first_fold" else []
+        return [self.kind, *own, self.stratified, self.seed, self.calibration, *calibration]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One line of a paper's table: a name, a Recipe with one calibrator, and how it departs from Recipes.
+
+    paper_model : key of PAPER_MODELS that stands in place of the Recipe's model, or None
+    merges : metric → merge rule, where it is another than the Recipe's
+    """
+
+    name: str
+    recipe: Recipe
+    splits: Splits
+    paper_model: str | None = None
+    merges: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def calibrator(self) -> str:
+        return self.recipe.calibrators[0]
+
+    def fit_key(self) -> str:
+        """Equal for setups that share their model fits."""
+        return json.dumps([self._values(FIT), self.paper_model, self.splits.meaning(), self.splits.repeats])
+
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over all that its results depend on, but for data, repeat, fold and seed."""
+        of = [self._values(RECIPE), self.calibrator, self.paper_model, self.splits.meaning(), self.merges]
+        return hashlib.blake2b(json.dumps(of).encode(), digest_size=8).hexdigest()
+
+    def _values(self, names: Iterable[str]) -> list[Any]:
+        return [getattr(self.recipe, name) for name in names]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A study as its file describes it.
+
+    key : the file's stem · default : names of the setups that are run where none are asked for, empty for all
+    """
+
+    key: str
+    title: str
+    source: str
+    data: DataRules
+    splits: Splits
+    metrics: tuple[str, ...]
+    setups: tuple[Setup, ...]
+    default: tuple[str, ...] = ()
+    merges: Mapping[str, str] = field(default_factory=dict)
+
+    def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:
+        """The setups of these names, in the protocol's order; "all" stands for every one."""
+        names = list(names or self.default or ["all"])
+        known = {setup.name: setup for setup in self.setups}
+        if "all" in names:
+            return self.setups
+        for name in names:
+            if name not in known:
+                raise InputError(f"--setups: {self.key} has no setup {name!r}; it has {', '.join(known)}.")
+        return tuple(setup for setup in self.setups if setup.name in names)
+
+
+SHIPPED = ("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014", "arena")
+"""The protocols that come with the package."""
+
+
+def load_protocol(name: str | Path) -> Protocol:
+    """A shipped protocol by its name, or one of your own by its file.
+
+    Raises
+    ------
+    InputError
+        Naming file, table and key of what is wrong.
+
+    Examples
+    --------
+    >>> protocol = load_protocol("venn_forests_2019")
+    >>> [setup.name for setup in protocol.setups][:3], protocol.splits.folds
+    (['RF-cal', 'RF-oob', 'Platt-cal'], 10)
+    """
+    if str(name) in SHIPPED:
+        return read_protocol(
+            files(__package__).joinpath("protocols", f"{name}.toml").read_text("utf-8"), f"{name}.toml"
+        )
+    path = Path(name)
+    try:
+        return read_protocol(path.read_text("utf-8"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}.") from None
+
+
+def read_protocol(text: str, file: str) -> Protocol:
+    """The protocol of a TOML text; ``file`` is its name, for messages and for the protocol's key."""
+    try:
+        return _protocol(tomllib.loads(text), file.removesuffix(".toml"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file} is no TOML: {error}.") from None
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
+    top = {"title": checks.text, "source": checks.text, "default": checks.names}
+    tables = ("data", "splits", "metrics", "recipe", "setups", "grid")
+    own = _checked({k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",))
+    data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
+    splits = Splits(**_checked(values.get("splits", {}), "[splits] ", SPLITS))
+    measured = _checked(
+        values.get("metrics", {}), "[metrics] ", {"keys": _metrics, "merge": _merges}, required=("keys",)
+    )
+    common = _fields(values.get("recipe", {}), "[recipe] ")
+    merges = measured.get("merge", {})
+    setups = [
+        _setup(one, f"[[setups]] number {i}: ", common, splits, merges)
+        for i, one in enumerate(_tables(values.get("setups", []), "setups"), start=1)
+    ]
+    for i, one in enumerate(_tables(values.get("grid", []), "grid"), start=1):
+        setups += _grid(one, f"[[grid]] number {i}: ", common, splits, merges)
+    names = [setup.name for setup in setups]
+    if not setups:
+        raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"setups: {twice!r} is there twice; each needs a name of its own.")
+    for name in own.get("default", ()):
+        checks.one_of(name, names, "default")
+    return Protocol(
+        key,
+        own["title"],
+        own.get("source", ""),
+        data,
+        splits,
+        measured["keys"],
+        tuple(setups),
+        own.get("default", ()),
+        merges,
+    )
+
+
+DATA: dict[str, Check] = {
+    "positive": _one_of("later", "rarer"),
+    "columns": _one_of("usable", "all"),
+    "scale": _one_of("none", "min_max"),
+    "drop_duplicates": checks.names,
+    "sets": checks.names,
+}
+SPLITS: dict[str, Check] = {
+    "kind": _one_of("folds", "random"),
+    "folds": _whole(2, 100),
+    "repeats": _whole(1, 10_000),
+    "test_size": _share,
+    "stratified": _switch,
+    "seed": _whole(0, 1_000_000_000),
+    "calibration": _one_of("share", "first_fold"),
+    "calibration_folds": _whole(2, 100),
+}
+OWN: dict[str, Check] = {
+    "name": checks.text,
+    "calibrator": lambda value, name: checks.one_of(value, CALIBRATORS, name),
+    "paper_model": lambda value, name: checks.one_of(value, PAPER_MODELS, name),
+    "repeats": SPLITS["repeats"],
+    "seed": SPLITS["seed"],
+}
+
+
+def _checked(
+    values: Any, where: str, allowed: Mapping[str, Check], also: Iterable[str] = (), required: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The values of a table, each checked; an unknown or a missing key is refused by its name."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where or 'the file '}must be a table of keys and values, but is {values!r}.")
+    for key in values:
+        if key not in allowed:
+            raise InputError(f"{where}{key} is unknown here; allowed are {', '.join([*allowed, *also])}.")
+    for key in required:
+        if key not in values:
+            raise InputError(f"{where}{key} is missing.")
+    return {key: allowed[key](value, f"{where}{key}") for key, value in values.items()}
+
+
+def _tables(values: Any, name: str) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"{name} must be a list of tables, [[{name}]], but is {values!r}.")
+    return values
+
+
+def _metrics(value: Any, name: str) -> tuple[str, ...]:
+    return tuple(checks.one_of(key, METRICS, name) for key in checks.names(value, name))
+
+
+def _merges(value: Any, name: str) -> dict[str, str]:
+    rules: dict[str, Check] = dict.fromkeys(
+        (key for key, metric in METRICS.items() if metric.needs == "probabilities"),
+        lambda rule, where: checks.one_of(rule, MERGE_RULES, where),
+    )
+    return _checked(value, f"{name}.", rules)
+
+
+def _fields(values: Any, where: str) -> dict[str, Any]:
+    """Overrides of a Recipe; their values are checked when it is made."""
+    return _checked(values, where, dict.fromkeys(RECIPE, lambda value, name: value))
+
+
+def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> Setup:
+    fields = dict.fromkeys(RECIPE, lambda value, name: value)
+    own = _checked(values, where, OWN | fields, required=("name", "calibrator"))
+    where = f"{where}{own['name']!r}: "
+    overrides = {key: value for key, value in own.items() if key in fields}
+    paper_model = own.get("paper_model")
+    if paper_model and not overrides.keys().isdisjoint(("model", "params")):
+        raise InputError(f"{where}paper_model stands in place of model and params: give only one of them.")
+    try:
+        recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+    splits = Splits(**vars(splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
+    return Setup(own["name"], recipe, splits, paper_model, tuple(sorted(merges.items())) if merged(recipe) else ())
+
+
+def _recipe(common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool) -> Recipe:
+    """The setup's Recipe; of options that stand for all setups, only those of its calibrator and model count."""
+    joined = {**common, **overrides}
+    same_model = overrides.get("model", common.get("model")) == common.get("model")
+    for name in ("params", "options"):
+        if name == "options" or same_model:
+            joined[name] = {**dict(common.get(name, {})), **dict(overrides.get(name, {}))}
+        else:
+            joined[name] = overrides.get(name, {})
+    if paper_model:
+        joined.pop("model", None)
+        joined["params"] = {}
+    Recipe(**joined, calibrators=(calibrator,))  # refuses a misspelt option of whichever calibrator
+    joined["options"] = {k: v for k, v in joined["options"].items() if k.split(".")[0] == calibrator}
+    if not CALIBRATORS[calibrator].gives_interval:
+        joined.pop("merge", None)
+    return Recipe(**joined, calibrators=(calibrator,))
+
+
+def merged(recipe: Recipe) -> bool:
+    """Whether the setup has a pair to merge."""
+    return CALIBRATORS[recipe.calibrators[0]].gives_interval
+
+
+GRID: dict[str, Check] = {
+    "name": checks.text,
+    **dict.fromkeys(("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names),
+    "options": lambda value, name: value,
+    "merge": lambda value, name: value,
+}
+
+
+def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> list[Setup]:
+    """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
+    required = ("name", "models", "placements", "calibrators")
+    own = _checked(values, where, GRID, required=required)
+    chosen = {}
+    for name, registry in (("models", MODELS), ("calibrators", CALIBRATORS), ("placements", PLACEMENTS)):
+        without = [checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())]
+        wanted = list(registry) if own[name] == ("*",) else own[name]
+        chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
+    more = {key: own[key] for key in ("options", "merge") if key in own}
+    return [
+        _setup(
+            {
+                "name": own["name"].format(model=model, placement=placement, calibrator=calibrator),
+                **{"model": model, "placement": placement, "calibrator": calibrator, **more},
+            },
+            where,
+            common,
+            splits,
+            merges,
+        )
+        for model, placement, calibrator in product(chosen["models"], chosen["placements"], chosen["calibrators"])
+        if possible(model, placement, calibrator)
+    ]
+
+
+def possible(model: str, placement: str, calibrator: str) -> bool:
+    """Whether a calibrator can answer for a model in a placement, by what the three declare.
+
+    >>> possible("svm", "split", "beta"), possible("svm", "split", "platt"), possible("svm", "oob", "platt")
+    (False, True, False)
+    """
+    method, bagged = CALIBRATORS[calibrator], MODELS[model].bagged
+    if placement.startswith("oob") and not bagged:
+        return False
+    if method.input == "tree_scores" and not (bagged and placement in ("split", "oob", "oob_whole")):
+        return False
+    if method.input == "probability" and MODELS[model].score == "margin":
+        return False
+    if placement == "none":
+        return calibrator == "none"
+    return placement != "full" or method.gives_interval or calibrator == "none"
