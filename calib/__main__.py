@@ -16,6 +16,7 @@ import argparse
 import math
 import sys
 import time
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,7 @@ def _study(args: argparse.Namespace) -> int:
             print("\nstopped: finished cells are kept; run the same command again to go on.", file=sys.stderr)
             return 130
         if args.csv:
-            _write(args.csv, safe_csv(store.rows(of=done.keys)))
+            _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
         _tell_failures(store, done)
     return 0 if done.complete else 1
 

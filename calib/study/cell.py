@@ -22,6 +22,7 @@ from calib.data import preprocessor
 from calib.evaluate import Fitted, calibrate, fit_rows
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Predictions
+from calib.kernel.registry import Registry
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.study.grid import Cell, rows_of
@@ -62,7 +63,7 @@ class Task:
     outside: tuple[Any, ...] = ()
 
 
-REGISTRIES = (MODELS, CALIBRATORS, METRICS)
+REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
 
 
 def outside() -> tuple[Any, ...]:

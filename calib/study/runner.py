@@ -26,6 +26,7 @@ from calib.study.store import Key, Store
 
 BACKENDS = ("loky", "dask")
 MOST_DEATHS = 3  # workers lost in a row without one result
+IDLE = 10  # seconds until a worker without work ends, as one must whose study was killed
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,9 @@ def duration(seconds: float) -> str:
 
 def _compute(tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress) -> None:
     """Run the tasks and keep their results; what a dead worker had under way is handed out again."""
-    progress.step(0)
     left, deaths = {id(task): task for task in tasks}, 0
     with pool:
+        progress.step(0)
         while left:
             results = _results(list(left.values()))
             try:
@@ -187,7 +188,8 @@ def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[None]:
     if backend == "loky":
         if scheduler is not None:
             raise InputError("--scheduler goes with --backend dask.")
-        with joblib.parallel_config("loky", n_jobs=checks.in_range(jobs, "--jobs", 1, 1024, integer=True)):
+        jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
+        with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
             yield
         return
     with _client(scheduler) as client, joblib.parallel_config("dask", client=client):

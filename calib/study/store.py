@@ -60,6 +60,7 @@ class Store:
     def __init__(self, path: Path | str, write: bool = False) -> None:
         self.path = Path(path)
         self._lock: sqlite3.Connection | None = None
+        self._known: dict[str, int] = {}  # metric sets by their keys
         if write:
             if not self.path.parent.is_dir():
                 raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
@@ -123,21 +124,27 @@ class Store:
 
     def add(self, results: Iterable[Result]) -> None:
         """Keep results in one transaction; one that failed before gives way to its repetition."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with self._transaction():
             for result in results:
                 self._add(result)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
             self._db.execute("COMMIT")
         except BaseException:
             self._db.execute("ROLLBACK")
+            self._known.clear()
             raise
 
     def _add(self, one: Result) -> None:
         key = (one.data, one.setup, one.data_digest, one.digest, one.repeat, one.fold, one.seed)
-        self._db.execute(f"DELETE FROM results WHERE ({KEY}) = (?,?,?,?,?,?,?)", key)
         values = np.array(list(one.metrics.values()), dtype="<f8").tobytes()
         cursor = self._db.execute(
-            f"INSERT INTO results ({KEY}, fit_seconds, n_train, "
+            f"INSERT OR REPLACE INTO results ({KEY}, fit_seconds, n_train, "
             "n_calibration, n_test, metric_set, metrics, error, traceback) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (*key, one.fit_seconds, *one.sizes, self._metric_set(list(one.metrics)), values, one.error, one.traceback),
         )
@@ -146,8 +153,11 @@ class Store:
 
     def _metric_set(self, keys: list[str]) -> int:
         text = json.dumps(keys)
-        self._db.execute("INSERT OR IGNORE INTO metric_sets (keys) VALUES (?)", (text,))
-        return self._db.execute("SELECT id FROM metric_sets WHERE keys = ?", (text,)).fetchone()[0]
+        if text not in self._known:
+            self._db.execute("INSERT OR IGNORE INTO metric_sets (keys) VALUES (?)", (text,))
+            found = self._db.execute("SELECT id FROM metric_sets WHERE keys = ?", (text,)).fetchone()
+            self._known[text] = found[0]
+        return self._known[text]
 
     def complete(self, wanted: Mapping[Key, Setup], metrics: Sequence[str]) -> None:
         """Take metrics that rows lack from the predictions kept, so that asking for one more fits nothing again.
@@ -157,10 +167,12 @@ class Store:
         for number, text in self._metric_sets():
             new = [key for key in metrics if key not in json.loads(text)]
             found = f"SELECT id, {KEY} FROM results WHERE metric_set = ? AND error = ''"
-            for row, *key in self._db.execute(found, (number,)).fetchall() if new else ():
-                setup = wanted.get(tuple(key))
-                if setup is not None:
-                    self._complete(row, setup, json.loads(text), new)
+            rows = self._db.execute(found, (number,)).fetchall() if new else []
+            with self._transaction():
+                for row, *key in rows:
+                    setup = wanted.get(tuple(key))
+                    if setup is not None:
+                        self._complete(row, setup, json.loads(text), new)
 
     def _complete(self, row: int, setup: Setup, keys: list[str], new: list[str]) -> None:
         if any(METRICS[key].needs == "posterior" for key in new):
@@ -175,7 +187,7 @@ class Store:
 
     def note_order(self, setups: Iterable[str]) -> None:
         """Remember the order of setups, in which rows are given; new ones come after those that are known."""
-        with self._db:
+        with self._transaction():
             for name in setups:
                 self._db.execute("INSERT OR IGNORE INTO setups SELECT ?, COUNT(*) FROM setups", (name,))
 

@@ -1,4 +1,4 @@
-"""A cell is the house's own chain on its rows: one fit, every setup, every metric; what fails is told and kept apart."""
+"""A cell is the house's own chain on its rows: one fit, every setup, every metric; what fails is told."""
 
 import numpy as np
 import pandas as pd

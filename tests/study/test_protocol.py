@@ -9,7 +9,6 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.study import SHIPPED, load_protocol, read_protocol
 from calib.study.papers import PAPER_MODELS
-from calib.study.protocol import RECIPE
 
 from .small import PROTOCOL
 
@@ -78,7 +77,9 @@ def test_the_forests_of_2025():
 def test_venn_abers_of_2014():
     protocol, setups = load_protocol("venn_abers_2014"), by_name("venn_abers_2014")
     assert set(setups) == {
-        f"{way} ({classifier})" for way in ("W", "VA", "SVA", "DIR") for classifier in ("J", "JB", "LR", "NB", "NN", "SVM")
+        f"{way} ({classifier})"
+        for way in ("W", "VA", "SVA", "DIR")
+        for classifier in ("J", "JB", "LR", "NB", "NN", "SVM")
     }
     splits = protocol.splits
     assert (splits.kind, splits.stratified, splits.repeats) == ("random", False, 100)
@@ -110,7 +111,10 @@ def test_the_arena_has_every_calibrator_model_and_placement_that_can_be():
     setups = load_protocol("arena").setups
     assert {setup.calibrator for setup in setups} == set(CALIBRATORS)
     assert {setup.recipe.placement for setup in setups} == {"split", "cv", "oob"}
-    assert {setup.recipe.model for setup in setups if setup.recipe.placement == "oob"} == {"random_forest", "bagged_trees"}
+    assert {setup.recipe.model for setup in setups if setup.recipe.placement == "oob"} == {
+        "random_forest",
+        "bagged_trees",
+    }
 
 
 def test_a_setup_is_a_recipe_with_one_calibrator():
@@ -125,7 +129,7 @@ def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else(
         ("folds = 3", "folds = 4"),
         ('model = "naive_bayes"\n', 'model = "naive_bayes"\nmerge = "square"\n'),
         ('model = "naive_bayes"\n', 'model = "naive_bayes"\nparams = { var_smoothing = 0.1 }\n'),
-        ('[metrics]\n', '[metrics]\nmerge = { brier = "square" }\n'),
+        ("[metrics]\n", '[metrics]\nmerge = { brier = "square" }\n'),
         ("repeats = 2", "repeats = 2\nseed = 1"),
     ]
     for old, new in same:
@@ -148,11 +152,15 @@ def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else(
         ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is unknown here"),
         ('placement = "none"', 'paper_model = "RF_opt"', "paper_model stands in place of model and params"),
         ('title = "Small"', "", "small.toml: title is missing"),
-        ('title = "Small"', 'title = "Small"\nseeds = 3', "seeds is unknown here; allowed are title, source, default, data"),
+        (
+            'title = "Small"',
+            'title = "Small"\nseeds = 3',
+            "seeds is unknown here; allowed are title, source, default, data",
+        ),
         ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default must be one of 'Raw', 'VAP'"),
         ("[splits]", "[splits", "small.toml is no TOML"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
-        ('model = "naive_bayes"', 'seed = 3', r"\[recipe\] seed is unknown here"),
+        ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
     ],
 )
 def test_what_is_wrong_is_named_by_file_table_and_key(old, new, message):
