@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sqlite3
 import sys
 import time
 from codecs import BOM_UTF8
@@ -213,6 +214,8 @@ def _study(args: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print("\nstopped: finished cells are kept; run the same command again to go on.", file=sys.stderr)
             return 130
+        except sqlite3.Error as error:
+            raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
         if args.csv:
             _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
         _tell_failures(store, done)
@@ -241,7 +244,7 @@ class _Lines:
 
     def __call__(self, share: float, doing: str) -> None:
         if sys.stderr.isatty():
-            _progress(share, doing)
+            print(f"\r{share:4.0%} {doing:70.70}", end="\n" if share == 1 else "", file=sys.stderr, flush=True)
         elif share == 1 or time.monotonic() - self.last >= SECONDS_A_LINE:
             self.last = time.monotonic()
             print(f"{share:4.0%} {doing}", file=sys.stderr, flush=True)

@@ -157,7 +157,7 @@ def _named(task: Task, setup: Setup) -> dict[str, Any]:
         "fold": cell.fold,
         "seed": cell.seed,
         "data_digest": task.data.digest,
-        "digest": setup.digest(),
+        "digest": setup.digest,
     }
 
 

@@ -11,6 +11,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -115,6 +116,7 @@ class Setup:
         """Equal for setups that share their model fits."""
         return json.dumps([self._values(FIT), self.paper_model, self.splits.meaning(), self.splits.repeats])
 
+    @cached_property
     def digest(self) -> str:
         """Sixteen hexadecimal digits over all that its results depend on, but for data, repeat, fold and seed."""
         of = [self._values(RECIPE), self.calibrator, self.paper_model, self.splits.meaning(), self.merges]

@@ -99,7 +99,7 @@ def run_study(
 
 def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
     """Under which the store keeps a setup's result in a cell."""
-    return (cell.data, setup.name, sets[cell.data].digest, setup.digest(), cell.repeat, cell.fold, cell.seed)
+    return (cell.data, setup.name, sets[cell.data].digest, setup.digest, cell.repeat, cell.fold, cell.seed)
 
 
 def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:

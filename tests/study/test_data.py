@@ -98,7 +98,15 @@ def recorded(home, number, frame):
     arff = "@RELATION made\n@ATTRIBUTE x NUMERIC\n@ATTRIBUTE class {bad,good}\n@DATA\n"
     arff += "\n".join(f"{x},{label}" for x, label in frame.itertuples(index=False)) + "\n"
     url = "https://www.openml.org/data/v1/download/1/made.arff"
-    about = {"id": str(number), "name": "made", "version": "1", "format": "ARFF", "file_id": "1", "url": url}
+    about = {
+        "id": str(number),
+        "name": "made",
+        "description": "made",
+        "version": "1",
+        "format": "ARFF",
+        "file_id": "1",
+        "url": url,
+    }
     md5 = hashlib.md5(arff.encode()).hexdigest()
     about |= {"default_target_attribute": "class", "status": "active", "licence": "CC0", "md5_checksum": md5}
     answers = {

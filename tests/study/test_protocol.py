@@ -21,7 +21,7 @@ def test_every_shipped_protocol_names_only_what_there_is(key):
     assert {setup.recipe.model for setup in protocol.setups} <= MODELS.keys()
     assert {setup.paper_model for setup in protocol.setups} - {None} <= PAPER_MODELS.keys()
     assert len({setup.name for setup in protocol.setups}) == len(protocol.setups)
-    assert len({setup.digest() for setup in protocol.setups}) == len(protocol.setups)
+    assert len({setup.digest for setup in protocol.setups}) == len(protocol.setups)
     assert protocol.title
     assert protocol.source
 
@@ -123,7 +123,7 @@ def test_a_setup_is_a_recipe_with_one_calibrator():
 
 
 def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else():
-    base = read_protocol(PROTOCOL, "small.toml").setups[1].digest()
+    base = read_protocol(PROTOCOL, "small.toml").setups[1].digest
     same = [('title = "Small"', 'title = "Other"'), ("repeats = 2", "repeats = 9"), ('"accuracy", ', "")]
     other = [
         ("folds = 3", "folds = 4"),
@@ -133,8 +133,8 @@ def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else(
         ("repeats = 2", "repeats = 2\nseed = 1"),
     ]
     for old, new in same:
-        assert read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest() == base
-    digests = {read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest() for old, new in other}
+        assert read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest == base
+    digests = {read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest for old, new in other}
     assert len(digests | {base}) == len(other) + 1
 
 
