@@ -87,11 +87,11 @@ def _load(name: str, rules: DataRules) -> Dataset:
 
 
 def _dataset(frame: pd.DataFrame, target: str, positive: str | None, name: str, rules: DataRules) -> Dataset:
-    if name in rules.drop_duplicates:
-        frame = frame.drop_duplicates(ignore_index=True)
-    if rules.positive == "later":
+    if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
         positive = list(class_counts(frame, target))[-1]
     others = [str(column) for column in frame.columns if str(column) != target]
+    if name in rules.drop_duplicates:
+        frame = frame.drop_duplicates(subset=others, ignore_index=True)
     keep = others if rules.columns == "all" else ()
     return _scaled(prepare(frame, target, positive, keep=keep, name=name), rules.scale)
 
