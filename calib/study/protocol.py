@@ -56,7 +56,8 @@ class DataRules:
     positive : "later", the later label in sorted order, or "rarer", as a Recipe has it
     columns : "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all"
     scale : "none", or "min_max": every number to [0, 1] over *all* rows, test rows included
-    drop_duplicates : names of the sets of which only the first of rows with equal features stays · sets : what is run where --data names nothing
+    drop_duplicates : names of the sets of which only the first of rows with equal features stays
+    sets : what is run where --data names nothing
     """
 
     positive: str = "rarer"
