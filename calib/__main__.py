@@ -218,11 +218,13 @@ def _study(args: argparse.Namespace) -> int:
             raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
         if args.csv:
             _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
-        _tell_failures(store, done)
+        _tell(store, done)
     return 0 if done.complete else 1
 
 
-def _tell_failures(store: Store, done: Summary) -> None:
+def _tell(store: Store, done: Summary) -> None:
+    for note, rows in store.notes(of=done.keys).items():
+        print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)
     for row in failed.head(MOST_FAILURES).itertuples():
         where = f"{row.data}, {row.setup}, repeat {row.repeat}, fold {row.fold}"

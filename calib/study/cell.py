@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import traceback
+import warnings
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -35,7 +36,8 @@ class Result:
     """One setup in one fold, as the store keeps it.
 
     metrics : key → value, empty where the cell failed · sizes : rows that train, calibrate and test
-    predictions : packed test labels and probabilities · error, traceback : why it failed, else ""
+    predictions : packed test labels and probabilities · notes : warnings of the model, each once
+    error, traceback : why it failed, else ""
     """
 
     data: str
@@ -49,6 +51,7 @@ class Result:
     fit_seconds: float = float("nan")
     sizes: tuple[int, int, int] = (0, 0, 0)
     predictions: bytes = b""
+    notes: tuple[str, ...] = ()
     error: str = ""
     traceback: str = ""
 
@@ -78,11 +81,19 @@ def run(task: Task) -> list[Result]:
             for entry in entries:
                 if entry.key not in registry:
                     registry.register(entry)
-        try:
-            fitted = _fit(task.cell, task.data)
-        except Exception as error:  # whatever a model or its data bring up is one failed cell
-            return [_failed(task, setup, error) for setup in task.cell.setups]
-        return [_measured(task, setup, fitted) for setup in task.cell.setups]
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            results = _results(task)
+    notes = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in warned))
+    return [replace(result, notes=notes) for result in results]
+
+
+def _results(task: Task) -> list[Result]:
+    try:
+        fitted = _fit(task.cell, task.data)
+    except Exception as error:  # whatever a model or its data bring up is one failed cell
+        return [_failed(task, setup, error) for setup in task.cell.setups]
+    return [_measured(task, setup, fitted) for setup in task.cell.setups]
 
 
 @cache

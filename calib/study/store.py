@@ -34,7 +34,7 @@ CREATE TABLE results (
     id INTEGER PRIMARY KEY, data TEXT NOT NULL, setup TEXT NOT NULL, repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
     seed INTEGER NOT NULL, data_digest TEXT NOT NULL, recipe_digest TEXT NOT NULL, fit_seconds REAL,
     n_train INTEGER NOT NULL, n_calibration INTEGER NOT NULL, n_test INTEGER NOT NULL,
-    metric_set INTEGER REFERENCES metric_sets, metrics BLOB, error TEXT NOT NULL, traceback TEXT NOT NULL,
+    metric_set INTEGER REFERENCES metric_sets, metrics BLOB, notes TEXT NOT NULL, error TEXT NOT NULL, traceback TEXT NOT NULL,
     UNIQUE (data, setup, data_digest, recipe_digest, repeat, fold, seed)
 );
 CREATE TABLE predictions (id INTEGER PRIMARY KEY REFERENCES results ON DELETE CASCADE, content BLOB NOT NULL);
@@ -142,12 +142,16 @@ class Store:
 
     def _add(self, one: Result) -> None:
         key = (one.data, one.setup, one.data_digest, one.digest, one.repeat, one.fold, one.seed)
-        values = np.array(list(one.metrics.values()), dtype="<f8").tobytes()
-        cursor = self._db.execute(
-            f"INSERT OR REPLACE INTO results ({KEY}, fit_seconds, n_train, "
-            "n_calibration, n_test, metric_set, metrics, error, traceback) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (*key, one.fit_seconds, *one.sizes, self._metric_set(list(one.metrics)), values, one.error, one.traceback),
-        )
+        fields = dict(zip((*KEY.split(", "), *SIZES), (*key, *one.sizes), strict=True)) | {
+            "fit_seconds": one.fit_seconds,
+            "metric_set": self._metric_set(list(one.metrics)),
+            "metrics": np.array(list(one.metrics.values()), dtype="<f8").tobytes(),
+            "notes": "\n".join(one.notes),
+            "error": one.error,
+            "traceback": one.traceback,
+        }
+        names, marks = ", ".join(fields), ", ".join("?" * len(fields))
+        cursor = self._db.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", list(fields.values()))
         if one.predictions:
             self._db.execute("INSERT INTO predictions VALUES (?, ?)", (cursor.lastrowid, one.predictions))
 
@@ -227,6 +231,11 @@ class Store:
         """One row a fold that failed: data, setup, repeat, fold, seed, error, traceback."""
         columns = (*COLUMNS, "error", "traceback")
         return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
+
+    def notes(self, of: Collection[Key] | None = None) -> pd.Series:
+        """Warnings that models gave → in how many rows, the most frequent first."""
+        texts = [text for (text,) in self._found("notes", "notes != ''", of)]
+        return pd.Series([note for text in texts for note in text.split("\n")], dtype="str").value_counts()
 
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
         """Columns of the results for which a condition holds, in the order they came."""

@@ -126,3 +126,11 @@ def test_all_setups_of_2014_and_the_quick_ones_of_2025_have_a_result():
     protocol = load_protocol("rf_calibration_2025")
     for cell in grid(protocol, ["one"], ["RF_d", "RF_d_laplace"], repeats=1, folds=2):
         assert [one.error for one in run(Task(cell, DATA, protocol.metrics))] == [""]
+
+
+def test_warnings_of_a_model_are_notes_of_its_results(recwarn):
+    text = PROTOCOL.replace('model = "naive_bayes"', 'model = "neural_network"\nparams = { max_iter = 2 }')
+    found = results(read_protocol(text, "s.toml"))
+    assert [len(one.notes) for one in found.values()] == [1, 1]
+    assert found["VAP"].notes[0].startswith("Stochastic Optimizer: Maximum iterations (2) reached")
+    assert len(recwarn) == 0

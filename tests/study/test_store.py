@@ -166,3 +166,9 @@ def test_many_rows_are_read_whole(path):
         rows = store.rows()
     assert len(rows) == 100_000
     np.testing.assert_array_equal(rows.sort_values("seed")[keys].to_numpy(), values)
+
+
+def test_notes_are_counted(path):
+    with Store(path, write=True) as store:
+        store.add([result(fold=fold, notes=("b",) if fold else ("a", "b")) for fold in range(3)])
+        assert store.notes().to_dict() == {"b": 3, "a": 1}
