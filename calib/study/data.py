@@ -20,10 +20,9 @@ from calib.data.columns import is_number
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe
-from calib.study.protocol import DataRules
+from calib.study.protocol import ELSEWHERE, DataRules
 
 TARGET = "target"
-ELSEWHERE = ("openml", "sample", "synthetic")
 
 
 def stem(name: str) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from itertools import product
@@ -30,6 +30,9 @@ FIT = ("model", "params", "placement", "calibration_size", "cv")
 RECIPE = (*FIT, "options", "merge", "bins", "binning")
 """The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
 
+ELSEWHERE = ("openml", "sample", "synthetic")
+"""Kinds of data that are no files, as openml:40."""
+
 Check = Callable[[Any, str], Any]
 
 
@@ -47,6 +50,12 @@ def _share(value: Any, name: str) -> float:
 
 def _switch(value: Any, name: str) -> bool:
     return checks.one_of(value, (True, False), name)
+
+
+def _table(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a table of names and values, but is {value!r}.")
+    return dict(value)
 
 
 @dataclass(frozen=True)
@@ -180,10 +189,16 @@ def load_protocol(name: str | Path) -> Protocol:
         )
     path = Path(name)
     try:
-        return read_protocol(path.read_text("utf-8"), path.name)
+        return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}.") from None
+
+
+def _beside(path: Path, protocol: Protocol) -> Protocol:
+    """The protocol with its own data files looked for beside it."""
+    sets = [name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name) for name in protocol.data.sets]
+    return replace(protocol, data=replace(protocol.data, sets=tuple(sets)))
 
 
 def read_protocol(text: str, file: str) -> Protocol:
@@ -205,7 +220,7 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     measured = _checked(
         values.get("metrics", {}), "[metrics] ", {"keys": _metrics, "merge": _merges}, required=("keys",)
     )
-    common = _fields(values.get("recipe", {}), "[recipe] ")
+    common = _common(values.get("recipe", {}), "[recipe] ")
     merges = measured.get("merge", {})
     setups = [
         _setup(one, f"[[setups]] number {i}: ", common, splits, merges)
@@ -251,6 +266,10 @@ SPLITS: dict[str, Check] = {
     "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _whole(2, 100),
 }
+FIELDS: dict[str, Check] = {  # whose values are checked when the Recipe is made
+    **dict.fromkeys(RECIPE, lambda value, name: value),
+    **dict.fromkeys(("params", "options"), _table),
+}
 OWN: dict[str, Check] = {
     "name": checks.text,
     "calibrator": lambda value, name: checks.one_of(value, CALIBRATORS, name),
@@ -293,16 +312,20 @@ def _merges(value: Any, name: str) -> dict[str, str]:
     return _checked(value, f"{name}.", rules)
 
 
-def _fields(values: Any, where: str) -> dict[str, Any]:
-    """Overrides of a Recipe; their values are checked when it is made."""
-    return _checked(values, where, dict.fromkeys(RECIPE, lambda value, name: value))
+def _common(values: Any, where: str) -> dict[str, Any]:
+    """What all setups share."""
+    fields = _checked(values, where, FIELDS)
+    try:
+        Recipe(**fields)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+    return fields
 
 
 def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> Setup:
-    fields = dict.fromkeys(RECIPE, lambda value, name: value)
-    own = _checked(values, where, OWN | fields, required=("name", "calibrator"))
+    own = _checked(values, where, OWN | FIELDS, required=("name", "calibrator"))
     where = f"{where}{own['name']!r}: "
-    overrides = {key: value for key, value in own.items() if key in fields}
+    overrides = {key: value for key, value in own.items() if key in FIELDS}
     paper_model = own.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
         raise InputError(f"{where}paper_model stands in place of model and params: give only one of them.")
@@ -315,7 +338,9 @@ def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, m
 
 
 def _recipe(common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool) -> Recipe:
-    """The setup's Recipe; of options that stand for all setups, only those of its calibrator and model count."""
+    """The setup's Recipe. Of options for all setups those of its calibrator count; a setup with another model than
+    theirs starts from its own defaults, as a Recipe does.
+    """
     joined = {**common, **overrides}
     same_model = overrides.get("model", common.get("model")) == common.get("model")
     for name in ("params", "options"):
@@ -341,8 +366,7 @@ def merged(recipe: Recipe) -> bool:
 GRID: dict[str, Check] = {
     "name": checks.text,
     **dict.fromkeys(("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names),
-    "options": lambda value, name: value,
-    "merge": lambda value, name: value,
+    **{key: FIELDS[key] for key in ("options", "merge")},
 }
 
 
@@ -350,6 +374,7 @@ def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, me
     """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
     required = ("name", "models", "placements", "calibrators")
     own = _checked(values, where, GRID, required=required)
+    _checked_name(own["name"], where)
     chosen = {}
     for name, registry in (("models", MODELS), ("calibrators", CALIBRATORS), ("placements", PLACEMENTS)):
         without = [checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())]
@@ -370,6 +395,15 @@ def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, me
         for model, placement, calibrator in product(chosen["models"], chosen["placements"], chosen["calibrators"])
         if possible(model, placement, calibrator)
     ]
+
+
+def _checked_name(name: str, where: str) -> None:
+    try:
+        name.format(model="", placement="", calibrator="")
+    except (KeyError, IndexError, ValueError):
+        raise InputError(
+            f"{where}name may hold {{model}}, {{placement}} and {{calibrator}}, but is {name!r}."
+        ) from None
 
 
 def possible(model: str, placement: str, calibrator: str) -> bool:

@@ -31,7 +31,10 @@ IDLE = 10  # seconds until a worker without work ends, as one must whose study w
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. cells : of the study · computed : in this run · failed : rows in the store with an error"""
+    """What a run came to. cells : of the study · computed : in this run · failed : rows without a result
+
+    keys : of all rows of the study in the store
+    """
 
     cells: int
     computed: int
@@ -90,10 +93,11 @@ def run_study(
     store.complete(wanted, protocol.metrics)
     there = store.held(failed=False if retry_failed else None)
     missing = [todo for cell in cells if (todo := _rest(cell, sets, there)).setups]
-    tasks = [Task(cell, sets[cell.data], protocol.metrics, outside()) for cell in missing]
+    more = outside()
+    tasks = [Task(cell, sets[cell.data], protocol.metrics, more) for cell in missing]
     pool = _pool(jobs, backend, scheduler)
     _compute(tasks, store, pool, Progress(watch or Watch(), len(cells), len(tasks)))
-    failed = len(wanted.keys() & store.held(failed=True))
+    failed = len(wanted.keys() - store.held(failed=False))
     return Summary(len(cells), len(tasks), failed, frozenset(wanted))
 
 
@@ -110,7 +114,7 @@ def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
 def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
     """Refuse to mix results of one name that come from other data or other settings."""
     asked = {key[:2]: key[2:4] for key in wanted}
-    for data, setup, *digests in {key[:4] for key in store.held()}:
+    for data, setup, *digests in sorted({key[:4] for key in store.held()}):
         if asked.get((data, setup), tuple(digests)) != tuple(digests):
             what = "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
             raise InputError(

@@ -34,7 +34,8 @@ CREATE TABLE results (
     id INTEGER PRIMARY KEY, data TEXT NOT NULL, setup TEXT NOT NULL, repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
     seed INTEGER NOT NULL, data_digest TEXT NOT NULL, recipe_digest TEXT NOT NULL, fit_seconds REAL,
     n_train INTEGER NOT NULL, n_calibration INTEGER NOT NULL, n_test INTEGER NOT NULL,
-    metric_set INTEGER REFERENCES metric_sets, metrics BLOB, notes TEXT NOT NULL, error TEXT NOT NULL, traceback TEXT NOT NULL,
+    metric_set INTEGER REFERENCES metric_sets, metrics BLOB,
+    notes TEXT NOT NULL, error TEXT NOT NULL, traceback TEXT NOT NULL,
     UNIQUE (data, setup, data_digest, recipe_digest, repeat, fold, seed)
 );
 CREATE TABLE predictions (id INTEGER PRIMARY KEY REFERENCES results ON DELETE CASCADE, content BLOB NOT NULL);

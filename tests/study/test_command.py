@@ -127,11 +127,10 @@ def test_setups_repeats_and_folds_are_chosen(tmp_path, capsys):
     assert rows[["setup", "repeat", "fold"]].to_numpy().tolist() == [["VAP", 0, k] for k in range(4)]
 
 
-def test_a_protocol_may_name_its_own_data(tmp_path, monkeypatch):
+def test_a_protocol_may_name_its_own_data_beside_it(tmp_path):
     protocol, _ = files(tmp_path)
     protocol.write_text(PROTOCOL.replace("[data]", '[data]\nsets = ["one.csv"]'), encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    assert main(["study", str(protocol), "--store", "results.sqlite", "--repeats", "1"]) == 0
+    assert main(["study", str(protocol), "--store", str(tmp_path / "results.sqlite"), "--repeats", "1"]) == 0
     assert set(rows_there(tmp_path)["data"]) == {"one"}
 
 

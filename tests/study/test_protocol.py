@@ -138,6 +138,14 @@ def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else(
     assert len(digests | {base}) == len(other) + 1
 
 
+GRID = """[[grid]]
+name = "{}"
+models = ["{}"]
+placements = ["split"]
+calibrators = ["*"]
+[recipe]"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -160,6 +168,10 @@ def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else(
         ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default must be one of 'Raw', 'VAP'"),
         ("[splits]", "[splits", "small.toml is no TOML"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
+        ("n_estimators = 5 }", 'n_estimators = 5 }, options = "x"', r"number 3: options must be a table of names"),
+        ('model = "naive_bayes"', 'model = "bayes"', r"\[recipe\] model must be one of"),
+        ("[recipe]", GRID.format("{a}", "*"), r"\[\[grid\]\] number 1: name may hold {model}, {placement} and"),
+        ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
         ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
     ],
 )
