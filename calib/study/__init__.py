@@ -2,7 +2,8 @@
 
 from calib.study.data import load_sets
 from calib.study.grid import Cell, grid
-from calib.study.protocol import SHIPPED, Protocol, Setup, load_protocol, read_protocol
+from calib.study.protocol import Protocol, Setup
+from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.runner import Summary, run_study
 from calib.study.store import Store
 
