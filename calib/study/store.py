@@ -245,25 +245,53 @@ class Store:
             return self._db.execute(f"SELECT {columns} {text}").fetchall()
         return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
 
-    def predictions(self, data: str, setup: str, merge: str = "") -> Iterator[tuple[int, int, Predictions]]:
+    def predictions(
+        self, data: str, setup: str, repeat: int | None = None, merge: str = ""
+    ) -> Iterator[tuple[int, int, Predictions]]:
         """(repeat, fold, predictions) of a setup on a data set, in order; merge : a rule that the protocol asks for."""
         found = self._db.execute(
             "SELECT repeat, fold, content FROM results JOIN predictions USING (id) WHERE data = ? AND setup = ? "
-            "ORDER BY repeat, fold",
-            (data, setup),
+            "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",
+            (data, setup, repeat),
         )
-        for repeat, fold, content in found:
-            yield repeat, fold, unpack(content, merge)
+        for number, fold, content in found:
+            yield number, fold, unpack(content, merge)
+
+    def repeats(self) -> Repeats:
+        """All predictions by data set, setup and repeat; none is read before it is asked for."""
+        found = self._db.execute(
+            "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
+            "name = setup ORDER BY data, position, repeat"
+        )
+        return Repeats(self, found.fetchall())
 
     def pooled(self, data: str, setup: str, repeat: int | None = None, merge: str = "") -> Predictions:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
-        parts = [one for r, _, one in self.predictions(data, setup, merge) if repeat in (None, r)]
+        parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
             raise InputError(f"The store holds no predictions of {setup!r} on {data!r}.")
         names = [name for name in ("lower", "upper", "p0", "p1") if getattr(parts[0], name) is not None]
         ends = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
         y, p = (np.concatenate([getattr(one, name) for one in parts]) for name in ("y", "p"))
         return Predictions(y, p, **ends)
+
+
+class Repeats(Mapping[tuple[str, str, int], Predictions]):
+    """(data, setup, repeat) → predictions of that repeat's folds, read from the store when they are asked for."""
+
+    def __init__(self, store: Store, keys: Iterable[tuple[str, str, int]]) -> None:
+        self._store, self._keys = store, dict.fromkeys(keys)
+
+    def __getitem__(self, key: tuple[str, str, int]) -> Predictions:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._store.pooled(*key)
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 def _empty(keys: list[str]) -> pd.DataFrame:

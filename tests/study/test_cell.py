@@ -134,3 +134,12 @@ def test_warnings_of_a_model_are_notes_of_its_results(recwarn):
     assert [len(one.notes) for one in found.values()] == [1, 1]
     assert found["VAP"].notes[0].startswith("Stochastic Optimizer: Maximum iterations (2) reached")
     assert len(recwarn) == 0
+
+
+def test_the_whole_forest_answers_the_same_out_of_bag_and_without_calibration_rows():
+    """So that the searched forest of 2025 can share its fit with the setups that calibrate it out of bag."""
+    forest = '{ name = "Forest", calibrator = "none", placement = "none"'
+    assert forest in PROTOCOL
+    text = PROTOCOL.replace(forest, forest.replace('placement = "none"', 'placement = "oob_whole"'))
+    one, other = (results(read_protocol(t, "s.toml"), ["Forest"])["Forest"] for t in (PROTOCOL, text))
+    np.testing.assert_array_equal(unpack(one.predictions).p, unpack(other.predictions).p)

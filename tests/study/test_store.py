@@ -86,6 +86,10 @@ def test_predictions_of_all_folds_are_pooled_in_order(path):
         np.testing.assert_array_equal(pooled.p, np.concatenate([parts[key][1] for key in sorted(parts)]))
         np.testing.assert_array_equal(pooled.y, np.concatenate([parts[key][0] for key in sorted(parts)]))
         assert len(store.pooled("one", "VAP", repeat=1).y) == 5
+        by_repeat = store.repeats()
+        assert list(by_repeat) == [("one", "VAP", 0), ("one", "VAP", 1)]
+        np.testing.assert_array_equal(by_repeat["one", "VAP", 1].p, parts[1, 0][1])
+        assert ("one", "Raw", 0) not in by_repeat
         with pytest.raises(InputError, match="no predictions of 'Raw' on 'one'"):
             store.pooled("one", "Raw")
 
