@@ -81,19 +81,25 @@ class Store:
         """Refuse a file that is no store, before anything in it is touched."""
         if not self.path.exists() or not self.path.stat().st_size:
             return
-        try:
-            with contextlib.closing(_read_only(self.path)) as db:
-                made_by = db.execute("PRAGMA application_id").fetchone()[0]
-                schema = db.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.path} is no store of a study ({error}); choose another file.") from None
-        if made_by != APPLICATION:
-            raise InputError(f"{self.path} is a SQLite file, but no store of a study; choose another file.")
-        if schema != SCHEMA:
-            raise InputError(
-                f"{self.path} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
-                "Choose another file, or go on with the version that made it."
-            )
+        with contextlib.closing(_read_only(self.path)) as db:
+            _check_marks(db, str(self.path))
+
+    @classmethod
+    def of_bytes(cls, content: bytes, name: str) -> Self:
+        """A store for reading, of a file's content as a browser uploads it: nothing is written to disk.
+
+        Raises
+        ------
+        InputError
+            For what is no store.
+        """
+        store = cls.__new__(cls)
+        store.path, store._lock, store._known = Path(name), None, {}
+        store._db = sqlite3.connect(":memory:", check_same_thread=False)
+        # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
+        store._db.deserialize(content[:18] + b"\1\1" + content[20:])
+        _check_marks(store._db, name)
+        return store
 
     def _connect(self, write: bool) -> sqlite3.Connection:
         if not write:
@@ -298,6 +304,22 @@ def _empty(keys: list[str]) -> pd.DataFrame:
     whole = {name: np.empty(0, dtype=np.int64) for name in ("repeat", "fold", "seed", "position", *SIZES)}
     text = {name: pd.Series(dtype="str") for name in ("data", "setup")}
     return pd.DataFrame(text | whole | {name: np.empty(0) for name in (*keys, "fit_seconds")})
+
+
+def _check_marks(db: sqlite3.Connection, name: str) -> None:
+    """Refuse a file that is no store of this schema."""
+    try:
+        made_by = db.execute("PRAGMA application_id").fetchone()[0]
+        schema = db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{name} is no store of a study ({error}); choose another file.") from None
+    if made_by != APPLICATION:
+        raise InputError(f"{name} is a SQLite file, but no store of a study; choose another file.")
+    if schema != SCHEMA:
+        raise InputError(
+            f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
+            "Choose another file, or go on with the version that made it."
+        )
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

@@ -176,3 +176,19 @@ def test_notes_are_counted(path):
     with Store(path, write=True) as store:
         store.add([result(fold=fold, notes=("b",) if fold else ("a", "b")) for fold in range(3)])
         assert store.notes().to_dict() == {"b": 3, "a": 1}
+
+
+def test_a_store_is_read_from_its_bytes(path):
+    with Store(path, write=True) as store:
+        store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
+        rows = store.rows()
+    uploaded = Store.of_bytes(path.read_bytes(), "results.sqlite")
+    pd.testing.assert_frame_equal(uploaded.rows(), rows)
+    assert uploaded.pooled("one", "VAP").p.tolist() == [0.2, 0.9]
+    for content in (b"data,setup\none,VAP\n" * 99, b"", b"SQLite format 3\0" + bytes(2000)):
+        with pytest.raises(InputError, match="results.sqlite is .*no store of a study"):
+            Store.of_bytes(content, "results.sqlite")
+    path.unlink()
+    made_by_others(path)
+    with pytest.raises(InputError, match="a SQLite file, but no store"):
+        Store.of_bytes(path.read_bytes(), "other.sqlite")
