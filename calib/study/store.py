@@ -214,25 +214,26 @@ class Store:
         of
             Only rows with these keys, as ``Summary.keys`` has them; None for all.
         """
-        frames = [self._rows(number, json.loads(keys), of) for number, keys in self._metric_sets()]
+        columns = (*COLUMNS, "fit_seconds", *(SIZES if sizes else ()))
+        frames = [self._rows(number, json.loads(keys), columns, of) for number, keys in self._metric_sets()]
         filled = [frame for frame in frames if len(frame)]
-        table = pd.concat(filled, ignore_index=True) if filled else frames[0] if frames else _empty([])
-        table = table.sort_values(["data", "position", "repeat", "fold"], kind="stable", ignore_index=True)
-        last = ["fit_seconds", *(SIZES if sizes else ())]
-        metrics = [name for name in table.columns if name not in (*COLUMNS, *SIZES, "fit_seconds", "position")]
-        return table[[*COLUMNS, *metrics, *last]]
+        table = pd.concat(filled, ignore_index=True) if filled else frames[0] if frames else _empty(columns, [])
+        places = dict(self._db.execute("SELECT name, position FROM setups"))
+        table = table.assign(place=table["setup"].map(places)).sort_values(["data", "place", "repeat", "fold"])
+        metrics = [name for name in table.columns if name not in (*columns, "place")]
+        return table[[*COLUMNS, *metrics, *columns[len(COLUMNS) :]]].reset_index(drop=True)
 
     def _metric_sets(self) -> list[tuple[int, str]]:
         return self._db.execute("SELECT id, keys FROM metric_sets ORDER BY id").fetchall()
 
-    def _rows(self, number: int, keys: list[str], of: Collection[Key] | None) -> pd.DataFrame:
-        columns = (*COLUMNS, "position", "fit_seconds", *SIZES)
+    def _rows(self, number: int, keys: list[str], columns: Sequence[str], of: Collection[Key] | None) -> pd.DataFrame:
+        """The rows that have exactly these metrics."""
         found = self._found(", ".join((*columns, "metrics")), f"metric_set = {number} AND error = ''", of)
         if not found:
-            return _empty(keys)
+            return _empty(columns, keys)
         *named, metrics = zip(*found, strict=True)
         values = np.frombuffer(b"".join(metrics), dtype="<f8").reshape(len(found), len(keys))
-        return pd.DataFrame(dict(zip(columns, named, strict=True)) | dict(zip(keys, values.T, strict=True)))
+        return pd.DataFrame(dict(zip(columns, named, strict=True))).join(pd.DataFrame(values, columns=keys))
 
     def failures(self, of: Collection[Key] | None = None) -> pd.DataFrame:
         """One row a fold that failed: data, setup, repeat, fold, seed, error, traceback."""
@@ -246,7 +247,7 @@ class Store:
 
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
         """Columns of the results for which a condition holds, in the order they came."""
-        text = f"FROM results LEFT JOIN setups ON name = setup WHERE {where} ORDER BY id"
+        text = f"FROM results WHERE {where} ORDER BY id"
         if of is None:
             return self._db.execute(f"SELECT {columns} {text}").fetchall()
         return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
@@ -300,10 +301,9 @@ class Repeats(Mapping[tuple[str, str, int], Predictions]):
         return len(self._keys)
 
 
-def _empty(keys: list[str]) -> pd.DataFrame:
-    whole = {name: np.empty(0, dtype=np.int64) for name in ("repeat", "fold", "seed", "position", *SIZES)}
-    text = {name: pd.Series(dtype="str") for name in ("data", "setup")}
-    return pd.DataFrame(text | whole | {name: np.empty(0) for name in (*keys, "fit_seconds")})
+def _empty(columns: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
+    kinds = dict.fromkeys(("data", "setup"), "str") | dict.fromkeys((*COLUMNS[2:], *SIZES), "int64")
+    return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "float64")) for name in (*columns, *keys)})
 
 
 def _check_marks(db: sqlite3.Connection, name: str) -> None:
