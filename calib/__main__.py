@@ -4,6 +4,8 @@
 every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
+``python -m calib study PROTOCOL --store results.sqlite [--data FILE …] [--csv rows.csv]``: a paper's experiments, or
+your own, resumable; exit status 0 only when every cell has a result.
 
 Otherwise a clear message on standard error.
 """
@@ -11,7 +13,11 @@ Otherwise a clear message on standard error.
 from __future__ import annotations
 
 import argparse
+import math
+import sqlite3
 import sys
+import time
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +34,12 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, load, load_frame, problems, reading
+from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
+from calib.study.runner import BACKENDS
 
 MOST_ROWS = 60  # a longer table is printed by its ends
+MOST_FAILURES = 10  # of a study that are told one by one
+SECONDS_A_LINE = 5  # of a study, where no line can be written over
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,7 +65,35 @@ def _parser() -> argparse.ArgumentParser:
         "--csv", type=Path, metavar="FILE", help="write the numbers; those of further pictures to FILE with their key"
     )
     command.set_defaults(run=_simulate)
+    _add_study(commands)
     return parser
+
+
+def _add_study(commands: Any) -> None:
+    command = commands.add_parser("study", help="run a paper's protocol, or your own, on data sets; resumable")
+    command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or {', '.join(SHIPPED)}")
+    command.add_argument(
+        "--data",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help='with the label in a column "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
+    )
+    command.add_argument(
+        "--setups", nargs="+", action="extend", metavar="NAME", help="only these; all for every one of the protocol"
+    )
+    command.add_argument("--repeats", type=int, metavar="N", help="instead of the protocol's")
+    command.add_argument("--folds", type=int, metavar="N", help="of the cross-validation, instead of the protocol's")
+    command.add_argument("--retry-failed", action="store_true", help="try cells again that failed before")
+    command.add_argument(
+        "--store", type=Path, required=True, metavar="FILE", help="keeps all results; given again, the run goes on"
+    )
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the rows, one a setup and fold")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1")
+    command.add_argument("--backend", choices=BACKENDS, default="loky", help="this machine, or a Dask cluster")
+    command.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, as tcp://HOST:8786")
+    command.set_defaults(run=_study)
 
 
 def _read(path: Path) -> bytes:
@@ -148,6 +186,70 @@ def _simulate(args: argparse.Namespace) -> int:
     if args.html:
         _write(args.html, experiment_html(run))
     return 0
+
+
+def _study(args: argparse.Namespace) -> int:
+    _check_folders(args.csv, args.store)
+    checked = {name: (low, value) for name, low, value in (("repeats", 1, args.repeats), ("folds", 2, args.folds))}
+    for name, (low, value) in checked.items():
+        if value is not None:
+            checks.in_range(value, f"--{name}", low, 10_000, integer=True)
+    protocol = load_protocol(args.protocol)
+    sets = load_sets(args.data or protocol.data.sets, protocol.data)
+    with Store(args.store, write=True) as store:
+        try:
+            done = run_study(
+                protocol,
+                sets,
+                store,
+                setups=args.setups,
+                repeats=args.repeats,
+                folds=args.folds,
+                jobs=args.jobs,
+                backend=args.backend,
+                scheduler=args.scheduler,
+                retry_failed=args.retry_failed,
+                watch=Watch(_Lines()),
+            )
+        except KeyboardInterrupt:
+            print("\nstopped: finished cells are kept; run the same command again to go on.", file=sys.stderr)
+            return 130
+        except sqlite3.Error as error:
+            raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
+        if args.csv:
+            _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
+        _tell(store, done)
+    return 0 if done.complete else 1
+
+
+def _tell(store: Store, done: Summary) -> None:
+    for note, rows in store.notes(of=done.keys).items():
+        print(f"note: in {rows:,} results: {note}", file=sys.stderr)
+    failed = store.failures(of=done.keys)
+    for row in failed.head(MOST_FAILURES).itertuples():
+        where = f"{row.data}, {row.setup}, repeat {row.repeat}, fold {row.fold}"
+        print(f"error: {where}: {row.error}", file=sys.stderr)
+    if len(failed):
+        more = f", {len(failed) - MOST_FAILURES} of them not shown" if len(failed) > MOST_FAILURES else ""
+        print(
+            f"error: {len(failed)} results failed{more}; their tracebacks are in {store.path}. "
+            "Run again with --retry-failed to try them once more.",
+            file=sys.stderr,
+        )
+
+
+class _Lines:
+    """Progress on standard error: one line that is written over on a terminal, else a new one every few seconds."""
+
+    def __init__(self) -> None:
+        self.last = -math.inf
+
+    def __call__(self, share: float, doing: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{share:4.0%} {doing:70.70}", end="\n" if share == 1 else "", file=sys.stderr, flush=True)
+        elif share == 1 or time.monotonic() - self.last >= SECONDS_A_LINE:
+            self.last = time.monotonic()
+            print(f"{share:4.0%} {doing}", file=sys.stderr, flush=True)
 
 
 def _experiment(key: str) -> Experiment:

@@ -7,7 +7,8 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -28,7 +29,7 @@ from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
-from calib.placements import PLACEMENTS, Outcome
+from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.recipe import Recipe
 
 
@@ -202,16 +203,40 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     Cancelled
         When ``watch`` was called off.
     """
+    return fit_rows(recipe, dataset, list(split(recipe, dataset)), watch)
+
+
+def fit_rows(
+    recipe: Recipe,
+    dataset: Dataset,
+    splits: Sequence[tuple[np.ndarray, np.ndarray]],
+    watch: Watch | None = None,
+    *,
+    estimator: Any = None,
+    placement: Placement | None = None,
+) -> Fitted:
+    """``fit`` on rows that are chosen elsewhere, as a study of a published paper needs it.
+
+    Parameters
+    ----------
+    recipe, dataset, watch
+        As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
+    splits
+        (training rows, test rows) as positions, one pair a fold.
+    estimator
+        An unfitted classifier on the Dataset's columns instead of the Recipe's model.
+    placement
+        Instead of the Recipe's.
+    """
     watch = watch or Watch()
     begin = time.perf_counter()
-    splits = list(split(recipe, dataset))
     parts = []
     for i, (train, test) in enumerate(splits):
-        placement = PLACEMENTS[recipe.placement]()
+        chosen = placement or PLACEMENTS[recipe.placement]()
         begin_share, end_share = i / len(splits), (i + 1) / len(splits)
-        fitted_share = begin_share + placement.fit_share * (end_share - begin_share)
-        placed = placement.fit(
-            make_estimator(recipe, dataset),
+        fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
+        placed = copy(chosen).fit(
+            estimator or make_estimator(recipe, dataset),
             dataset.X.iloc[train],
             dataset.y[train],
             calibration_size=recipe.calibration_size,

@@ -17,6 +17,8 @@ from calib.metrics.calibration_error import (
 )
 from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition
 from calib.metrics.intervals import mean_lower, mean_upper, mean_width
+from calib.metrics.label_intervals import LABEL_LOWER, LABEL_UPPER
+from calib.metrics.log_loss_base2 import LOG_LOSS_BASE2
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 
 
@@ -269,6 +271,9 @@ METRICS: Registry[Metric] = Registry(
         Metric("lower", "Mean lower end", mean_lower, None, "Mean lower end of the intervals.", needs="intervals"),
         Metric("upper", "Mean upper end", mean_upper, None, "Mean upper end of the intervals.", needs="intervals"),
         Metric("width", "Mean width", mean_width, False, "Mean width of the intervals.", needs="intervals"),
+        LABEL_LOWER,
+        LABEL_UPPER,
+        LOG_LOSS_BASE2,
         Metric(
             "tce",
             "TCE",

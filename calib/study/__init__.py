@@ -1,21 +1,38 @@
-"""Studies: data sets × setups × folds, and what their results say."""
+"""Studies: a paper's protocol, or your own, over many data sets, resumable, on one machine or a Dask cluster."""
 
+from calib.study.data import load_sets
+from calib.study.grid import Cell, grid
+from calib.study.protocol import Protocol, Setup
 from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
+from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
+from calib.study.runner import Summary, run_study
+from calib.study.store import Store
 from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
 __all__ = [
     "COMPARISONS",
     "PAPERS",
+    "SHIPPED",
+    "Cell",
     "MetricSummary",
+    "Protocol",
+    "Setup",
+    "Store",
+    "Summary",
     "as_rows",
     "beside",
     "check_rows",
+    "grid",
     "likely_paper",
+    "load_protocol",
+    "load_sets",
     "measure",
     "measured",
     "pooled_predictions",
     "pooled_values",
     "published_values",
+    "read_protocol",
+    "run_study",
     "summarise",
 ]

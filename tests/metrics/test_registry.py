@@ -32,7 +32,7 @@ def test_the_keys_that_studies_and_tables_name_are_there():
 
 @every
 def test_entries_are_complete(metric):
-    assert re.fullmatch("[a-z][a-z_]*", metric.key)
+    assert re.fullmatch("[a-z][a-z0-9_]*", metric.key)
     assert metric.needs in {"probabilities", "intervals", "posterior"}
     assert metric.higher_is_better in (True, False, None)
     assert metric.help.endswith(".")

@@ -1,0 +1,203 @@
+"""One cell: a model is fitted once, every setup of the cell calibrates its scores, every metric is taken of them.
+
+What fails is told in the result, with its traceback, and costs no other cell.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+import warnings
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from threadpoolctl import ThreadpoolController
+
+from calib.calibrators import CALIBRATORS
+from calib.data import preprocessor
+from calib.evaluate import Fitted, calibrate, fit_rows
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset, Predictions
+from calib.kernel.registry import Registry
+from calib.metrics import METRICS, metric_value
+from calib.models import MODELS
+from calib.study.grid import Cell, rows_of
+from calib.study.papers import PAPER_MODELS, FirstFold
+from calib.study.protocol import Setup
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One setup in one fold, as the store keeps it.
+
+    metrics : key → value, empty where the cell failed · sizes : rows that train, calibrate and test
+    predictions : packed test labels and probabilities · notes : warnings of the model, each once
+    error, traceback : why it failed, else ""
+    """
+
+    data: str
+    setup: str
+    repeat: int
+    fold: int
+    seed: int
+    data_digest: str
+    digest: str
+    metrics: Mapping[str, float]
+    fit_seconds: float = float("nan")
+    sizes: tuple[int, int, int] = (0, 0, 0)
+    predictions: bytes = b""
+    notes: tuple[str, ...] = ()
+    error: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A cell with what it needs in another process: its data, the metrics, and methods registered from outside."""
+
+    cell: Cell
+    data: Dataset
+    metrics: tuple[str, ...]
+    outside: tuple[Any, ...] = ()
+
+
+REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
+
+
+def outside() -> tuple[Any, ...]:
+    """The entries that are not ours, one tuple a registry: a worker that starts afresh does not know them."""
+    return tuple(tuple(e for k, e in registry.items() if k not in registry.shipped) for registry in REGISTRIES)
+
+
+def run(task: Task) -> list[Result]:
+    """The results of a cell, one a setup. On one thread, so that sums are the same however many cells run at once."""
+    with _threads().limit(limits=1):
+        for registry, entries in zip(REGISTRIES, task.outside, strict=False):
+            for entry in entries:
+                if entry.key not in registry:
+                    registry.register(entry)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            results = _results(task)
+    notes = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in warned))
+    return [replace(result, notes=notes) for result in results]
+
+
+def _results(task: Task) -> list[Result]:
+    try:
+        fitted = _fit(task.cell, task.data)
+    except Exception as error:  # whatever a model or its data bring up is one failed cell
+        return [_failed(task, setup, error) for setup in task.cell.setups]
+    return [_measured(task, setup, fitted) for setup in task.cell.setups]
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Of the libraries that are loaded by now, looked for once a process."""
+    return ThreadpoolController()
+
+
+def _fit(cell: Cell, data: Dataset) -> Fitted:
+    """The model fit that all setups of the cell share."""
+    setup = cell.setups[0]
+    recipe, splits = setup.recipe.replace(seed=cell.seed), cell.splits
+    estimator = placement = None
+    if setup.paper_model:
+        model = PAPER_MODELS[setup.paper_model](cell.seed)
+        estimator = Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
+    if splits.calibration == "first_fold" and recipe.placement == "split":
+        placement = FirstFold(splits.calibration_folds, splits.seed + cell.repeat)
+    return fit_rows(recipe, data, [rows_of(cell, data)], estimator=estimator, placement=placement)
+
+
+def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:
+    try:
+        answers = {rule: _answer(setup, fitted, rule) for rule in rules(setup)}
+        posterior = None if task.data.posterior is None else task.data.posterior[fitted.parts[0].test]
+        values = measure(setup, answers, task.metrics, posterior)
+    except Exception as error:  # one calibrator or metric that fails leaves the others of the cell
+        return _failed(task, setup, error)
+    part = fitted.parts[0]
+    sizes = (len(part.train), len(part.placed.index), len(part.test))
+    packed = pack(answers)
+    return Result(**_named(task, setup), metrics=values, fit_seconds=fitted.seconds, sizes=sizes, predictions=packed)
+
+
+def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
+    """The setup's predictions, merged by a rule or as its Recipe says."""
+    recipe = setup.recipe.replace(merge=rule) if rule else setup.recipe
+    evaluation = calibrate(recipe, fitted)
+    if setup.calibrator in evaluation.refused:
+        raise InputError(evaluation.refused[setup.calibrator])
+    return evaluation.predictions[setup.calibrator]
+
+
+def rules(setup: Setup) -> list[str]:
+    """The merge rules that a setup's metrics ask for; "" is that of its Recipe."""
+    return ["", *dict.fromkeys(dict(setup.merges).values())]
+
+
+def measure(
+    setup: Setup, answers: Mapping[str, Predictions], metrics: Iterable[str], posterior: np.ndarray | None = None
+) -> dict[str, float]:
+    """Metrics of a setup's predictions by merge rule."""
+    bins, strategy, merges = setup.recipe.bins, setup.recipe.binning, dict(setup.merges)
+    return {
+        key: metric_value(METRICS[key], answers[merges.get(key, "")], bins=bins, strategy=strategy, posterior=posterior)
+        for key in metrics
+    }
+
+
+def _failed(task: Task, setup: Setup, error: Exception) -> Result:
+    told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error))
+    return Result(**_named(task, setup), metrics={}, error=told or type(error).__name__, traceback=trace)
+
+
+def _named(task: Task, setup: Setup) -> dict[str, Any]:
+    cell = task.cell
+    return {
+        "data": cell.data,
+        "setup": setup.name,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
+        "seed": cell.seed,
+        "data_digest": task.data.digest,
+        "digest": setup.digest,
+    }
+
+
+def pack(answers: Mapping[str, Predictions]) -> bytes:
+    """Predictions by merge rule, "" for the Recipe's, as compressed bytes; ``unpack`` reads them."""
+    first = answers[""]
+    arrays = {"y": first.y.astype(np.int8), "p": first.p}
+    if first.p0 is not None and first.p1 is not None:
+        arrays |= {"p0": first.p0, "p1": first.p1}
+    arrays |= {f"p {rule}": one.p for rule, one in answers.items() if rule}
+    head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()])
+    body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
+    return zlib.compress(head.encode() + b"\n" + body, level=1)
+
+
+def unpack(content: bytes, rule: str = "") -> Predictions:
+    """The predictions of one fold, merged by ``rule``; KeyError where that was not kept.
+
+    >>> kept = pack({"": Predictions(np.array([0, 1]), np.array([0.25, 0.75]))})
+    >>> unpack(kept).y, unpack(kept).p
+    (array([0, 1]), array([0.25, 0.75]))
+    """
+    head, _, body = zlib.decompress(content).partition(b"\n")
+    arrays, at = {}, 0
+    for name, kind, length in json.loads(head):
+        arrays[name] = np.frombuffer(body, dtype=kind, count=length, offset=at)
+        at += arrays[name].nbytes
+    y, p = arrays["y"].astype(np.intp), arrays[f"p {rule}" if rule else "p"]
+    if "p0" not in arrays:
+        return Predictions(y, p)
+    p0, p1 = arrays["p0"], arrays["p1"]
+    return Predictions(y, p, lower=np.minimum(p0, p1), upper=np.maximum(p0, p1), p0=p0, p1=p1)

@@ -1,0 +1,106 @@
+"""The data sets of a study: files whose label is in the column ``target``, OpenML numbers, samples and synthetic sets.
+
+What the protocol says of them – positive class, columns, scaling, repeated rows – is done here, once, before any row is
+split off: papers that scaled on all rows did so on the test rows as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import minmax_scale
+
+from calib import sources
+from calib.data import DataError, class_counts, prepare, read_table
+from calib.data.columns import is_number
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
+from calib.recipe import Recipe
+from calib.study.protocol import ELSEWHERE, DataRules
+
+TARGET = "target"
+
+
+def stem(name: str) -> str:
+    """What a file is called in tables: its name without the ending, and without .gz before that.
+
+    >>> stem("data/jEdit_4.0_4.2.csv.gz"), stem("openml:40")
+    ('jEdit_4.0_4.2', 'openml:40')
+    """
+    if name.partition(":")[0] in ELSEWHERE:
+        return name
+    path = Path(name)
+    return Path(path.stem).stem if path.suffix == ".gz" else path.stem
+
+
+def load_sets(names: Iterable[str], rules: DataRules) -> dict[str, Dataset]:
+    """Stem → Dataset, in order.
+
+    Parameters
+    ----------
+    names
+        Paths, or openml:NUMBER, sample:KEY, synthetic:KEY.
+    rules
+        The protocol's.
+
+    Raises
+    ------
+    InputError
+        Naming the file and what is wrong with it; two sets of one name are refused.
+
+    Examples
+    --------
+    >>> sets = load_sets(["sample:digits"], DataRules(positive="later"))
+    >>> sets["sample:digits"].n
+    1797
+    """
+    found: dict[str, Dataset] = {}
+    for name in names:
+        if stem(name) in found:
+            raise InputError(f"--data: two sets are called {stem(name)!r}; give each file a name of its own.")
+        try:
+            found[stem(name)] = _load(name, rules)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+    if not found:
+        raise InputError("--data: name at least one file with the label in a column 'target', or openml:NUMBER.")
+    return found
+
+
+def _load(name: str, rules: DataRules) -> Dataset:
+    kind = name.partition(":")[0]
+    if kind == "synthetic":
+        return _scaled(replace(sources.load(Recipe(data=name)), name=name), rules.scale)
+    if kind in ELSEWHERE:
+        frame, target, positive = sources.load_frame(Recipe(data=name), {})
+        assert target is not None  # a sample or an OpenML set names its label
+    else:
+        frame, target, positive = read_table(name), TARGET, None
+        if TARGET not in map(str, frame.columns):
+            raise DataError("There is no column 'target'.", "A study takes the label from a column of that name.")
+    return _dataset(frame, target, positive, stem(name), rules)
+
+
+def _dataset(frame: pd.DataFrame, target: str, positive: str | None, name: str, rules: DataRules) -> Dataset:
+    if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
+        positive = list(class_counts(frame, target))[-1]
+    others = [str(column) for column in frame.columns if str(column) != target]
+    if name in rules.drop_duplicates:
+        frame = frame.drop_duplicates(subset=others, ignore_index=True)
+    keep = others if rules.columns == "all" else ()
+    return _scaled(prepare(frame, target, positive, keep=keep, name=name), rules.scale)
+
+
+def _scaled(data: Dataset, scale: str) -> Dataset:
+    """Numbers to [0, 1] over all rows; a column of one value becomes 0, gaps stay gaps."""
+    if scale == "none":
+        return data
+    X = data.X.copy()
+    for column in X.columns:
+        if is_number(X[column]) and not pd.api.types.is_bool_dtype(X[column]):
+            X[column] = minmax_scale(X[column].to_numpy(dtype=np.float64, na_value=np.nan))
+    return replace(data, X=X)

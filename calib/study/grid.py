@@ -1,0 +1,106 @@
+"""The cells of a study: data set × model fit × repeat × fold, each with the rows that train and test.
+
+Setups that share their model fit share the cell. Everything random in a cell follows from its own seed, so that the
+order of cells and the number of jobs change no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+
+from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
+from calib.study.protocol import Protocol, Setup, Splits
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model fit: these setups of this data set in this fold.
+
+    seed : of the model and its placement, the splits' seed + the run index (repeat · folds + fold)
+    """
+
+    data: str
+    setups: tuple[Setup, ...]
+    repeat: int
+    fold: int
+
+    @property
+    def splits(self) -> Splits:
+        return self.setups[0].splits
+
+    @property
+    def seed(self) -> int:
+        return self.splits.seed + self.repeat * self.splits.folds_a_repeat + self.fold
+
+
+def grid(
+    protocol: Protocol,
+    data: Iterable[str],
+    setups: Iterable[str] | None = None,
+    repeats: int | None = None,
+    folds: int | None = None,
+) -> list[Cell]:
+    """The cells in the order they are run: of a data set all setups of the first fold first.
+
+    Parameters
+    ----------
+    protocol, data
+        The names of the data sets.
+    setups
+        Names; None for the protocol's default.
+    repeats
+        At most so many; None for the protocol's.
+    folds
+        Of the cross-validation; None for the protocol's. Refused for random splits, which have none.
+
+    Examples
+    --------
+    >>> from calib.study import load_protocol
+    >>> len(grid(load_protocol("venn_forests_2019"), ["heart"], repeats=2, folds=5))    # two fits serve ten setups
+    20
+    """
+    if folds is not None and protocol.splits.kind != "folds":
+        raise InputError("--folds: this protocol draws random splits; choose their number with --repeats.")
+    fits: dict[str, list[Setup]] = {}
+    for setup in protocol.chosen(setups):
+        most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
+        splits = replace(setup.splits, repeats=most, folds=folds or setup.splits.folds)
+        setup = replace(setup, splits=splits)
+        fits.setdefault(setup.fit_key(), []).append(setup)
+    groups = [tuple(group) for group in fits.values()]
+    return [
+        Cell(name, group, repeat, fold)
+        for name in data
+        for repeat in range(max(group[0].splits.repeats for group in groups))
+        for fold in range(max(group[0].splits.folds_a_repeat for group in groups))
+        for group in groups
+        if repeat < group[0].splits.repeats and fold < group[0].splits.folds_a_repeat
+    ]
+
+
+def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
+    """A setup with a number of repeats of its own (16 of full Venn–Abers beside 100) is repeated no more often."""
+    own = setup.splits.repeats
+    return min(repeats, own) if own != protocol.splits.repeats else repeats
+
+
+def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(training rows, test rows) of a cell, as sorted positions."""
+    splits, seed = cell.splits, cell.splits.seed + cell.repeat
+    if splits.kind == "random":
+        stratify = data.y if splits.stratified else None
+        parts = train_test_split(np.arange(data.n), test_size=splits.test_size, stratify=stratify, random_state=seed)
+        return np.sort(parts[0]), np.sort(parts[1])
+    rarest = int(np.bincount(data.y, minlength=2).min())
+    if splits.stratified and rarest < splits.folds:
+        raise InputError(
+            f"The rarer class has {rarest} rows, fewer than the {splits.folds} folds: use fewer folds (--folds)."
+        )
+    kind = StratifiedKFold if splits.stratified else KFold
+    folds = kind(splits.folds, shuffle=True, random_state=seed).split(np.zeros(data.n), data.y)
+    return next(parts for k, parts in enumerate(folds) if k == cell.fold)

@@ -1,0 +1,131 @@
+"""A protocol says what a study runs: data rules, splits, setups and metrics, in one TOML file that is checked by name.
+
+A setup is overrides of a Recipe with one calibrator, under the paper's name. What a paper did and a Recipe does not
+offer is said beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone tells what is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from calib.kernel.checks import InputError
+from calib.recipe import Recipe
+
+FIT = ("model", "params", "placement", "calibration_size", "cv")
+RECIPE = (*FIT, "options", "merge", "bins", "binning")
+"""The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
+
+ELSEWHERE = ("openml", "sample", "synthetic")
+"""Kinds of data that are no files, as openml:40."""
+
+
+@dataclass(frozen=True)
+class DataRules:
+    """How a table becomes the Dataset of a study.
+
+    positive : "later", the later label in sorted order, or "rarer", as a Recipe has it
+    columns : "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all"
+    scale : "none", or "min_max": every number to [0, 1] over *all* rows, test rows included
+    drop_duplicates : names of the sets of which only the first of rows with equal features stays
+    sets : what is run where --data names nothing
+    """
+
+    positive: str = "rarer"
+    columns: str = "usable"
+    scale: str = "none"
+    drop_duplicates: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Which rows train, calibrate and test; repeat r splits with seed + r, and its fold k is run with seed + run index.
+
+    kind : "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat
+    calibration : "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified folds
+    """
+
+    kind: str = "folds"
+    folds: int = 10
+    repeats: int = 1
+    test_size: float = 1 / 3
+    stratified: bool = True
+    seed: int = 0
+    calibration: str = "share"
+    calibration_folds: int = 9
+
+    @property
+    def folds_a_repeat(self) -> int:
+        return self.folds if self.kind == "folds" else 1
+
+    def meaning(self) -> list[Any]:
+        """What results depend on; how many repeats there are is not part of it."""
+        own = [self.folds] if self.kind == "folds" else [self.test_size]
+        calibration = [self.calibration_folds] if self.calibration == "first_fold" else []
+        return [self.kind, *own, self.stratified, self.seed, self.calibration, *calibration]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One line of a paper's table: a name, a Recipe with one calibrator, and how it departs from Recipes.
+
+    paper_model : key of PAPER_MODELS that stands in place of the Recipe's model, or None
+    merges : metric → merge rule, where it is another than the Recipe's
+    """
+
+    name: str
+    recipe: Recipe
+    splits: Splits
+    paper_model: str | None = None
+    merges: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def calibrator(self) -> str:
+        return self.recipe.calibrators[0]
+
+    def fit_key(self) -> str:
+        """Equal for setups that share their model fits."""
+        return json.dumps([self._values(FIT), self.paper_model, self.splits.meaning(), self.splits.repeats])
+
+    @cached_property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits over all that its results depend on, but for data, repeat, fold and seed."""
+        of = [self._values(RECIPE), self.calibrator, self.paper_model, self.splits.meaning(), self.merges]
+        return hashlib.blake2b(json.dumps(of).encode(), digest_size=8).hexdigest()
+
+    def _values(self, names: Iterable[str]) -> list[Any]:
+        return [getattr(self.recipe, name) for name in names]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A study as its file describes it.
+
+    key : the file's stem · default : names of the setups that are run where none are asked for, empty for all
+    """
+
+    key: str
+    title: str
+    source: str
+    data: DataRules
+    splits: Splits
+    metrics: tuple[str, ...]
+    setups: tuple[Setup, ...]
+    default: tuple[str, ...] = ()
+    merges: Mapping[str, str] = field(default_factory=dict)
+
+    def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:
+        """The setups of these names, in the protocol's order; "all" stands for every one."""
+        names = list(names or self.default or ["all"])
+        known = {setup.name: setup for setup in self.setups}
+        if "all" in names:
+            return self.setups
+        for name in names:
+            if name not in known:
+                raise InputError(f"--setups: {self.key} has no setup {name!r}; it has {', '.join(known)}.")
+        return tuple(setup for setup in self.setups if setup.name in names)

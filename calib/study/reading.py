@@ -1,0 +1,304 @@
+"""Protocols come from TOML files: read completely, or refused by file, table and key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from calib.calibrators import CALIBRATORS, MERGE_RULES
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
+from calib.recipe import Recipe
+from calib.study.papers import PAPER_MODELS
+from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits
+
+Check = Callable[[Any, str], Any]
+
+
+def _one_of(*allowed: str) -> Check:
+    return lambda value, name: checks.one_of(value, allowed, name)
+
+
+def _whole(low: int, high: int) -> Check:
+    return lambda value, name: checks.in_range(value, name, low, high, integer=True)
+
+
+def _share(value: Any, name: str) -> float:
+    return float(checks.in_range(value, name, 0.05, 0.9))
+
+
+def _switch(value: Any, name: str) -> bool:
+    return checks.one_of(value, (True, False), name)
+
+
+def _table(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name} must be a table of names and values, but is {value!r}.")
+    return dict(value)
+
+
+SHIPPED = ("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014", "arena")
+"""The protocols that come with the package."""
+
+
+def load_protocol(name: str | Path) -> Protocol:
+    """A shipped protocol by its name, or one of your own by its file.
+
+    Raises
+    ------
+    InputError
+        Naming file, table and key of what is wrong.
+
+    Examples
+    --------
+    >>> protocol = load_protocol("venn_forests_2019")
+    >>> [setup.name for setup in protocol.setups][:3], protocol.splits.folds
+    (['RF-cal', 'RF-oob', 'Platt-cal'], 10)
+    """
+    if str(name) in SHIPPED:
+        return read_protocol(
+            files(__package__).joinpath("protocols", f"{name}.toml").read_text("utf-8"), f"{name}.toml"
+        )
+    path = Path(name)
+    try:
+        return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}.") from None
+
+
+def _beside(path: Path, protocol: Protocol) -> Protocol:
+    """The protocol with its own data files looked for beside it."""
+    sets = [name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name) for name in protocol.data.sets]
+    return replace(protocol, data=replace(protocol.data, sets=tuple(sets)))
+
+
+def read_protocol(text: str, file: str) -> Protocol:
+    """The protocol of a TOML text; ``file`` is its name, for messages and for the protocol's key."""
+    try:
+        return _protocol(tomllib.loads(text), file.removesuffix(".toml"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file} is no TOML: {error}.") from None
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
+    top = {"title": checks.text, "source": checks.text, "default": checks.names}
+    tables = ("data", "splits", "metrics", "recipe", "setups", "grid")
+    own = _checked({k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",))
+    data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
+    splits = Splits(**_checked(values.get("splits", {}), "[splits] ", SPLITS))
+    measured = _checked(
+        values.get("metrics", {}), "[metrics] ", {"keys": _metrics, "merge": _merges}, required=("keys",)
+    )
+    common = _common(values.get("recipe", {}), "[recipe] ")
+    merges = measured.get("merge", {})
+    setups = [
+        _setup(one, f"[[setups]] number {i}: ", common, splits, merges)
+        for i, one in enumerate(_tables(values.get("setups", []), "setups"), start=1)
+    ]
+    for i, one in enumerate(_tables(values.get("grid", []), "grid"), start=1):
+        setups += _grid(one, f"[[grid]] number {i}: ", common, splits, merges)
+    names = [setup.name for setup in setups]
+    if not setups:
+        raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"setups: {twice!r} is there twice; each needs a name of its own.")
+    for name in own.get("default", ()):
+        checks.one_of(name, names, "default")
+    return Protocol(
+        key,
+        own["title"],
+        own.get("source", ""),
+        data,
+        splits,
+        measured["keys"],
+        tuple(setups),
+        own.get("default", ()),
+        merges,
+    )
+
+
+DATA: dict[str, Check] = {
+    "positive": _one_of("later", "rarer"),
+    "columns": _one_of("usable", "all"),
+    "scale": _one_of("none", "min_max"),
+    "drop_duplicates": checks.names,
+    "sets": checks.names,
+}
+SPLITS: dict[str, Check] = {
+    "kind": _one_of("folds", "random"),
+    "folds": _whole(2, 100),
+    "repeats": _whole(1, 10_000),
+    "test_size": _share,
+    "stratified": _switch,
+    "seed": _whole(0, 1_000_000_000),
+    "calibration": _one_of("share", "first_fold"),
+    "calibration_folds": _whole(2, 100),
+}
+FIELDS: dict[str, Check] = {  # whose values are checked when the Recipe is made
+    **dict.fromkeys(RECIPE, lambda value, name: value),
+    **dict.fromkeys(("params", "options"), _table),
+}
+OWN: dict[str, Check] = {
+    "name": checks.text,
+    "calibrator": lambda value, name: checks.one_of(value, CALIBRATORS, name),
+    "paper_model": lambda value, name: checks.one_of(value, PAPER_MODELS, name),
+    "repeats": SPLITS["repeats"],
+    "seed": SPLITS["seed"],
+}
+
+
+def _checked(
+    values: Any, where: str, allowed: Mapping[str, Check], also: Iterable[str] = (), required: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The values of a table, each checked; an unknown or a missing key is refused by its name."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where or 'the file '}must be a table of keys and values, but is {values!r}.")
+    for key in values:
+        if key not in allowed:
+            raise InputError(f"{where}{key} is unknown here; allowed are {', '.join([*allowed, *also])}.")
+    for key in required:
+        if key not in values:
+            raise InputError(f"{where}{key} is missing.")
+    return {key: allowed[key](value, f"{where}{key}") for key, value in values.items()}
+
+
+def _tables(values: Any, name: str) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"{name} must be a list of tables, [[{name}]], but is {values!r}.")
+    return values
+
+
+def _metrics(value: Any, name: str) -> tuple[str, ...]:
+    return tuple(checks.one_of(key, METRICS, name) for key in checks.names(value, name))
+
+
+def _merges(value: Any, name: str) -> dict[str, str]:
+    rules: dict[str, Check] = dict.fromkeys(
+        (key for key, metric in METRICS.items() if metric.needs == "probabilities"),
+        lambda rule, where: checks.one_of(rule, MERGE_RULES, where),
+    )
+    return _checked(value, f"{name}.", rules)
+
+
+def _common(values: Any, where: str) -> dict[str, Any]:
+    """What all setups share."""
+    fields = _checked(values, where, FIELDS)
+    try:
+        Recipe(**fields)
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+    return fields
+
+
+def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> Setup:
+    own = _checked(values, where, OWN | FIELDS, required=("name", "calibrator"))
+    where = f"{where}{own['name']!r}: "
+    overrides = {key: value for key, value in own.items() if key in FIELDS}
+    paper_model = own.get("paper_model")
+    if paper_model and not overrides.keys().isdisjoint(("model", "params")):
+        raise InputError(f"{where}paper_model stands in place of model and params: give only one of them.")
+    try:
+        recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
+    except InputError as error:
+        raise InputError(f"{where}{error}") from None
+    splits = Splits(**vars(splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
+    return Setup(own["name"], recipe, splits, paper_model, tuple(sorted(merges.items())) if merged(recipe) else ())
+
+
+def _recipe(common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool) -> Recipe:
+    """The setup's Recipe. Of options for all setups those of its calibrator count; a setup with another model than
+    theirs starts from its own defaults, as a Recipe does.
+    """
+    joined = {**common, **overrides}
+    same_model = overrides.get("model", common.get("model")) == common.get("model")
+    for name in ("params", "options"):
+        if name == "options" or same_model:
+            joined[name] = {**dict(common.get(name, {})), **dict(overrides.get(name, {}))}
+        else:
+            joined[name] = overrides.get(name, {})
+    if paper_model:
+        joined.pop("model", None)
+        joined["params"] = {}
+    Recipe(**joined, calibrators=(calibrator,))  # refuses a misspelt option of whichever calibrator
+    joined["options"] = {k: v for k, v in joined["options"].items() if k.split(".")[0] == calibrator}
+    if not CALIBRATORS[calibrator].gives_interval:
+        joined.pop("merge", None)
+    return Recipe(**joined, calibrators=(calibrator,))
+
+
+def merged(recipe: Recipe) -> bool:
+    """Whether the setup has a pair to merge."""
+    return CALIBRATORS[recipe.calibrators[0]].gives_interval
+
+
+GRID: dict[str, Check] = {
+    "name": checks.text,
+    **dict.fromkeys(("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names),
+    **{key: FIELDS[key] for key in ("options", "merge")},
+}
+
+
+def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> list[Setup]:
+    """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
+    required = ("name", "models", "placements", "calibrators")
+    own = _checked(values, where, GRID, required=required)
+    _checked_name(own["name"], where)
+    chosen = {}
+    for name, registry in (("models", MODELS), ("calibrators", CALIBRATORS), ("placements", PLACEMENTS)):
+        without = [checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())]
+        wanted = list(registry) if own[name] == ("*",) else own[name]
+        chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
+    more = {key: own[key] for key in ("options", "merge") if key in own}
+    return [
+        _setup(
+            {
+                "name": own["name"].format(model=model, placement=placement, calibrator=calibrator),
+                **{"model": model, "placement": placement, "calibrator": calibrator, **more},
+            },
+            where,
+            common,
+            splits,
+            merges,
+        )
+        for model, placement, calibrator in product(chosen["models"], chosen["placements"], chosen["calibrators"])
+        if possible(model, placement, calibrator)
+    ]
+
+
+def _checked_name(name: str, where: str) -> None:
+    try:
+        name.format(model="", placement="", calibrator="")
+    except (KeyError, IndexError, ValueError):
+        raise InputError(
+            f"{where}name may hold {{model}}, {{placement}} and {{calibrator}}, but is {name!r}."
+        ) from None
+
+
+def possible(model: str, placement: str, calibrator: str) -> bool:
+    """Whether a calibrator can answer for a model in a placement, by what the three declare.
+
+    >>> possible("svm", "split", "beta"), possible("svm", "split", "platt"), possible("svm", "oob", "platt")
+    (False, True, False)
+    """
+    method, bagged = CALIBRATORS[calibrator], MODELS[model].bagged
+    if placement.startswith("oob") and not bagged:
+        return False
+    if method.input == "tree_scores" and not (bagged and placement in ("split", "oob", "oob_whole")):
+        return False
+    if method.input == "probability" and MODELS[model].score == "margin":
+        return False
+    if placement == "none":
+        return calibrator == "none"
+    return placement != "full" or method.gives_interval or calibrator == "none"

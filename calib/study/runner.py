@@ -1,0 +1,228 @@
+"""A study is run cell by cell, here or on a cluster; each result goes to the store as soon as it is there.
+
+What the store holds is not computed again, so that a run that was stopped in any way goes on where it was. Cells are
+handed out by joblib, one at a time; a worker that dies costs the cells that it had under way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import joblib
+
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.study.cell import Result, Task, outside, run
+from calib.study.grid import Cell, grid
+from calib.study.papers import check_installed
+from calib.study.protocol import Protocol, Setup
+from calib.study.store import Key, Store
+
+BACKENDS = ("loky", "dask")
+MOST_DEATHS = 3  # workers lost in a row without one result
+IDLE = 10  # seconds until a worker without work ends, as one must whose study was killed
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run came to. cells : of the study · computed : in this run · failed : rows without a result
+
+    keys : of all rows of the study in the store
+    """
+
+    cells: int
+    computed: int
+    failed: int
+    keys: frozenset[Key]
+
+    @property
+    def complete(self) -> bool:
+        return self.failed == 0
+
+
+def run_study(
+    protocol: Protocol,
+    sets: Mapping[str, Dataset],
+    store: Store,
+    *,
+    setups: Iterable[str] | None = None,
+    repeats: int | None = None,
+    folds: int | None = None,
+    jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    retry_failed: bool = False,
+    watch: Watch | None = None,
+) -> Summary:
+    """Compute what the store lacks of a study, and keep it there.
+
+    Parameters
+    ----------
+    protocol, sets
+        What to run on which data, by name.
+    store
+        Open for writing.
+    setups, repeats, folds
+        As for ``grid``.
+    jobs
+        Cells at once with the backend "loky"; with "dask" the cluster's cores decide.
+    scheduler
+        Address of a Dask scheduler, such as tcp://host:8786.
+    retry_failed
+        Whether cells that failed before are tried again.
+    watch
+        Reports progress and can call the run off between cells.
+
+    Raises
+    ------
+    InputError
+        For what cannot be run, before anything is; Cancelled when called off, with all finished cells kept.
+    """
+    cells = grid(protocol, sets, setups, repeats, folds)
+    for setup in {setup for cell in cells for setup in cell.setups}:
+        check_installed(setup.paper_model)
+    wanted = {key_of(cell, setup, sets): setup for cell in cells for setup in cell.setups}
+    _refuse_others(store, wanted)
+    store.note_order(setup.name for setup in protocol.setups)
+    store.complete(wanted, protocol.metrics)
+    there = store.held(failed=False if retry_failed else None)
+    missing = [todo for cell in cells if (todo := _rest(cell, sets, there)).setups]
+    more = outside()
+    tasks = [Task(cell, sets[cell.data], protocol.metrics, more) for cell in missing]
+    pool = _pool(jobs, backend, scheduler)
+    _compute(tasks, store, pool, Progress(watch or Watch(), len(cells), len(tasks)))
+    failed = len(wanted.keys() - store.held(failed=False))
+    return Summary(len(cells), len(tasks), failed, frozenset(wanted))
+
+
+def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
+    """Under which the store keeps a setup's result in a cell."""
+    return (cell.data, setup.name, sets[cell.data].digest, setup.digest, cell.repeat, cell.fold, cell.seed)
+
+
+def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
+    """The cell with those of its setups that the store lacks."""
+    return replace(cell, setups=tuple(s for s in cell.setups if key_of(cell, s, sets) not in there))
+
+
+def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
+    """Refuse to mix results of one name that come from other data or other settings."""
+    asked = {key[:2]: key[2:4] for key in wanted}
+    for data, setup, *digests in sorted({key[:4] for key in store.held()}):
+        if asked.get((data, setup), tuple(digests)) != tuple(digests):
+            what = "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
+            raise InputError(
+                f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. "
+                "Choose another --store, so that the two are not mixed."
+            )
+
+
+class Progress:
+    """Says after each cell how many are done, how fast, and how long the rest takes."""
+
+    def __init__(self, watch: Watch, cells: int, missing: int) -> None:
+        self.watch, self.cells, self.missing = watch, cells, missing
+        self.done, self.begin = 0, time.perf_counter()
+
+    def step(self, cells: int) -> None:
+        self.done += cells
+        there = self.cells - self.missing + self.done
+        text = f"{there:,} of {self.cells:,} cells"
+        if self.done and self.done < self.missing:
+            rate = self.done / (time.perf_counter() - self.begin)
+            text += f", {rate:.2g} a second, {duration((self.missing - self.done) / rate)} left"
+        self.watch.step(there / self.cells if self.cells else 1.0, text)
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(42), duration(150), duration(90_000)
+    ('42 s', '2 min 30 s', '25 h 0 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _compute(tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress) -> None:
+    """Run the tasks and keep their results; what a dead worker had under way is handed out again."""
+    left, deaths = {id(task): task for task in tasks}, 0
+    with pool:
+        progress.step(0)
+        while left:
+            results = _results(list(left.values()))
+            try:
+                for number, found in results:
+                    store.add(found)
+                    del left[number]
+                    deaths = 0
+                    progress.step(1)
+            except _died() as error:
+                deaths += 1
+                if deaths == MOST_DEATHS:
+                    raise InputError(
+                        f"Workers were ended {MOST_DEATHS} times in a row by the system, most often for want of "
+                        f"memory: use fewer --jobs or a smaller set. The results so far are kept. ({error})"
+                    ) from None
+            finally:
+                results.close()
+
+
+def _results(tasks: Sequence[Task]) -> Any:
+    """(id of the task, its results) as they come, in any order."""
+    parallel = joblib.Parallel(batch_size=1, return_as="generator_unordered")
+    return parallel(joblib.delayed(_numbered)(id(task), task) for task in tasks)
+
+
+def _numbered(number: int, task: Task) -> tuple[int, list[Result]]:
+    return number, run(task)
+
+
+@contextlib.contextmanager
+def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[None]:
+    """joblib's settings for one run."""
+    checks.one_of(backend, BACKENDS, "--backend")
+    if backend == "loky":
+        if scheduler is not None:
+            raise InputError("--scheduler goes with --backend dask.")
+        jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
+        with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
+            yield
+        return
+    with _client(scheduler) as client, joblib.parallel_config("dask", client=client):
+        yield
+
+
+def _client(scheduler: str | None) -> Any:
+    """A connection to the Dask scheduler at an address."""
+    if not scheduler:
+        raise InputError("--backend dask needs the scheduler's address: --scheduler tcp://HOST:8786.")
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "--backend dask needs the package distributed: pip install -r requirements-dask.txt."
+        ) from None
+    try:
+        return Client(scheduler, timeout=20, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
+
+
+def _died() -> tuple[type[BaseException], ...]:
+    """What is raised here when a worker of either kind is killed."""
+    from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+    kinds: tuple[type[BaseException], ...] = (TerminatedWorkerError, BrokenProcessPool)
+    with contextlib.suppress(ImportError):
+        from distributed.scheduler import KilledWorker
+
+        kinds = (*kinds, KilledWorker)
+    return kinds

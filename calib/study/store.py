@@ -1,0 +1,339 @@
+"""The results of a study in one SQLite file, which a run can leave at any moment and find again.
+
+One process writes, any number read. A row is one setup in one fold, by data digest, Recipe digest, repeat, fold and
+seed; metrics are float64 as they were computed (infinite losses too), with the fold's predictions compressed beside
+them. A file of another making or another schema is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+import numpy as np
+import pandas as pd
+
+from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
+from calib.metrics import METRICS
+from calib.study.cell import Result, measure, rules, unpack
+from calib.study.protocol import Setup
+
+APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
+SCHEMA = 1
+
+TABLES = """
+CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
+CREATE TABLE metric_sets (id INTEGER PRIMARY KEY, keys TEXT NOT NULL UNIQUE);
+CREATE TABLE results (
+    id INTEGER PRIMARY KEY, data TEXT NOT NULL, setup TEXT NOT NULL, repeat INTEGER NOT NULL, fold INTEGER NOT NULL,
+    seed INTEGER NOT NULL, data_digest TEXT NOT NULL, recipe_digest TEXT NOT NULL, fit_seconds REAL,
+    n_train INTEGER NOT NULL, n_calibration INTEGER NOT NULL, n_test INTEGER NOT NULL,
+    metric_set INTEGER REFERENCES metric_sets, metrics BLOB,
+    notes TEXT NOT NULL, error TEXT NOT NULL, traceback TEXT NOT NULL,
+    UNIQUE (data, setup, data_digest, recipe_digest, repeat, fold, seed)
+);
+CREATE TABLE predictions (id INTEGER PRIMARY KEY REFERENCES results ON DELETE CASCADE, content BLOB NOT NULL);
+"""
+COLUMNS = ("data", "setup", "repeat", "fold", "seed")
+SIZES = ("n_train", "n_calibration", "n_test")
+KEY = "data, setup, data_digest, recipe_digest, repeat, fold, seed"
+Key = tuple[str, str, str, str, int, int, int]
+"""data, setup, data digest, Recipe digest, repeat, fold, seed."""
+
+
+class Store:
+    """A store that is open for reading, or with ``write`` for the one process that adds to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Store(Path(tempfile.mkdtemp()) / "new.sqlite", write=True) as store:
+    ...     len(store.rows())
+    0
+    """
+
+    def __init__(self, path: Path | str, write: bool = False) -> None:
+        self.path = Path(path)
+        self._lock: sqlite3.Connection | None = None
+        self._known: dict[str, int] = {}  # metric sets by their keys
+        if write:
+            if not self.path.parent.is_dir():
+                raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
+            self._check()
+            self._lock = _locked(self.path)
+        elif not self.path.is_file():
+            raise InputError(f"There is no store {self.path}.")
+        else:
+            self._check()
+        try:
+            self._db = self._connect(write)
+        except sqlite3.Error as error:
+            self.close()
+            raise InputError(f"{self.path} cannot be opened: {error}.") from None
+
+    def _check(self) -> None:
+        """Refuse a file that is no store, before anything in it is touched."""
+        if not self.path.exists() or not self.path.stat().st_size:
+            return
+        with contextlib.closing(_read_only(self.path)) as db:
+            _check_marks(db, str(self.path))
+
+    @classmethod
+    def of_bytes(cls, content: bytes, name: str) -> Self:
+        """A store for reading, of a file's content as a browser uploads it: nothing is written to disk.
+
+        Raises
+        ------
+        InputError
+            For what is no store.
+        """
+        store = cls.__new__(cls)
+        store.path, store._lock, store._known = Path(name), None, {}
+        store._db = sqlite3.connect(":memory:", check_same_thread=False)
+        # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
+        store._db.deserialize(content[:18] + b"\1\1" + content[20:])
+        _check_marks(store._db, name)
+        return store
+
+    def _connect(self, write: bool) -> sqlite3.Connection:
+        if not write:
+            return _read_only(self.path)
+        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA foreign_keys = ON")
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'results'").fetchone():
+            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
+            db.executescript(f"BEGIN; {TABLES} {marks} COMMIT;")
+        return db
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for db in (getattr(self, "_db", None), self._lock):
+            if db is not None:
+                db.close()
+
+    def held(self, failed: bool | None = None) -> set[Key]:
+        """Keys of the rows that are there: all, only the failed ones, or only those with a result."""
+        where = {None: "", True: "WHERE error != ''", False: "WHERE error = ''"}[failed]
+        return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Keep results in one transaction; one that failed before gives way to its repetition."""
+        with self._transaction():
+            for result in results:
+                self._add(result)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            self._known.clear()
+            raise
+
+    def _add(self, one: Result) -> None:
+        key = (one.data, one.setup, one.data_digest, one.digest, one.repeat, one.fold, one.seed)
+        fields = dict(zip((*KEY.split(", "), *SIZES), (*key, *one.sizes), strict=True)) | {
+            "fit_seconds": one.fit_seconds,
+            "metric_set": self._metric_set(list(one.metrics)),
+            "metrics": np.array(list(one.metrics.values()), dtype="<f8").tobytes(),
+            "notes": "\n".join(one.notes),
+            "error": one.error,
+            "traceback": one.traceback,
+        }
+        names, marks = ", ".join(fields), ", ".join("?" * len(fields))
+        cursor = self._db.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", list(fields.values()))
+        if one.predictions:
+            self._db.execute("INSERT INTO predictions VALUES (?, ?)", (cursor.lastrowid, one.predictions))
+
+    def _metric_set(self, keys: list[str]) -> int:
+        text = json.dumps(keys)
+        if text not in self._known:
+            self._db.execute("INSERT OR IGNORE INTO metric_sets (keys) VALUES (?)", (text,))
+            found = self._db.execute("SELECT id FROM metric_sets WHERE keys = ?", (text,)).fetchone()
+            self._known[text] = found[0]
+        return self._known[text]
+
+    def complete(self, wanted: Mapping[Key, Setup], metrics: Sequence[str]) -> None:
+        """Take metrics that rows lack from the predictions kept, so that asking for one more fits nothing again.
+
+        A row that lacks one on the true probability, which is not kept, is dropped: it has to be computed again.
+        """
+        for number, text in self._metric_sets():
+            new = [key for key in metrics if key not in json.loads(text)]
+            found = f"SELECT id, {KEY} FROM results WHERE metric_set = ? AND error = ''"
+            rows = self._db.execute(found, (number,)).fetchall() if new else []
+            with self._transaction():
+                for row, *key in rows:
+                    setup = wanted.get(tuple(key))
+                    if setup is not None:
+                        self._complete(row, setup, json.loads(text), new)
+
+    def _complete(self, row: int, setup: Setup, keys: list[str], new: list[str]) -> None:
+        if any(METRICS[key].needs == "posterior" for key in new):
+            self._db.execute("DELETE FROM results WHERE id = ?", (row,))
+            return
+        of = "SELECT metrics, content FROM results JOIN predictions USING (id) WHERE id = ?"
+        values, content = self._db.execute(of, (row,)).fetchone()
+        more = measure(setup, {rule: unpack(content, rule) for rule in rules(setup)}, new)
+        values += np.array([more[key] for key in new], dtype="<f8").tobytes()
+        number = self._metric_set([*keys, *new])
+        self._db.execute("UPDATE results SET metrics = ?, metric_set = ? WHERE id = ?", (values, number, row))
+
+    def note_order(self, setups: Iterable[str]) -> None:
+        """Remember the order of setups, in which rows are given; new ones come after those that are known."""
+        with self._transaction():
+            for name in setups:
+                self._db.execute("INSERT OR IGNORE INTO setups SELECT ?, COUNT(*) FROM setups", (name,))
+
+    def rows(self, sizes: bool = False, of: Collection[Key] | None = None) -> pd.DataFrame:
+        """One row a fold with a result: data, setup, repeat, fold, seed, a column a metric, fit_seconds.
+
+        Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is NaN.
+
+        Parameters
+        ----------
+        sizes
+            Whether n_train, n_calibration and n_test follow.
+        of
+            Only rows with these keys, as ``Summary.keys`` has them; None for all.
+        """
+        columns = (*COLUMNS, "fit_seconds", *(SIZES if sizes else ()))
+        frames = [self._rows(number, json.loads(keys), columns, of) for number, keys in self._metric_sets()]
+        filled = [frame for frame in frames if len(frame)]
+        table = pd.concat(filled, ignore_index=True) if filled else frames[0] if frames else _empty(columns, [])
+        places = dict(self._db.execute("SELECT name, position FROM setups"))
+        table = table.assign(place=table["setup"].map(places)).sort_values(["data", "place", "repeat", "fold"])
+        metrics = [name for name in table.columns if name not in (*columns, "place")]
+        return table[[*COLUMNS, *metrics, *columns[len(COLUMNS) :]]].reset_index(drop=True)
+
+    def _metric_sets(self) -> list[tuple[int, str]]:
+        return self._db.execute("SELECT id, keys FROM metric_sets ORDER BY id").fetchall()
+
+    def _rows(self, number: int, keys: list[str], columns: Sequence[str], of: Collection[Key] | None) -> pd.DataFrame:
+        """The rows that have exactly these metrics."""
+        found = self._found(", ".join((*columns, "metrics")), f"metric_set = {number} AND error = ''", of)
+        if not found:
+            return _empty(columns, keys)
+        *named, metrics = zip(*found, strict=True)
+        values = np.frombuffer(b"".join(metrics), dtype="<f8").reshape(len(found), len(keys))
+        return pd.DataFrame(dict(zip(columns, named, strict=True))).join(pd.DataFrame(values, columns=keys))
+
+    def failures(self, of: Collection[Key] | None = None) -> pd.DataFrame:
+        """One row a fold that failed: data, setup, repeat, fold, seed, error, traceback."""
+        columns = (*COLUMNS, "error", "traceback")
+        return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
+
+    def notes(self, of: Collection[Key] | None = None) -> pd.Series:
+        """Warnings that models gave → in how many rows, the most frequent first."""
+        texts = [text for (text,) in self._found("notes", "notes != ''", of)]
+        return pd.Series([note for text in texts for note in text.split("\n")], dtype="str").value_counts()
+
+    def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
+        """Columns of the results for which a condition holds, in the order they came."""
+        text = f"FROM results WHERE {where} ORDER BY id"
+        if of is None:
+            return self._db.execute(f"SELECT {columns} {text}").fetchall()
+        return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
+
+    def predictions(
+        self, data: str, setup: str, repeat: int | None = None, merge: str = ""
+    ) -> Iterator[tuple[int, int, Predictions]]:
+        """(repeat, fold, predictions) of a setup on a data set, in order; merge : a rule that the protocol asks for."""
+        found = self._db.execute(
+            "SELECT repeat, fold, content FROM results JOIN predictions USING (id) WHERE data = ? AND setup = ? "
+            "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",
+            (data, setup, repeat),
+        )
+        for number, fold, content in found:
+            yield number, fold, unpack(content, merge)
+
+    def repeats(self) -> Repeats:
+        """All predictions by data set, setup and repeat; none is read before it is asked for."""
+        found = self._db.execute(
+            "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
+            "name = setup ORDER BY data, position, repeat"
+        )
+        return Repeats(self, found.fetchall())
+
+    def pooled(self, data: str, setup: str, repeat: int | None = None, merge: str = "") -> Predictions:
+        """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
+        parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
+        if not parts:
+            raise InputError(f"The store holds no predictions of {setup!r} on {data!r}.")
+        names = [name for name in ("lower", "upper", "p0", "p1") if getattr(parts[0], name) is not None]
+        ends = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+        y, p = (np.concatenate([getattr(one, name) for one in parts]) for name in ("y", "p"))
+        return Predictions(y, p, **ends)
+
+
+class Repeats(Mapping[tuple[str, str, int], Predictions]):
+    """(data, setup, repeat) → predictions of that repeat's folds, read from the store when they are asked for."""
+
+    def __init__(self, store: Store, keys: Iterable[tuple[str, str, int]]) -> None:
+        self._store, self._keys = store, dict.fromkeys(keys)
+
+    def __getitem__(self, key: tuple[str, str, int]) -> Predictions:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._store.pooled(*key)
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def _empty(columns: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
+    kinds = dict.fromkeys(("data", "setup"), "str") | dict.fromkeys((*COLUMNS[2:], *SIZES), "int64")
+    return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "float64")) for name in (*columns, *keys)})
+
+
+def _check_marks(db: sqlite3.Connection, name: str) -> None:
+    """Refuse a file that is no store of this schema."""
+    try:
+        made_by = db.execute("PRAGMA application_id").fetchone()[0]
+        schema = db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{name} is no store of a study ({error}); choose another file.") from None
+    if made_by != APPLICATION:
+        raise InputError(f"{name} is a SQLite file, but no store of a study; choose another file.")
+    if schema != SCHEMA:
+        raise InputError(
+            f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
+            "Choose another file, or go on with the version that made it."
+        )
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    """A lock beside the store for as long as this connection lives; the system frees it when the process dies."""
+    lock = sqlite3.connect(f"{path}-lock", timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        lock.close()
+        raise InputError(
+            f"Another process is writing to {path}. Wait for it to end, stop it, or choose another --store."
+        ) from None
+    return lock

@@ -1,0 +1,145 @@
+"""A cell is the house's own chain on its rows: one fit, every setup, every metric; what fails is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+
+from calib import Dataset
+from calib.calibrators import VennAbers, merge_pair
+from calib.kernel.records import Predictions
+from calib.metrics import brier_score, log_loss
+from calib.study import cell as cell_module
+from calib.study import grid, load_protocol, read_protocol
+from calib.study.cell import Task, pack, run, unpack
+from calib.study.grid import rows_of
+
+from .small import PROTOCOL, table
+
+FRAME = table()
+DATA = Dataset("one", FRAME[["a", "b", "c"]], (FRAME["target"] == "yes").to_numpy().astype(int))
+SMALL = read_protocol(PROTOCOL, "small.toml")
+
+
+def results(protocol, setups=None, number=0, data=DATA):
+    found = run(Task(grid(protocol, ["one"], setups)[number], data, protocol.metrics))
+    return {one.setup: one for one in found}
+
+
+def test_numbers_are_those_of_a_plain_loop():
+    """Split, naive Bayes and Brier score by scikit-learn; the held-out share by its positions."""
+    cell = grid(SMALL, ["one"])[0]
+    train, test = rows_of(cell, DATA)
+    found = results(SMALL)
+    from sklearn.model_selection import train_test_split
+
+    fit, held_out = train_test_split(
+        np.arange(len(train)), test_size=1 / 3, stratify=DATA.y[train], random_state=cell.seed
+    )
+    X, y = DATA.X.to_numpy()[train], DATA.y[train]
+    model = GaussianNB().fit(X[fit], y[fit])
+    p = model.predict_proba(DATA.X.to_numpy()[test])[:, 1]
+    assert found["Raw"].metrics["brier"] == pytest.approx(brier_score(DATA.y[test], p), abs=1e-12)
+    calibrator = VennAbers().fit(model.predict_proba(X[held_out])[:, 1], y[held_out])
+    assert found["VAP"].metrics["log_loss"] == pytest.approx(log_loss(DATA.y[test], calibrator.predict(p)), abs=1e-12)
+    assert np.isnan(found["Raw"].metrics["width"])
+    assert found["VAP"].sizes == (60, 20, 30)
+
+
+def test_one_fit_serves_its_cell(monkeypatch):
+    fits = []
+    fit = cell_module.fit_rows
+    monkeypatch.setattr(cell_module, "fit_rows", lambda *args, **more: fits.append(args) or fit(*args, **more))
+    protocol = load_protocol("venn_forests_2019")
+    for cell in grid(protocol, ["one"], repeats=1, folds=2):
+        assert len(run(Task(cell, DATA, protocol.metrics))) == 5
+    assert len(fits) == 2 * 2  # folds × (held out, out of bag), for ten setups
+
+
+def test_a_metric_has_its_own_merge_rule():
+    text = PROTOCOL.replace("[metrics]", '[metrics]\nmerge = { brier = "square" }')
+    found = results(read_protocol(text, "s.toml"))["VAP"]
+    plain, square = unpack(found.predictions), unpack(found.predictions, "square")
+    np.testing.assert_array_equal(square.p, merge_pair(plain.p0, plain.p1, "square"))
+    assert found.metrics["brier"] == pytest.approx(np.mean((square.p - square.y) ** 2), abs=1e-15)
+    np.testing.assert_array_equal(plain.p, merge_pair(plain.p0, plain.p1, "log"))
+    assert found.metrics["log_loss"] == pytest.approx(log_loss(plain.y, plain.p), abs=1e-15)
+
+
+def test_what_a_calibrator_cannot_do_fails_alone():
+    text = PROTOCOL.replace('calibrator = "venn_abers"', 'calibrator = "rank"')
+    found = results(read_protocol(text, "s.toml"))
+    assert found["Raw"].error == ""
+    assert "needs the scores of single trees" in found["VAP"].error
+    assert "InputError" in found["VAP"].traceback
+    assert found["VAP"].metrics == {}
+
+
+def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
+    rare = np.zeros(90, dtype=int)
+    rare[0] = 1
+    found = results(SMALL, data=Dataset("one", DATA.X, rare))
+    assert {one.error for one in found.values()} == {
+        "The rarer class has 1 rows, fewer than the 3 folds: use fewer folds (--folds)."
+    }
+    assert all("Traceback" in one.traceback and "rows_of" in one.traceback for one in found.values())
+
+
+def test_the_calibration_rows_of_2025_are_the_first_of_nine_folds_of_the_training_rows():
+    protocol = load_protocol("rf_calibration_2025")
+    cell = next(c for c in grid(protocol, ["one"], ["Platt"]) if (c.repeat, c.fold) == (2, 4))
+    assert cell.seed == 24
+    train, _ = rows_of(cell, DATA)
+    from calib.study.papers import FirstFold
+
+    rest, held_out = next(StratifiedKFold(9, shuffle=True, random_state=2).split(train, DATA.y[train]))
+    placed = FirstFold(9, 2).fit(GaussianNB(), DATA.X.iloc[train], DATA.y[train], random_state=24)
+    np.testing.assert_array_equal(placed.index, held_out)
+    model = GaussianNB().fit(DATA.X.to_numpy()[train][rest], DATA.y[train][rest])
+    expected = model.predict_proba(DATA.X.to_numpy()[train][held_out])[:, 1]
+    np.testing.assert_allclose(placed.scores, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("pair", [False, True])
+def test_packed_predictions_come_back_bit_by_bit(pair):
+    rng = np.random.default_rng(0)
+    p, y = rng.random(50), rng.integers(0, 2, 50)
+    p0, p1 = (rng.random(50), rng.random(50)) if pair else (None, None)  # full Venn–Abers may cross
+    back = unpack(pack({"": Predictions(y, p, p0=p0, p1=p1)}))
+    np.testing.assert_array_equal(back.p, p)
+    np.testing.assert_array_equal(back.y, y)
+    if pair:
+        np.testing.assert_array_equal(back.pairs, np.column_stack([p0, p1]))
+        np.testing.assert_array_equal(back.lower, np.minimum(p0, p1))
+    else:
+        assert back.lower is None
+
+
+def test_all_setups_of_2014_and_the_quick_ones_of_2025_have_a_result():
+    """The searches take too long for here; their settings are in test_papers."""
+    small = Dataset("one", pd.DataFrame(DATA.X.to_numpy()[:60], columns=list("abc")), DATA.y[:60])
+    protocol = load_protocol("venn_abers_2014")
+    for cell in grid(protocol, ["one"], repeats=1):
+        if "NN" not in cell.setups[0].name and "JB" not in cell.setups[0].name:
+            assert [one.error for one in run(Task(cell, small, protocol.metrics))] == [""] * len(cell.setups)
+    protocol = load_protocol("rf_calibration_2025")
+    for cell in grid(protocol, ["one"], ["RF_d", "RF_d_laplace"], repeats=1, folds=2):
+        assert [one.error for one in run(Task(cell, DATA, protocol.metrics))] == [""]
+
+
+def test_warnings_of_a_model_are_notes_of_its_results(recwarn):
+    text = PROTOCOL.replace('model = "naive_bayes"', 'model = "neural_network"\nparams = { max_iter = 2 }')
+    found = results(read_protocol(text, "s.toml"))
+    assert [len(one.notes) for one in found.values()] == [1, 1]
+    assert found["VAP"].notes[0].startswith("Stochastic Optimizer: Maximum iterations (2) reached")
+    assert len(recwarn) == 0
+
+
+def test_the_whole_forest_answers_the_same_out_of_bag_and_without_calibration_rows():
+    """So that the searched forest of 2025 can share its fit with the setups that calibrate it out of bag."""
+    forest = '{ name = "Forest", calibrator = "none", placement = "none"'
+    assert forest in PROTOCOL
+    text = PROTOCOL.replace(forest, forest.replace('placement = "none"', 'placement = "oob_whole"'))
+    one, other = (results(read_protocol(t, "s.toml"), ["Forest"])["Forest"] for t in (PROTOCOL, text))
+    np.testing.assert_array_equal(unpack(one.predictions).p, unpack(other.predictions).p)

@@ -1,0 +1,189 @@
+"""A protocol is read completely or refused by file, table and key; what is shipped says what the papers did."""
+
+import pytest
+
+from calib import Recipe
+from calib.calibrators import CALIBRATORS
+from calib.kernel.checks import InputError
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.study import SHIPPED, load_protocol, read_protocol
+from calib.study.papers import PAPER_MODELS
+
+from .small import PROTOCOL
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+def test_every_shipped_protocol_names_only_what_there_is(key):
+    protocol = load_protocol(key)
+    assert set(protocol.metrics) <= METRICS.keys()
+    assert {setup.calibrator for setup in protocol.setups} <= CALIBRATORS.keys()
+    assert {setup.recipe.model for setup in protocol.setups} <= MODELS.keys()
+    assert {setup.paper_model for setup in protocol.setups} - {None} <= PAPER_MODELS.keys()
+    assert len({setup.name for setup in protocol.setups}) == len(protocol.setups)
+    assert len({setup.digest for setup in protocol.setups}) == len(protocol.setups)
+    assert protocol.title
+    assert protocol.source
+
+
+def by_name(key):
+    return {setup.name: setup for setup in load_protocol(key).setups}
+
+
+def test_the_forests_of_2019():
+    protocol, setups = load_protocol("venn_forests_2019"), by_name("venn_forests_2019")
+    assert [name.split("-")[0] for name in setups][::2] == ["RF", "Platt", "Iso", "VP", "VAP"]
+    assert (protocol.splits.kind, protocol.splits.folds, protocol.splits.repeats) == ("folds", 10, 10)
+    assert {setup.recipe.placement for setup in protocol.setups} == {"split", "oob"}
+    assert {dict(setup.recipe.params)["n_estimators"] for setup in protocol.setups} == {300}
+    assert {setup.recipe.calibration_size for setup in protocol.setups} == {1 / 3}
+    assert setups["VAP-oob"].recipe.merge == setups["VP-cal"].recipe.merge == "midpoint"
+    assert protocol.data.positive == "later"
+
+
+def test_the_trees_of_2019():
+    protocol, setups = load_protocol("probability_trees_2019"), by_name("probability_trees_2019")
+    assert set(setups) == {f"{leaf}-{way}" for leaf in ("RF", "LaP") for way in ("Tree", "Platt", "Iso", "VAP")}
+    params = {name: dict(setup.recipe.params) for name, setup in setups.items()}
+    assert {p["min_samples_split"] for p in params.values()} == {10}
+    assert {p["min_samples_leaf"] for p in params.values()} == {1}
+    assert {name.split("-")[0] for name, p in params.items() if p.get("leaf") == "laplace"} == {"LaP"}
+    assert setups["RF-VAP"].recipe.merge == "log"
+    assert protocol.data.drop_duplicates == ("kc1", "kc2", "wbc")
+    assert "log_loss_base2" in protocol.metrics
+
+
+def test_the_forests_of_2025():
+    protocol, setups = load_protocol("rf_calibration_2025"), by_name("rf_calibration_2025")
+    ten = ("RF_d", "RF_opt", "RF_large", "Platt", "ISO", "Beta", "VA", "CT", "PPA", "Rank")
+    assert protocol.default == ten
+    assert [setup.name for setup in protocol.chosen(None)] == list(ten)
+    splits = protocol.splits
+    assert (splits.folds, splits.repeats, splits.seed) == (10, 5, 0)
+    assert (splits.calibration, splits.calibration_folds) == ("first_fold", 9)
+    assert (protocol.data.scale, protocol.data.columns) == ("min_max", "all")
+    assert {setups[name].recipe.placement for name in ("RF_d", "RF_large", "CT")} == {"none"}
+    assert setups["RF_opt"].fit_key() == setups["VA_OOB"].fit_key() != setups["VA"].fit_key()
+    calibrated = ("Platt", "ISO", "Beta", "VA", "PPA", "Rank")
+    assert {(setups[n].recipe.placement, setups[n].paper_model) for n in calibrated} == {("split", "RF_opt")}
+    assert {setups[f"{n}_OOB"].recipe.placement for n in calibrated} == {"oob_whole"}
+    assert setups["VA"].recipe.merge == "square"
+    assert dict(setups["PPA"].recipe.options) == {"ppa.variant": "sigmoid"}
+    assert dict(setups["Platt"].recipe.options) == {"platt.on": "score"}
+    learners = {"DT_opt", "LR_opt", "SVM_opt", "DNN_opt", "DNN_ens", "XGB_opt", "GNB_opt"}
+    assert learners <= setups.keys()
+    assert {"RF_d_laplace", "Platt_laplace", "Platt_frequency"} <= setups.keys()
+
+
+def test_venn_abers_of_2014():
+    protocol, setups = load_protocol("venn_abers_2014"), by_name("venn_abers_2014")
+    assert set(setups) == {
+        f"{way} ({classifier})"
+        for way in ("W", "VA", "SVA", "DIR")
+        for classifier in ("J", "JB", "LR", "NB", "NN", "SVM")
+    }
+    splits = protocol.splits
+    assert (splits.kind, splits.stratified, splits.repeats) == ("random", False, 100)
+    assert splits.test_size == pytest.approx(1 / 3)
+    full = setups["VA (NB)"].splits
+    assert full.repeats == 16
+    assert not {full.seed + r for r in range(16)} & set(range(100))  # other splits than the hundred
+    assert (setups["VA (J)"].recipe.placement, setups["SVA (J)"].recipe.placement) == ("full", "train")
+    assert dict(setups["DIR (J)"].recipe.options) == {"isotonic.between": "nearest"}
+    assert setups["VA (J)"].recipe.merge == "log"
+    assert dict(setups["VA (J)"].merges)["rmse"] == "square"
+
+
+def test_the_arena_takes_in_what_is_registered(monkeypatch):
+    from calib.calibrators import Platt
+
+    class Other(Platt):
+        key, label = "other", "Other"
+
+    names = {setup.name for setup in load_protocol("arena").setups}
+    monkeypatch.setattr(CALIBRATORS, "_held", {**CALIBRATORS, "other": Other})
+    more = {setup.name for setup in load_protocol("arena").setups} - names
+    assert {name.rsplit("/", 1)[1] for name in more} == {"other"}  # with no change to the file
+    assert {"svm/split/other", "naive_bayes/cv/other", "random_forest/oob/other"} <= more
+    assert "svm/oob/other" not in more
+
+
+def test_the_arena_has_every_calibrator_model_and_placement_that_can_be():
+    setups = load_protocol("arena").setups
+    assert {setup.calibrator for setup in setups} == set(CALIBRATORS)
+    assert {setup.recipe.placement for setup in setups} == {"split", "cv", "oob"}
+    assert {setup.recipe.model for setup in setups if setup.recipe.placement == "oob"} == {
+        "random_forest",
+        "bagged_trees",
+    }
+
+
+def test_a_setup_is_a_recipe_with_one_calibrator():
+    setup = read_protocol(PROTOCOL, "small.toml").setups[1]
+    assert setup.recipe == Recipe(model="naive_bayes", placement="split", calibrators=("venn_abers",))
+
+
+def test_a_digest_changes_with_all_that_results_depend_on_and_with_nothing_else():
+    base = read_protocol(PROTOCOL, "small.toml").setups[1].digest
+    same = [('title = "Small"', 'title = "Other"'), ("repeats = 2", "repeats = 9"), ('"accuracy", ', "")]
+    other = [
+        ("folds = 3", "folds = 4"),
+        ('model = "naive_bayes"\n', 'model = "naive_bayes"\nmerge = "square"\n'),
+        ('model = "naive_bayes"\n', 'model = "naive_bayes"\nparams = { var_smoothing = 0.1 }\n'),
+        ("[metrics]\n", '[metrics]\nmerge = { brier = "square" }\n'),
+        ("repeats = 2", "repeats = 2\nseed = 1"),
+    ]
+    for old, new in same:
+        assert read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest == base
+    digests = {read_protocol(PROTOCOL.replace(old, new), "s.toml").setups[1].digest for old, new in other}
+    assert len(digests | {base}) == len(other) + 1
+
+
+GRID = """[[grid]]
+name = "{}"
+models = ["{}"]
+placements = ["split"]
+calibrators = ["*"]
+[recipe]"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("folds = 3", "folds = 1", r"small.toml: \[splits\] folds must be a whole number from 2 to 100, but is 1"),
+        ("folds = 3", "fold = 3", r"\[splits\] fold is unknown here; allowed are kind, folds"),
+        ('positive = "later"', 'positive = "yes"', r"\[data\] positive must be one of 'later', 'rarer'"),
+        ('"brier"', '"briar"', r"\[metrics\] keys must be one of .*'brier'.* but is 'briar'"),
+        ('calibrator = "venn_abers"', 'calibrator = "va"', r"\[\[setups\]\] number 2: calibrator must be one of"),
+        ('name = "Raw", ', "", r"\[\[setups\]\] number 1: name is missing"),
+        ('name = "Raw"', 'name = "VAP"', "'VAP' is there twice"),
+        ("n_estimators = 5", "n_estimators = 0", r"number 3: 'Forest': params.n_estimators must be a whole number"),
+        ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is unknown here"),
+        ('placement = "none"', 'paper_model = "RF_opt"', "paper_model stands in place of model and params"),
+        ('title = "Small"', "", "small.toml: title is missing"),
+        (
+            'title = "Small"',
+            'title = "Small"\nseeds = 3',
+            "seeds is unknown here; allowed are title, source, default, data",
+        ),
+        ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default must be one of 'Raw', 'VAP'"),
+        ("[splits]", "[splits", "small.toml is no TOML"),
+        ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
+        ("n_estimators = 5 }", 'n_estimators = 5 }, options = "x"', r"number 3: options must be a table of names"),
+        ('model = "naive_bayes"', 'model = "bayes"', r"\[recipe\] model must be one of"),
+        ("[recipe]", GRID.format("{a}", "*"), r"\[\[grid\]\] number 1: name may hold {model}, {placement} and"),
+        ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
+        ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
+    ],
+)
+def test_what_is_wrong_is_named_by_file_table_and_key(old, new, message):
+    assert old in PROTOCOL
+    with pytest.raises(InputError, match=message):
+        read_protocol(PROTOCOL.replace(old, new), "small.toml")
+
+
+def test_a_file_that_is_not_there_names_the_shipped_ones():
+    with pytest.raises(InputError, match="nowhere.toml cannot be read .* venn_forests_2019"):
+        load_protocol("nowhere.toml")
+    with pytest.raises(InputError, match="small has no setup 'Row'; it has Raw, VAP, Forest"):
+        read_protocol(PROTOCOL, "small.toml").chosen(["Row"])
