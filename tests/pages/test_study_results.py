@@ -2,21 +2,23 @@
 
 import contextlib
 import io
+import sqlite3
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from calib.__main__ import main
 from calib.export import page_source, readable
 from calib.figures import FIGURES
-from calib.kernel.records import Predictions
 from calib.kernel.wording import number
 from calib.recipe import Recipe
 from calib.sources import digest
-from calib.study import COMPARISONS, PAPERS, as_rows, summarise
+from calib.study import COMPARISONS, PAPERS, Store, as_rows, summarise
 from calib.study.tables import tables
 from tests.pages.app import faults, go, headline, messages, page, settings_in_address, settled, titles
+from tests.study import small
 
 STEM = "study_results"
 SETS = ("haberman", "diabetes", "kc1", "spect", "sonar")
@@ -196,30 +198,40 @@ def test_names_from_a_file_are_text():
     assert not any("<b>" in element.value for element in (*at.markdown, *at.caption, *at.subheader))
 
 
-def test_a_data_set_shows_the_diagrams_of_its_setups_where_there_are_predictions(monkeypatch):
-    from pages.ui.study import results
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A store with two data sets, three setups, two repeats of three folds."""
+    protocol, paths = small.files(tmp_path_factory.mktemp("study"), "one", "two")
+    path = protocol.with_name("results.sqlite")
+    assert main(["study", str(protocol), "--data", *map(str, paths), "--store", str(path)]) == 0
+    return path
 
-    rng = np.random.default_rng(0)
-    said = {
-        key: Predictions(rng.integers(0, 2, 50), rng.random(50))
-        for key in product(SETS, ("RF-Tree", "RF-VAP"), range(2))
-    }
-    real = results.rows_of
-    monkeypatch.setattr(
-        results, "rows_of", lambda content, name: results.Opened(name, real(content, name).rows, predictions=said)
-    )
-    at = bring(page(STEM), "mine.csv", as_csv(own_rows()))
+
+def test_a_store_shows_the_rows_of_its_run_and_the_diagrams_of_a_data_set(stored):
+    at = bring(page(STEM), "results.sqlite", stored.read_bytes())
+    with Store(stored) as store:
+        rows, pooled = store.rows(), {setup: store.pooled("two", setup) for setup in ("Raw", "VAP", "Forest")}
+    assert faults(at) == []
+    pd.testing.assert_frame_equal(shown(at, "Raw"), readable(tables(summarise(rows, "brier"))[0]))
     before = len(at.get("plotly_chart"))
-    at.selectbox(key="results.data_set").set_value("kc1")
+    at.selectbox(key="results.data_set").set_value("two")
     settled(at.run())
     assert faults(at) == []
-    assert settings_in_address(at)["results.data_set"] == "kc1"
-    assert len(at.get("plotly_chart")) == before + 2
-    pooled = {
-        setup: Predictions(*(np.concatenate([getattr(said["kc1", setup, r], n) for r in (0, 1)]) for n in "yp"))
-        for setup in ("RF-Tree", "RF-VAP")
-    }
-    assert FIGURES["set_reliability"].prepare(pooled, "kc1").title in titles(at)
+    assert settings_in_address(at)["results.data_set"] == "two"
+    assert len(at.get("plotly_chart")) == before + 3
+    assert FIGURES["set_reliability"].prepare(pooled, "two").title in titles(at)
+
+
+def test_a_database_that_is_no_store_is_refused_by_its_name(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE t (x)")
+        db.commit()
+    at = bring(page(STEM), "other.sqlite", path.read_bytes())
+    assert any("other.sqlite" in text for text in messages(at))
+    at = bring(page(STEM), "torn.sqlite", path.read_bytes()[:40])
+    assert any("torn.sqlite" in text for text in messages(at))
+    assert at.exception == []
 
 
 def test_without_predictions_nothing_is_offered_of_single_data_sets():

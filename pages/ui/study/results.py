@@ -31,6 +31,7 @@ from calib.study import (
     COMPARISONS,
     PAPERS,
     MetricSummary,
+    Store,
     as_rows,
     check_rows,
     likely_paper,
@@ -48,6 +49,7 @@ from pages.ui.downloads import button
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
+SQLITE = b"SQLite format 3\0"
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
@@ -81,7 +83,10 @@ class Opened:
 
 
 def rows_of(content: bytes, name: str) -> Opened:
-    """What a file brings. Raises InputError, with the remedy, for one that holds no results."""
+    """What a file holds, a study's store or a table. Raises InputError, with the remedy, where there are no results."""
+    if content.startswith(SQLITE):
+        store = Store.of_bytes(content, name)
+        return Opened(name, check_rows(store.rows(), name), predictions=store.repeats())
     return Opened(name, check_rows(read_table(content, name), name))
 
 
@@ -127,11 +132,11 @@ def _published(key: str) -> Opened:
 def uploader() -> None:
     """The file picker; a link to a file waits here for it."""
     st.file_uploader(
-        "Results of a study: the CSV file that the command line writes",
+        "Results of a study: its store, or the CSV file that the command line writes",
         key="results_file",
         on_change=_received,
-        help="One row a fold: data, setup, repeat, fold, seed, then one column a metric. The file stays in this "
-        "session's memory and is never written to disk.",
+        help="The store also holds predictions, for diagrams of each data set. A table has one row a fold: data, "
+        "setup, repeat, fold, seed, then one column a metric. The file stays in memory and is never written to disk.",
     )
     browser.keep_focus("results_file", after=list(files()))
 
