@@ -9,7 +9,7 @@ not lower it by LITTLE. Where neither is compared, the choice begins with the un
 
 No method is taken that was surer than its calibration rows allow: a probability nearer to 0 or 1 than SURE of a row. On
 other rows such certainty is wrong sooner or later, at an infinite log loss. The uncalibrated model, which learnt from
-other rows, is taken for being better unless it was certain and wrong.
+other rows, may be surer where it is better than the start and nothing else is.
 """
 
 from __future__ import annotations
@@ -115,11 +115,13 @@ def _start(table: pd.DataFrame) -> str:
 
 def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray], start: str) -> str:
     """What is better than the start beyond sampling variability, else the start, or nothing where that gains little."""
-    against = _against(losses, start, ("change", "lower", "upper"))
-    out = table["infinite"] | (table["sure"] & (table.index != "none"))
-    better = table[(against["upper"] < 0) & ~out]
-    if not better.empty:
-        return _lowest(better)
+    finite = table[~table["infinite"]]
+    better = finite[_against(losses, start, ("change", "lower", "upper"))["upper"][finite.index] < 0]
+    sober = better[~better["sure"]]
+    if not sober.empty:
+        return _lowest(sober)
+    if "none" in better.index:
+        return "none"
     none = table.loc["none"] if "none" in table.index else None
     if none is None or none.sure or none.infinite:
         return start
