@@ -5,13 +5,25 @@ from calib.export.calibrators import calibrator_json, check_exportable, read_cal
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import report_html, standalone_html
+from calib.export.programs import (
+    LANGUAGES,
+    Language,
+    check_written,
+    write_javascript,
+    write_onnx,
+    write_program,
+    write_python,
+    write_sql,
+)
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, page_source, python_source
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
+    "LANGUAGES",
     "Applied",
+    "Language",
     "NoBrowser",
     "Run",
     "SavedCalibrator",
@@ -20,6 +32,7 @@ __all__ = [
     "can_draw",
     "chart_source",
     "check_exportable",
+    "check_written",
     "draw",
     "experiment_html",
     "find_chromium",
@@ -35,5 +48,10 @@ __all__ = [
     "side_by_side_table",
     "standalone_html",
     "write_calibrator",
+    "write_javascript",
+    "write_onnx",
+    "write_program",
+    "write_python",
     "write_recipes",
+    "write_sql",
 ]
