@@ -4,6 +4,8 @@
 every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
+``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score NAME] [--output FILE]``: a calibrator
+that was saved as JSON, in the language of the place where scores are made.
 
 Otherwise a clear message on standard error.
 """
@@ -20,7 +22,15 @@ import pandas as pd
 from calib.data import guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
-from calib.export import experiment_html, report_html, run_experiment, safe_csv
+from calib.export import (
+    LANGUAGES,
+    experiment_html,
+    read_calibrator,
+    report_html,
+    run_experiment,
+    safe_csv,
+    write_program,
+)
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import read
@@ -55,6 +65,14 @@ def _parser() -> argparse.ArgumentParser:
         "--csv", type=Path, metavar="FILE", help="write the numbers; those of further pictures to FILE with their key"
     )
     command.set_defaults(run=_simulate)
+    command = commands.add_parser("export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript")
+    command.add_argument("calibrator", type=Path, metavar="CALIBRATOR.json", help="as downloaded from the page")
+    language = command.add_mutually_exclusive_group(required=True)
+    for key, entry in LANGUAGES.items():
+        language.add_argument(f"--{key}", dest="language", action="store_const", const=key, help=f"as {entry.label}")
+    command.add_argument("--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)")
+    command.add_argument("--output", type=Path, metavar="FILE", help="write to a file, not to standard output")
+    command.set_defaults(run=_export)
     return parser
 
 
@@ -123,6 +141,20 @@ def _evaluate(args: argparse.Namespace) -> int:
     for key, why in evaluation.refused.items():
         print(f"error: {key}: {why}", file=sys.stderr)
     return 1 if evaluation.refused else 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    _check_folders(args.output)
+    written = write_program(read_calibrator(_read(args.calibrator)), args.language, args.score)
+    if args.output:
+        _write(args.output, written)
+    elif args.language == "onnx" and sys.stdout.isatty():
+        raise InputError("ONNX is no text for a terminal: name a file with --output FILE, or send it to one with >.")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+    return 0
 
 
 def _simulate(args: argparse.Namespace) -> int:

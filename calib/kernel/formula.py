@@ -220,8 +220,8 @@ def logit_parts(p: Term, clip: float) -> tuple[Term, Term]:
 
 def pieces(x: Term, breaks: Array, origins: Array, coefficients: Array) -> Term:
     """Polynomials side by side, without breaks at which nothing changes; one constant alone is a number."""
-    within = breaks <= x.high
-    breaks, origins, coefficients = breaks[within], *(rows[np.append(True, within)] for rows in (origins, coefficients))
+    reached = int(np.searchsorted(breaks, x.high, side="right"))
+    breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
     constant = ~coefficients[:, 1:].any(axis=1)
     origins = np.where(constant, 0.0, origins)
     rows = np.column_stack([origins, coefficients])
@@ -260,10 +260,10 @@ def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -
     0.3
     """
     below, upto = _ordered(low), _ordered(high)
-    while (open_ := below + 1 < upto).any():
+    while (below + 1 < upto).any():
         middle = (below >> 1) + (upto >> 1) + (below & upto & 1)
-        hit = reached(_float(middle))
-        below, upto = np.where(open_ & ~hit, middle, below), np.where(open_ & hit, middle, upto)
+        hit, apart = reached(_float(middle)), below + 1 < upto
+        below, upto = np.where(apart & ~hit, middle, below), np.where(apart & hit, middle, upto)
     return _float(upto)
 
 

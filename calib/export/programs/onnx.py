@@ -53,9 +53,9 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     ('0808', True)
     """
     formulas = formulas_of(calibrator, score)
-    for name in formulas.scores:
-        if name.name in formulas.answers:
-            raise InputError(f"score must not be {name.name!r} in ONNX, where an answer has that name. Choose another.")
+    for name in (s.name for s in formulas.scores):
+        if name in formulas.answers:
+            raise InputError(f"score must not be {name!r} in ONNX, where an answer has that name. Choose another.")
     graph = Graph({id(s): s.name for s in formulas.scores})
     bounds = [pair for s in formulas.scores for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))]
     tests = [graph.node("LessOrEqual", *pair) for pair in bounds]

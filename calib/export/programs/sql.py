@@ -5,20 +5,22 @@ What the three differ in, and what is written therefore:
 - A number such as 0.1 is an exact decimal in PostgreSQL and DuckDB and a double in SQLite. All here have an exponent,
   which makes them doubles in DuckDB, and all results are cast, which makes them doubles in PostgreSQL. They have 17
   digits, not as few as can be: SQLite's own reading of numbers is not correctly rounded, and the fewest digits may lie
-  as far as half a step from the number that they stand for, 17 at most a fifth of one.
+  as far as half a step from the number that they stand for, 17 at most a fifth of one. (Of numbers below 1e-290 SQLite
+  may still read the neighbour.)
 - Scores are cast too: a NUMERIC column would be compared as decimals, a REAL one in single precision, and a TEXT one,
   as SQLite's import of CSV makes them, letter by letter. The guard around all compares the column with cast bounds, for
   which SQLite reads texts as numbers, so that an empty text has no answer instead of that of 0.
 - SQLite allows expressions 1000 deep, and its parser 100 open parts: steps are trees of CASE with eight branches each,
   so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
 - Nothing can be bound to a name within a select list, so that what stands twice in a formula is written twice.
-- exp is only taken of −700 to 700: PostgreSQL refuses to go to 0 or to infinity.
+- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a score nearer to 0
+  than 1e-290 is 0 wherever it is multiplied.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -28,15 +30,17 @@ from calib.export.programs.formulas import formulas_of
 from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Score, Term
 
 BRANCHES = 8
+TINY = "1e-290"
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 WORDS = """
 all analyse analyze and any array as asc asymmetric between both by case cast check collate column commit constraint
 create cross current_date current_role current_time current_timestamp current_user default deferrable delete desc
 describe distinct do drop else end escape except exists false fetch filter for foreign from full glob grant group
 having if in index initially inner insert intersect into is isnull join lambda lateral leading left like limit
-localtime localtimestamp natural not notnull null offset on only or order outer over partition pivot placing primary
-qualify range references returning right row rows select session_user set show similar some summarize symmetric table
-then to trailing transaction true union unique unpivot update user using values variadic view when where window with
+localtime localtimestamp natural not notnull null offset on only or order outer over partition pivot pivot_longer
+pivot_wider placing primary qualify range references returning right row rows select session_user set show similar
+some summarize symmetric table then to trailing transaction true union unique unpivot update user using values
+variadic view when where window with
 """
 RESERVED = frozenset(WORDS.split())
 
@@ -128,7 +132,15 @@ def _score(term: Score, indent: str) -> str:
 
 
 def _arithmetic(term: Arithmetic, indent: str) -> str:
-    return f"({_written(term.left, indent)} {term.operator} {_written(term.right, indent)})"
+    return f"({_operand(term.left, indent)} {term.operator} {_operand(term.right, indent)})"
+
+
+def _operand(term: Term, indent: str) -> str:
+    """A term to compute with: no score so small that a product with it is refused."""
+    if isinstance(term, Clip):
+        return _clip(term, indent, _operand)
+    written = _written(term, indent)
+    return f"CASE WHEN ABS({written}) < {TINY} THEN 0e0 ELSE {written} END" if isinstance(term, Score) else written
 
 
 def _function(term: Function, indent: str) -> str:
@@ -138,16 +150,16 @@ def _function(term: Function, indent: str) -> str:
     return f"{term.name.upper()}({x})"
 
 
-def _clip(term: Clip, indent: str) -> str:
-    x, low, high = _written(term.of, indent), literal(term.low), literal(term.high)
+def _clip(term: Clip, indent: str, write: Callable[[Term, str], str] = _written) -> str:
+    x, low, high = write(term.of, indent), literal(term.low), literal(term.high)
     below = f" WHEN {x} < {low} THEN {low}" if term.of.low < term.low else ""
     above = f" WHEN {x} > {high} THEN {high}" if term.of.high > term.high else ""
     return f"CASE{below}{above} ELSE {x} END"
 
 
 def _pieces(term: Pieces, indent: str) -> str:
-    x = _written(term.of, indent)
-    polynomials = [_polynomial(x, *row) for row in zip(term.origins, term.coefficients, strict=True)]
+    x, factor = _written(term.of, indent), _operand(term.of, indent)
+    polynomials = [_polynomial(x, factor, *row) for row in zip(term.origins, term.coefficients, strict=True)]
     return _double(_tree(x, term.breaks, polynomials, indent))
 
 
@@ -165,11 +177,13 @@ def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
     return "\n".join(["CASE", *when, f"{inner}ELSE {branches[-1]}", f"{indent}END"])
 
 
-def _polynomial(x: str, origin: float, coefficients: np.ndarray) -> str:
-    """Horner's rule."""
+def _polynomial(x: str, factor: str, origin: float, coefficients: np.ndarray) -> str:
+    """Horner's rule, with ``factor`` for x where it is multiplied."""
     kept = np.trim_zeros(coefficients, "b")
     written = literal(kept[-1]) if len(kept) else literal(0.0)
-    away = x if origin == 0 else f"({x} - {literal(origin)})" if origin > 0 else f"({x} + {literal(-origin)})"
+    if origin == 0 and kept.tolist() == [0, 1]:
+        return x
+    away = f"({factor} - {literal(origin)})" if origin > 0 else f"({factor} + {literal(-origin)})" if origin else factor
     for coefficient in kept[-2::-1]:
         sign = "+" if coefficient >= 0 else "-"
         written = f"({away} * {written} {sign} {literal(abs(coefficient))})"
