@@ -1,7 +1,8 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv]``: exit status 0 only when
-every calibrator of the Recipe has a result.
+``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv] [--metrics KEY,KEY …]
+[--format table | csv | json | markdown]``: the metric table, one metric a line and one calibrator a column; exit status
+0 only when every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
 ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score NAME] [--output FILE]``: a calibrator
@@ -23,8 +24,10 @@ from calib.data import guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
+    FORMS,
     LANGUAGES,
     experiment_html,
+    print_metrics,
     read_calibrator,
     report_html,
     run_experiment,
@@ -36,6 +39,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, load, load_frame, problems, reading
 
@@ -52,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
     command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
+    command.add_argument("--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones")
+    command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
     command.set_defaults(run=_evaluate)
     command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
     command.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all")
@@ -129,8 +135,9 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
+    keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
     evaluation = evaluate(*_on_file(recipe, args.data))
-    _print(evaluation.metrics)
+    print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
     if args.html:

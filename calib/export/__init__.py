@@ -5,6 +5,7 @@ from calib.export.calibrators import calibrator_json, check_exportable, read_cal
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import report_html, standalone_html
+from calib.export.printed import FORMS, print_metrics
 from calib.export.programs import (
     LANGUAGES,
     Language,
@@ -21,6 +22,7 @@ from calib.export.source import chart_source, page_source, python_source
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
+    "FORMS",
     "LANGUAGES",
     "Applied",
     "Language",
@@ -38,6 +40,7 @@ __all__ = [
     "find_chromium",
     "number_columns",
     "page_source",
+    "print_metrics",
     "print_pdf",
     "python_source",
     "read_calibrator",

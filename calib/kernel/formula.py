@@ -222,7 +222,7 @@ def pieces(x: Term, breaks: Array, origins: Array, coefficients: Array) -> Term:
     """Polynomials side by side, without breaks at which nothing changes; one constant alone is a number."""
     reached = int(np.searchsorted(breaks, x.high, side="right"))
     breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
-    constant = ~coefficients[:, 1:].any(axis=1)
+    constant = np.all(coefficients[:, 1:] == 0, axis=1)
     origins = np.where(constant, 0.0, origins)
     rows = np.column_stack([origins, coefficients])
     fresh = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
