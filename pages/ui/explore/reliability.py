@@ -8,16 +8,28 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
-from calib.analysis.differences import COMPARED, REPEATED, Differences, Repeats, differences, repeat_splits
+from calib.analysis.decision import threshold
+from calib.analysis.differences import (
+    COMPARED,
+    REPEATED,
+    Differences,
+    Repeats,
+    differences,
+    reference_of,
+    repeat_splits,
+)
+from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
 from calib.calibrators import label_of
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import formatted_differences, formatted_side_by_side
+from calib.figures import formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -31,7 +43,7 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "variability")
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
 LAYOUTS = ("overlaid", "side")
 declare_settings(
     "reliability",
@@ -42,6 +54,14 @@ declare_settings(
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter("details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."),
         Parameter("all_metrics", "All metrics", "boolean", False),
+        Parameter(
+            "more_metrics",
+            "Further metrics",
+            "names",
+            (),
+            choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
+            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
+        ),
         Parameter("group", "Groups by", "text", None, optional=True, help="The column whose groups are judged apart."),
         Parameter("group_diagrams", "A diagram for every group", "boolean", False),
         Parameter(
@@ -113,6 +133,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "groups": groups,
         "models": models,
         "variability": partial(variability, found=found),
+        "sample_size": rows_needed,
     }
     recipe = evaluation.recipe
     controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
@@ -271,6 +292,31 @@ def models(evaluation: Evaluation) -> None:
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
+
+
+def rows_needed(evaluation: Evaluation) -> None:
+    """How many rows a validation of these predictions needs, and what these test rows can tell."""
+    recipe, key = evaluation.recipe, reference_of(evaluation.predictions)
+    if evaluation.y.min() == evaluation.y.max():
+        st.info("The test rows are of one class: they tell nothing of how many are needed.")
+        return
+    costs = (recipe.setting(f"decide.cost_{name}") for name in ("false_alarm", "miss"))
+    st.subheader("How many rows do I need?", anchor=False)
+    try:
+        found = sample_size(evaluation.y, evaluation.predictions[key].p, threshold(*costs))
+    except InputError as error:
+        st.info(plain(error))
+        return
+    st.markdown(f"**{found.finding}**")
+    st.dataframe(
+        formatted_sample_size(found), width="stretch", hide_index=True, key="sample_size", alt="Rows needed for each"
+    )
+    st.caption(
+        f"For test rows of which {found.share:.1%} are {plain(evaluation.dataset.classes[1])}, with predictions spread as "
+        f"those of {label_of(key)} here; net benefit at the threshold {number(found.threshold)} of the Decide page’s "
+        "costs. Riley et al. 2021, with the widths that they propose."
+    )
+    tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
 
 
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
