@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from calib.figures.base import FigureEntry
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
+from calib.figures.cumulative import CUMULATIVE
 from calib.figures.depth import DEPTH
 from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
@@ -17,6 +18,7 @@ from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
+from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
 from calib.figures.tree import TREE
@@ -44,6 +46,8 @@ _OWN: dict[str, FigureEntry] = {
         COSTS,
         NET_BENEFIT,
         COMPARED,
+        CUMULATIVE,
+        SMOOTH_CALIBRATION,
     )
 }
 

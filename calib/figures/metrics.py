@@ -49,7 +49,7 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
         )
         for one in found.needed
     ]
-    columns = ["Measure", "Width of the 95 % interval asked for", "Rows needed", "Width here", "Enough here"]
+    columns = ["Measure", "Asked for", "Rows needed", "Width here", "Enough"]
     return pd.DataFrame(lines, columns=columns)
 
 

@@ -96,10 +96,8 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     st.subheader("Metrics on the test rows", anchor=False)
-    shown = [
-        *(evaluation.metrics if toggle("reliability.all_metrics", evaluation.recipe) else MAIN),
-        *_more(evaluation),
-    ]
+    every = toggle("reliability.all_metrics", evaluation.recipe)
+    shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
@@ -107,8 +105,8 @@ def metrics(evaluation: Evaluation) -> None:
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
-        every = [*evaluation.metrics, *_chosen(evaluation)]
-        download("Metrics (CSV)", lambda: safe_csv(evaluation.measured(every), index=True), "metrics.csv")
+        taken = [*evaluation.metrics, *_chosen(evaluation)]
+        download("Metrics (CSV)", lambda: safe_csv(evaluation.measured(taken), index=True), "metrics.csv")
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
 
 
@@ -118,10 +116,11 @@ def _chosen(evaluation: Evaluation) -> list[str]:
 
 def _more(evaluation: Evaluation) -> list[str]:
     """The metrics that are shown when they are asked for."""
-    parameter = SETTINGS["reliability.more_metrics"]
+    name = "reliability.more_metrics"
+    parameter = SETTINGS[name]
     return state.control(
         st.multiselect,
-        parameter.name,
+        name,
         _chosen(evaluation),
         parameter.label,
         parameter.choices(),

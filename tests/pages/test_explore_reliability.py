@@ -318,7 +318,8 @@ def test_the_rows_needed_are_those_of_the_analysis():
     evaluation = evaluated(**QUICK)
     at = page(**QUICK, **{"reliability.details": "sample_size"})
     assert faults(at) == []
-    found = sample_size(evaluation.y, evaluation.predictions["none"].p, 1 / 6)  # the Decide page's costs, 1 and 5
+    key = recommend(evaluation).choice or "none"
+    found = sample_size(evaluation.y, evaluation.predictions[key].p, 1 / 6)  # the Decide page's costs, 1 and 5
     table = next(frame.value for frame in at.dataframe if "Rows needed" in frame.value.columns)
     assert [text.replace(",", "") for text in table["Rows needed"]] == [str(one.rows) for one in found.needed]
     assert table["Width here"].tolist() == [number(one.here) for one in found.needed]
@@ -332,6 +333,10 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
     measured = evaluated(**QUICK).measured(["ici", "smooth_ece"])
     assert table["ICI"].str.removesuffix(" ★").tolist() == [number(value) for value in measured["ici"]]
     assert "Smooth calibration error" in table.columns
+    assert any("smallest smooth calibration error" in title for title in titles(at))
+    at.multiselect(key="reliability.more_metrics").set_value(["kuiper_p"]).run()
+    assert any("Kuiper" in title for title in titles(at))
+    assert faults(at) == []
     assert page(**QUICK, **{"reliability.more_metrics": "ici"}).multiselect(key="reliability.more_metrics").value == [
         "ici"
     ]

@@ -43,6 +43,11 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
+GRAPHS = {
+    "smooth_calibration": {"smooth_ece"},
+    "cumulative": {"kuiper", "kuiper_p", "kolmogorov_smirnov", "kolmogorov_smirnov_p"},
+}
+"""Figures that show what a metric is made of, and stand below the table where it is chosen."""
 DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
 LAYOUTS = ("overlaid", "side")
 declare_settings(
@@ -150,6 +155,10 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
+    chosen = set(evaluation.recipe.setting("reliability.more_metrics"))
+    for figure, behind in GRAPHS.items():
+        if chosen & behind:
+            chart.show(figure, evaluation)
 
 
 def rows(evaluation: Evaluation) -> None:
@@ -296,7 +305,7 @@ def models(evaluation: Evaluation) -> None:
 
 def rows_needed(evaluation: Evaluation) -> None:
     """How many rows a validation of these predictions needs, and what these test rows can tell."""
-    recipe, key = evaluation.recipe, reference_of(evaluation.predictions)
+    recipe, key = evaluation.recipe, recommend(evaluation).choice or reference_of(evaluation.predictions)
     if evaluation.y.min() == evaluation.y.max():
         st.info("The test rows are of one class: they tell nothing of how many are needed.")
         return
@@ -312,9 +321,9 @@ def rows_needed(evaluation: Evaluation) -> None:
         formatted_sample_size(found), width="stretch", hide_index=True, key="sample_size", alt="Rows needed for each"
     )
     st.caption(
-        f"For test rows of which {found.share:.1%} are {plain(evaluation.dataset.classes[1])}, with predictions spread as "
-        f"those of {label_of(key)} here; net benefit at the threshold {number(found.threshold)} of the Decide page’s "
-        "costs. Riley et al. 2021, with the widths that they propose."
+        f"Widths of 95 % intervals, after Riley et al. 2021, for rows of which {found.share:.1%} are "
+        f"{plain(evaluation.dataset.classes[1])} and predictions spread as those of {label_of(key)} here; net benefit "
+        f"at the threshold {number(found.threshold)}, which the Decide page’s costs imply."
     )
     tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
 
