@@ -54,7 +54,8 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         walks,
         f"{finding} (Kuiper’s test, 5 %)",
         "Rows are sorted by probability. Where a line climbs the probabilities are too low, where it falls too high, "
-        "by its slope; where it stays within the reach of the bar at its start, they are right as far as these rows tell.",
+        "by its slope. The bar at the start reaches two standard deviations of the calibrator whose probabilities "
+        "leave most to chance: how far its line may wander.",
         "Cumulative differences of label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

@@ -95,7 +95,12 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             mode="lines+markers",
             name=label_of(key),
             line={"color": mark.color, "width": 1.5, "dash": mark.dash},
-            marker={"color": mark.color, "size": 1 + 8 * np.sqrt(density / density.max()), "opacity": 0.35},
+            marker={
+                "color": mark.color,
+                "size": 1 + 8 * np.sqrt(density / density.max()),
+                "opacity": 0.35,
+                "line": {"width": 0},
+            },
             customdata=density,
             hovertemplate="%{x:.3f}: %{y:.3f}, density %{customdata:.2f}",
         )

@@ -26,7 +26,7 @@ class Formulas:
 
 
 def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formulas:
-    """The formulas of a fitted calibrator, of one a fold, or of one out of a file.
+    """The formulas of a fitted calibrator, of one a fold, of that of a CalibratedClassifier, or of one out of a file.
 
     Parameters
     ----------
@@ -40,7 +40,9 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
         For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
     """
     saved = calibrator if isinstance(calibrator, SavedCalibrator) else None
-    fitted = calibrator.calibrator if saved else calibrator
+    fitted = saved.calibrator if saved else getattr(calibrator, "calibrator_", calibrator)
+    if not hasattr(fitted, "formula"):
+        raise InputError(f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program.")
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
     method = CALIBRATORS[saved.method] if saved else folds[0]
     bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
