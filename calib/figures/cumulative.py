@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
@@ -97,4 +97,10 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-CUMULATIVE = FigureEntry("cumulative", "Cumulative differences", prepare, draw)
+CUMULATIVE = FigureEntry(
+    "cumulative",
+    "Cumulative differences",
+    prepare,
+    draw,
+    reported=of_metrics("kuiper", "kuiper_p", "kolmogorov_smirnov", "kolmogorov_smirnov_p"),
+)

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.cumulative import ASKED
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -107,4 +107,6 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-SMOOTH_CALIBRATION = FigureEntry("smooth_calibration", "Smooth calibration diagram", prepare, draw)
+SMOOTH_CALIBRATION = FigureEntry(
+    "smooth_calibration", "Smooth calibration diagram", prepare, draw, reported=of_metrics("smooth_ece")
+)

@@ -1,9 +1,11 @@
 """Graphs of expert metrics hold the metrics' own numbers, and draw them."""
 
 import numpy as np
+import pytest
 
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT
+from calib.figures.base import asked_for
 from calib.metrics import METRICS, cumulative_differences, smoothed_residuals
 from tests.figures.evaluations import evaluation
 
@@ -32,3 +34,11 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
         np.testing.assert_allclose(own["observed"], np.interp(own["probability"], found.points, found.observed))
         np.testing.assert_array_equal(trace.y, own["observed"])
         assert (own["density"] > 0.05).all()
+
+
+@pytest.mark.parametrize(("figure", "metric"), [("smooth_calibration", "smooth_ece"), ("cumulative", "kuiper_p")])
+def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
+    said = evaluation()
+    assert not asked_for(FIGURES[figure], said)
+    recipe = said.recipe.replace(**{"reliability.more_metrics": (metric,)})
+    assert asked_for(FIGURES[figure], said.with_view(recipe))

@@ -25,7 +25,8 @@ from calib.calibrators import label_of
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures.base import asked_for
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
@@ -43,11 +44,7 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
-GRAPHS = {
-    "smooth_calibration": {"smooth_ece"},
-    "cumulative": {"kuiper", "kuiper_p", "kolmogorov_smirnov", "kolmogorov_smirnov_p"},
-}
-"""Figures that show what a metric is made of, and stand below the table where it is chosen."""
+GRAPHS = ("smooth_calibration", "cumulative")  # what a further metric is made of, below the table where it is chosen
 DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
 LAYOUTS = ("overlaid", "side")
 declare_settings(
@@ -155,9 +152,8 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
-    chosen = set(evaluation.recipe.setting("reliability.more_metrics"))
-    for figure, behind in GRAPHS.items():
-        if chosen & behind:
+    for figure in GRAPHS:
+        if asked_for(FIGURES[figure], evaluation):
             chart.show(figure, evaluation)
 
 

@@ -73,10 +73,13 @@ for (let i = 0; i < flat.length; i += width) {
 
 
 def javascript(fitted, scores):
-    """In Node where there is one, and in Chromium elsewhere."""
     matrix = columns(scores)
-    run = in_node if shutil.which("node") else in_chromium
     return run(write_javascript(fitted) + LOOP, matrix).reshape(len(matrix), -1)
+
+
+def run(code: str, matrix: np.ndarray) -> np.ndarray:
+    """In Node where there is one, and in Chromium elsewhere."""
+    return (in_node if shutil.which("node") else in_chromium)(code, matrix)
 
 
 def in_node(code: str, matrix: np.ndarray) -> np.ndarray:

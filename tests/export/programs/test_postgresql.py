@@ -14,6 +14,7 @@ from calib.placements.cv import FoldCalibrators
 from tests.export.programs.engines import columns, names
 from tests.export.programs.test_programs import VARIANTS, agree, asked, calibration, expected, is_steps
 
+pytestmark = pytest.mark.soak  # a server is started, and only some machines have one
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
