@@ -158,7 +158,7 @@ def write_python(calibrator: Any) -> str:
         f"    return {', '.join(answers)}",
     ]
     code = "\n".join(lines)
-    head = (["import math\n"] if "math." in code else []) + body.tables
+    head = (["import math"] if "math." in code else []) + body.tables
     place = ["", "", PYTHON_PLACE] if f"{PYTHON.place}(" in code else []
     return "\n".join([_comments(formulas, "#"), *head, *place, *([""] if place else ["", ""]), code])
 
@@ -197,7 +197,13 @@ def _body(calibrator: Any, syntax: Syntax) -> tuple[Formulas, list[str], Body, l
     names = [score.name for score in formulas.scores]
     shared = {term for term, times in uses(list(formulas.answers.values())).items() if times > 1}
     body = Body(syntax, {id(s): name for s, name in zip(formulas.scores, names, strict=True)}, shared)
-    return formulas, names, body, [body.write(term) for term in formulas.answers.values()]
+    written = [(term, body.write(term)) for term in formulas.answers.values()]
+    return (
+        formulas,
+        names,
+        body,
+        [x[1:-1] if isinstance(term, Arithmetic) and x[0] == "(" else x for term, x in written],
+    )
 
 
 def _said(formulas: Formulas) -> str:

@@ -20,7 +20,7 @@ What the three differ in, and what is written therefore:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -137,10 +137,14 @@ def _arithmetic(term: Arithmetic, indent: str) -> str:
 
 def _operand(term: Term, indent: str) -> str:
     """A term to compute with: no score so small that a product with it is refused."""
-    if isinstance(term, Clip):
-        return _clip(term, indent, _operand)
+    if isinstance(term, Clip) and isinstance(term.of, Score) and term.low <= 0:
+        return _clip(term, indent, _tiny(_score(term.of, indent)))
     written = _written(term, indent)
-    return f"CASE WHEN ABS({written}) < {TINY} THEN 0e0 ELSE {written} END" if isinstance(term, Score) else written
+    return f"CASE{_tiny(written)} ELSE {written} END" if isinstance(term, Score) else written
+
+
+def _tiny(score: str) -> str:
+    return f" WHEN ABS({score}) < {TINY} THEN 0e0"
 
 
 def _function(term: Function, indent: str) -> str:
@@ -150,11 +154,11 @@ def _function(term: Function, indent: str) -> str:
     return f"{term.name.upper()}({x})"
 
 
-def _clip(term: Clip, indent: str, write: Callable[[Term, str], str] = _written) -> str:
-    x, low, high = write(term.of, indent), literal(term.low), literal(term.high)
+def _clip(term: Clip, indent: str, first: str = "") -> str:
+    x, low, high = _written(term.of, indent), literal(term.low), literal(term.high)
     below = f" WHEN {x} < {low} THEN {low}" if term.of.low < term.low else ""
     above = f" WHEN {x} > {high} THEN {high}" if term.of.high > term.high else ""
-    return f"CASE{below}{above} ELSE {x} END"
+    return f"CASE{first}{below}{above} ELSE {x} END"
 
 
 def _pieces(term: Pieces, indent: str) -> str:
