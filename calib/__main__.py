@@ -1,11 +1,14 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv]``: exit status 0 only when
-every calibrator of the Recipe has a result.
+``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv] [--metrics KEY,KEY …]
+[--format table | csv | json | markdown]``: the metric table, one metric a line and one calibrator a column; exit status
+0 only when every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
 ``python -m calib study PROTOCOL --store results.sqlite [--data FILE …] [--csv rows.csv]``: a paper's experiments, or
 your own, resumable; exit status 0 only when every cell has a result.
+``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score NAME] [--output FILE]``: a calibrator
+that was saved as JSON, in the language of the place where scores are made.
 
 Otherwise a clear message on standard error.
 """
@@ -26,12 +29,23 @@ import pandas as pd
 from calib.data import guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
-from calib.export import experiment_html, report_html, run_experiment, safe_csv
+from calib.export import (
+    FORMS,
+    LANGUAGES,
+    experiment_html,
+    print_metrics,
+    read_calibrator,
+    report_html,
+    run_experiment,
+    safe_csv,
+    write_program,
+)
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, load, load_frame, problems, reading
 from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
@@ -52,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
     command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
+    command.add_argument("--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones")
+    command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
     command.set_defaults(run=_evaluate)
     command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
     command.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all")
@@ -66,6 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_simulate)
     _add_study(commands)
+    command = commands.add_parser("export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript")
+    command.add_argument("calibrator", type=Path, metavar="CALIBRATOR.json", help="as downloaded from the page")
+    language = command.add_mutually_exclusive_group(required=True)
+    for key, entry in LANGUAGES.items():
+        language.add_argument(f"--{key}", dest="language", action="store_const", const=key, help=f"as {entry.label}")
+    command.add_argument("--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)")
+    command.add_argument("--output", type=Path, metavar="FILE", help="write to a file, not to standard output")
+    command.set_defaults(run=_export)
     return parser
 
 
@@ -149,8 +173,9 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
+    keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
     evaluation = evaluate(*_on_file(recipe, args.data))
-    _print(evaluation.metrics)
+    print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
     if args.html:
@@ -161,6 +186,20 @@ def _evaluate(args: argparse.Namespace) -> int:
     for key, why in evaluation.refused.items():
         print(f"error: {key}: {why}", file=sys.stderr)
     return 1 if evaluation.refused else 0
+
+
+def _export(args: argparse.Namespace) -> int:
+    _check_folders(args.output)
+    written = write_program(read_calibrator(_read(args.calibrator)), args.language, args.score)
+    if args.output:
+        _write(args.output, written)
+    elif args.language == "onnx" and sys.stdout.isatty():
+        raise InputError("ONNX is no text for a terminal: name a file with --output FILE, or send it to one with >.")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.flush()
+    return 0
 
 
 def _simulate(args: argparse.Namespace) -> int:

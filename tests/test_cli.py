@@ -48,8 +48,17 @@ def run(folder, *more, recipe=None, data="data.csv"):
     return main(["evaluate", str(folder / "recipe.json"), str(folder / data), *map(str, more)])
 
 
+WORDS = {"–": "nan", "∞": "inf", "−∞": "-inf"}
+
+
 def printed_table(text: str) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(text), sep=r"\s+", index_col=0)
+    """The metric table as ``Evaluation.metrics`` has it, out of its parts of at most 80 characters a line."""
+    parts = []
+    for block in text.strip("\n").split("\n\n"):
+        header, *lines = block.splitlines()
+        cells = {line.split()[0]: line.split()[1:] for line in lines}
+        parts.append(pd.DataFrame(cells, index=header.split()).replace(WORDS).astype(float))
+    return pd.concat(parts)
 
 
 def test_it_prints_the_metric_table_of_evaluate(files, capsys):
@@ -81,9 +90,46 @@ def test_what_is_printed_depends_neither_on_the_terminal_nor_on_what_pandas_take
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as AppTest leaves one: without __file__
     assert run(files, recipe=recipe) == 0
     assert capsys.readouterr().out == printed
-    header, *lines = printed.splitlines()
-    assert len(lines) == len(recipe.calibrators)
-    assert header.split() == list(expected(files).metrics.columns)
+    assert max(map(len, printed.splitlines())) <= 80
+    table = printed_table(printed)
+    assert list(table.index) == list(recipe.calibrators)
+    assert list(table.columns) == list(expected(files).metrics.columns)
+
+
+def test_a_table_of_many_calibrators_goes_on_below(files, capsys):
+    recipe = RECIPE.replace(
+        calibrators=("none", "platt", "isotonic", "beta", "temperature", "venn", "venn_abers", "ppa")
+    )
+    assert run(files, recipe=recipe) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    metrics = expected(files, recipe).metrics
+    assert len(printed.split("\n\n")) == 2
+    pd.testing.assert_frame_equal(printed_table(printed), metrics, check_names=False, atol=6e-5, rtol=1e-3)
+
+
+def test_other_forms_hold_the_same_numbers_and_all_their_digits(files, capsys):
+    metrics = expected(files).metrics
+    assert run(files, "--format", "csv") == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out), index_col=0)
+    pd.testing.assert_frame_equal(table.T, metrics, check_names=False, check_exact=True)
+    assert run(files, "--format", "json") == 0
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert values["brier"] == metrics["brier"].to_dict()
+    assert values["width"]["none"] is None
+    assert run(files, "--format", "markdown") == 0
+    header, rule, *lines = capsys.readouterr().out.splitlines()
+    assert header == "| metric | none | platt | venn_abers |"
+    assert rule == "| --- | --: | --: | --: |"
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines] == list(metrics.columns)
+
+
+def test_metrics_out_of_the_everyday_table_are_asked_for_by_key(files, capsys):
+    assert run(files, "--metrics", "within,brier") == 0
+    table = printed_table(capsys.readouterr().out)
+    assert list(table.columns) == ["within", "brier"]
+    assert run(files, "--metrics", "brier,charm") == 2
+    assert "--metrics must be one of" in capsys.readouterr().err
 
 
 def test_the_csv_holds_the_predictions_of_evaluate(files):

@@ -23,8 +23,10 @@ from calib.kernel.checks import (
     whole_weights,
 )
 from calib.kernel.fields import Fields, plain
+from calib.kernel.formula import Term, steps
 from calib.kernel.records import Parameter
 
+Steps = tuple[Array, Array]
 CONTINUED, KEPT = "formula continued", "outermost answer kept"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
@@ -133,6 +135,14 @@ class ScoreCalibrator(BaseEstimator):
         """The fitted calibrator of what ``to_map`` wrote, every field checked and refused by its name."""
         raise InputError(f"{cls.label} cannot be read from a file: it says neither to_map nor from_map.")
 
+    def formula(self, *scores: Term) -> dict[str, Term]:
+        """The fitted map as formulas of the score: p, and before it p0 and p1 where the method has them.
+
+        SQL, ONNX, Python and JavaScript are written from them. Raises InputError where the method says none.
+        """
+        check_is_fitted(self)
+        return {"p": self._formula(*scores)}
+
     @property
     def takes(self) -> str:
         """The kind of score that it takes with these options; that of the method, most often."""
@@ -148,6 +158,12 @@ class ScoreCalibrator(BaseEstimator):
 
     def _map(self, scores: Array) -> Array:
         raise NotImplementedError
+
+    def _formula(self, score: Term) -> Term:
+        raise InputError(
+            f"{self.label} cannot be written as SQL, ONNX or a program: it says no formula. Keep it as a calibrator "
+            "file (JSON), or choose another calibrator."
+        )
 
     def _notes(self) -> tuple[str, ...]:
         """What a person should know of this fit, one sentence each."""
@@ -193,7 +209,8 @@ class IntervalCalibrator(ScoreCalibrator):
     """A calibrator whose answer is a pair (p0, p1), merged into p by the option ``merge``.
 
     A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
-    the labels (n,) as ``labels_`` and writes ``_pairs_without(scores, removed)``.
+    the labels (n,) as ``labels_`` and writes ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it
+    says them as ``_steps()``, and can then be written as SQL, ONNX or a program.
     """
 
     gives_interval = True
@@ -223,12 +240,32 @@ class IntervalCalibrator(ScoreCalibrator):
             )
         return self._pairs_without(scores, removed.astype(np.intp))
 
+    def formula(self, *scores: Term) -> dict[str, Term]:
+        check_is_fitted(self)
+        breaks, p0, p1 = self.aligned_steps()
+        answers = {"p0": p0, "p1": p1, "p": merge_pair(p0, p1, self.merge)}
+        return {name: steps(scores[0], breaks, values) for name, values in answers.items()}
+
+    def aligned_steps(self) -> tuple[Array, Array, Array]:
+        """breaks (t,) that both share, p0 and p1 (t + 1,): the answer at s is number i, i counting the breaks <= s."""
+        (breaks0, values0), (breaks1, values1) = self._steps()
+        breaks1 = np.nextafter(breaks1, np.inf)  # to lie above a number is to reach the next float
+        breaks = np.union1d(breaks0, breaks1)
+        at0, at1 = (np.append(0, np.searchsorted(own, breaks, side="right")) for own in (breaks0, breaks1))
+        return breaks, values0[at0], values1[at1]
+
     def _map(self, scores: Array) -> Array:
         p0, p1 = self._pairs(scores).T
         return merge_pair(p0, p1, self.merge)
 
     def _pairs(self, scores: Array) -> Array:
         raise NotImplementedError
+
+    def _steps(self) -> tuple[Steps, Steps]:
+        """p0 and p1 as (breaks (t,), values (t + 1,)); a break belongs to the step on its right for p0, left for p1."""
+        raise InputError(
+            f"{self.label} cannot be written as SQL, ONNX or a program: its p0 and p1 are no step functions."
+        )
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise InputError(f"{self.label} cannot leave single rows out, as out of bag asks. Choose the placement split.")

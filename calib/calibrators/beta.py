@@ -15,6 +15,7 @@ from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds_columns
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, logit_parts, sigmoid
 from calib.kernel.likelihood import LogisticFit, fit_logistic
 
 
@@ -73,6 +74,10 @@ class Beta(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds_columns(scores) @ [self.a_, self.b_] + self.c_)
+
+    def _formula(self, score: Term) -> Term:
+        ln_s, minus_ln_rest = logit_parts(score, CLIP)
+        return sigmoid(self.a_ * ln_s + self.b_ * minus_ln_rest + self.c_)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("a", "b", "c"), "clip": CLIP}

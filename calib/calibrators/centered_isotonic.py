@@ -15,6 +15,7 @@ from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.calibrators.isotonic import increasing_steps
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, lines
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
 
@@ -57,6 +58,9 @@ class CenteredIsotonic(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return np.clip(np.interp(scores, self.scores_, self.values_), self.values_[0], self.values_[-1])
+
+    def _formula(self, score: Term) -> Term:
+        return lines(score, self.scores_, self.values_)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("scores", "values"), "between": "linear"}

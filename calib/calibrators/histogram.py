@@ -14,6 +14,7 @@ from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, pieces
 from calib.kernel.records import Parameter
 
 
@@ -85,6 +86,11 @@ class Histogram(ScoreCalibrator):
         index = self._bin(scores)
         counts = self.counts_[index]
         return np.where(counts > 0, self.positives_[index] / np.maximum(counts, np.finfo(float).tiny), scores)
+
+    def _formula(self, score: Term) -> Term:
+        known = self.counts_ > 0
+        frequencies = np.where(known, self.positives_ / np.maximum(self.counts_, np.finfo(float).tiny), 0.0)
+        return pieces(score, self.breaks_, np.zeros(len(known)), np.column_stack([frequencies, ~known]))
 
     def to_map(self) -> dict[str, Any]:
         return self._learned("breaks", "counts", "positives")

@@ -13,6 +13,7 @@ import numpy as np
 from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, first_reaching, lines, steps
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.kernel.records import Parameter
 
@@ -88,9 +89,18 @@ class Isotonic(ScoreCalibrator):
         below = np.maximum(np.searchsorted(self.scores_, scores, side="right") - 1, 0)
         if self.between == "nearest":
             above = np.minimum(below + 1, len(self.scores_) - 1)
-            with np.errstate(over="ignore"):
-                below = np.where(self.scores_[above] - scores < scores - self.scores_[below], above, below)
+            below = np.where(_nearer(scores, self.scores_[below], self.scores_[above]), above, below)
         return self.values_[below]
+
+    def _formula(self, score: Term) -> Term:
+        if self.between == "linear":
+            return lines(score, self.scores_, self.values_)
+        return steps(score, self._begins(), self.values_)
+
+    def _begins(self) -> Array:
+        """The lowest score with each value but the first, (k − 1,)."""
+        below, above = self.scores_[:-1], self.scores_[1:]
+        return first_reaching(lambda s: _nearer(s, below, above), below, above) if self.between == "nearest" else above
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("scores", "values"), "between": self.between}
@@ -99,6 +109,12 @@ class Isotonic(ScoreCalibrator):
     def from_map(cls, fields: Fields) -> Isotonic:
         between = fields.choice("between", ("linear", "step", "nearest"))
         return cls(between)._with_learned(**increasing_steps(fields))
+
+
+def _nearer(scores: Array, below: Array, above: Array) -> Array:
+    """Whether each score is nearer to the one above than to the one below."""
+    with np.errstate(over="ignore"):
+        return above - scores < scores - below
 
 
 def increasing_steps(fields: Fields) -> dict[str, Array]:

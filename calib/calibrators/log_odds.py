@@ -13,6 +13,7 @@ from scipy.special import expit
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Number, Term, logit, sigmoid
 from calib.kernel.likelihood import fit_logistic
 
 CLIP = float(np.finfo(np.float64).eps)
@@ -84,6 +85,12 @@ class LogOddsPolynomial(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         constant, *slopes = self.coefficients_
         return expit(self._powers(scores)[:, 1:] @ slopes + constant)
+
+    def _formula(self, score: Term) -> Term:
+        x: Term = Number(0.0)
+        for coefficient in self.coefficients_[::-1]:
+            x = logit(score, CLIP) * x + coefficient
+        return sigmoid(x)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("coefficients"), "clip": CLIP}

@@ -7,6 +7,7 @@ from typing import Any
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term
 
 
 class Uncalibrated(ScoreCalibrator):
@@ -30,6 +31,9 @@ class Uncalibrated(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return scores.copy()
+
+    def _formula(self, score: Term) -> Term:
+        return score
 
     def to_map(self) -> dict[str, Any]:
         return {}

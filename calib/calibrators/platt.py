@@ -19,6 +19,7 @@ from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, falling, line, logit
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.records import Parameter
 
@@ -118,6 +119,11 @@ class Platt(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         with np.errstate(over="ignore"):
             return expit(-(self.A_ * self._line(scores) + self.B_))
+
+    def _formula(self, score: Term) -> Term:
+        if self.on == "log-odds":
+            return falling(self.A_ * logit(score, self.clip_) + self.B_)
+        return falling(line(score, self.A_, self.B_))
 
     def to_map(self) -> dict[str, Any]:
         return self._learned("A", "B", *(["clip"] if self.on == "log-odds" else []))

@@ -15,6 +15,7 @@ from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.isotonic import Isotonic
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, plain
+from calib.kernel.formula import Term
 
 MOST_VOTES = 100_000_000
 
@@ -55,6 +56,12 @@ class Rank(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return self.isotonic_.predict(self.borda(scores))
+
+    def formula(self, *scores: Term) -> dict[str, Term]:
+        raise InputError(
+            "Rank needs the scores of every tree, and counts them among those of all calibration rows: it cannot be "
+            "written as SQL, ONNX or a program. Keep it as a calibrator file (JSON), or choose another calibrator."
+        )
 
     @property
     def columns(self) -> int:

@@ -20,6 +20,7 @@ from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, logit, pieces, sigmoid
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
 from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
@@ -130,6 +131,17 @@ class Spline(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return expit(_curve(self.knots_, log_odds(scores)) @ self.values_)
+
+    def _formula(self, score: Term) -> Term:
+        knots, values = self.knots_, self.values_
+        if len(knots) == 1:
+            return sigmoid(values[0])
+        through, ends = CubicSpline(knots, values, bc_type="natural"), knots[[0, -1]]
+        beyond = np.column_stack([values[[0, -1]], through(ends, 1), np.zeros((2, 2))])
+        cubics = np.zeros((len(knots) - 1, 4))
+        cubics[:, : len(through.c)] = through.c[::-1].T
+        origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
+        return sigmoid(pieces(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]])))
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("knots", "values"), "clip": CLIP}

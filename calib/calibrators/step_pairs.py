@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators.base import IntervalCalibrator
+from calib.calibrators.base import IntervalCalibrator, Steps
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, plain
-
-Steps = tuple[Array, Array]
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
@@ -59,6 +57,9 @@ class StepPairs(IntervalCalibrator):
         """Each of p0, p1: (breaks (t,) increasing, values (t + 1,)); the two may break at different scores."""
         self.breaks0_, self.values0_, self.breaks1_, self.values1_ = map(np.asarray, (*p0, *p1))
         return self
+
+    def _steps(self) -> tuple[Steps, Steps]:
+        return (self.breaks0_, self.values0_), (self.breaks1_, self.values1_)
 
     def _pairs(self, scores: Array) -> Array:
         p0 = self.values0_[np.searchsorted(self.breaks0_, scores, side="right")]

@@ -16,6 +16,7 @@ from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
+from calib.kernel.formula import Term, logit, sigmoid
 
 COLDEST, HOTTEST = 1e-3, 1e3
 
@@ -68,6 +69,9 @@ class Temperature(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds(scores) / self.T_)
+
+    def _formula(self, score: Term) -> Term:
+        return sigmoid(logit(score, CLIP) / self.T_)
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("T"), "clip": CLIP}

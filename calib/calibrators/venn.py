@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import MERGE, IntervalCalibrator
+from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges
+from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
@@ -107,13 +107,16 @@ class Venn(IntervalCalibrator):
         return "probability" if self.taxonomy == "uniform" else self.input  # equal-width bins are bins of [0, 1]
 
     def to_map(self) -> dict[str, Any]:
-        starts = self._starts()
-        p0, p1 = _pair(self.counts_, self.positives_).T
-        return pairs_map((starts, p0), (np.nextafter(starts, -np.inf), p1))  # a category holds its first score in both
+        return pairs_map(*self._steps())
 
     @classmethod
     def from_map(cls, fields: Fields) -> StepPairs:
         return StepPairs.from_map(fields)
+
+    def _steps(self) -> tuple[Steps, Steps]:
+        starts = self._starts()
+        p0, p1 = _pair(self.counts_, self.positives_).T
+        return (starts, p0), (np.nextafter(starts, -np.inf), p1)  # a category holds its first score in both
 
     def _starts(self) -> Array:
         """The lowest score of each category but the first."""
@@ -121,14 +124,7 @@ class Venn(IntervalCalibrator):
             return np.nextafter(np.array([self.threshold], dtype=np.float64), np.inf)
         if self.taxonomy == "quantile":
             return self.edges_[1:-1]
-        # The first float that falls into bin k, by bisection over the floats of [0, 1], whose bits are in their order.
-        wanted = np.arange(1, self.bins)
-        low, high = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), np.float64(1).view(np.int64))
-        while (low < high).any():
-            middle = (low + high) // 2
-            reached = bin_index(middle.view(np.float64), self.bins) >= wanted
-            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
-        return low.view(np.float64)
+        return uniform_breaks(self.bins)
 
 
 def _pair(counts: Array, positives: Array) -> Array:

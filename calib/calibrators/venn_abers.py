@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.base import KEPT, MERGE, IntervalCalibrator
+from calib.calibrators.base import KEPT, MERGE, IntervalCalibrator, Steps
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
@@ -217,11 +217,14 @@ class VennAbers(IntervalCalibrator):
         return pairs_without(tied, scores, self.calibration_scores_[removed], self.labels_[removed])
 
     def to_map(self) -> dict[str, Any]:
-        return pairs_map(*(_changes(self.thresholds_, values) for values in (self.p0_, self.p1_)))
+        return pairs_map(*self._steps())
 
     @classmethod
     def from_map(cls, fields: Fields) -> StepPairs:
         return StepPairs.from_map(fields)
+
+    def _steps(self) -> tuple[Steps, Steps]:
+        return _changes(self.thresholds_, self.p0_), _changes(self.thresholds_, self.p1_)
 
     def step_curves(self) -> StepCurves:
         """p0(s) and p1(s) for a chart: constant between thresholds."""

@@ -5,6 +5,17 @@ from calib.export.calibrators import calibrator_json, check_exportable, read_cal
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import report_html, standalone_html
+from calib.export.printed import FORMS, print_metrics
+from calib.export.programs import (
+    LANGUAGES,
+    Language,
+    check_written,
+    write_javascript,
+    write_onnx,
+    write_program,
+    write_python,
+    write_sql,
+)
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, page_source, python_source
@@ -12,7 +23,10 @@ from calib.export.studies import drawings, latex_table, markdown_table, readable
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
+    "FORMS",
+    "LANGUAGES",
     "Applied",
+    "Language",
     "NoBrowser",
     "Run",
     "SavedCalibrator",
@@ -21,6 +35,7 @@ __all__ = [
     "can_draw",
     "chart_source",
     "check_exportable",
+    "check_written",
     "draw",
     "drawings",
     "experiment_html",
@@ -29,6 +44,7 @@ __all__ = [
     "markdown_table",
     "number_columns",
     "page_source",
+    "print_metrics",
     "print_pdf",
     "python_source",
     "read_calibrator",
@@ -42,5 +58,10 @@ __all__ = [
     "study_bundle",
     "study_html",
     "write_calibrator",
+    "write_javascript",
+    "write_onnx",
+    "write_program",
+    "write_python",
     "write_recipes",
+    "write_sql",
 ]

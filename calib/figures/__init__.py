@@ -6,6 +6,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
 from calib.figures.critical_difference import CRITICAL_DIFFERENCE
+from calib.figures.cumulative import CUMULATIVE
 from calib.figures.depth import DEPTH
 from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
@@ -13,13 +14,14 @@ from calib.figures.explained import EXPLAINED
 from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
-from calib.figures.metrics import formatted_metrics, formatted_side_by_side
+from calib.figures.metrics import formatted_metrics, formatted_sample_size, formatted_side_by_side
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
 from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.significance import SIGNIFICANCE
+from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
 from calib.figures.tree import TREE
@@ -52,6 +54,8 @@ _OWN: dict[str, FigureEntry] = {
         WIN_RATES,
         SIGNIFICANCE,
         SET_RELIABILITY,
+        CUMULATIVE,
+        SMOOTH_CALIBRATION,
     )
 }
 
@@ -82,6 +86,7 @@ __all__ = [
     "formatted_costs",
     "formatted_differences",
     "formatted_metrics",
+    "formatted_sample_size",
     "formatted_setups",
     "formatted_side_by_side",
 ]

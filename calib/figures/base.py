@@ -66,6 +66,25 @@ def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}
 
 
+def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any]]]:
+    """For a report's figure that shows what these metrics are made of: where the Recipe asks for one of them."""
+
+    def reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+        if not set(metrics) & set(evaluation.recipe.given("reliability", "more_metrics").get("more_metrics", ())):
+            raise InputError("None of the metrics that this figure explains is asked for.")
+        return evaluation, {}
+
+    return reported
+
+
+def asked_for(entry: FigureEntry, evaluation: Evaluation) -> bool:
+    """Whether a report of this evaluation holds the figure."""
+    try:
+        return entry.reported is not None and bool(entry.reported(evaluation))
+    except InputError:
+        return False
+
+
 def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:
     """The Evaluation under these view fields of a Recipe, where they are not None; else under its own."""
     given = {name: value for name, value in view.items() if value is not None}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 
 import numpy as np
 import pandas as pd
 
+from calib.analysis.sample_size import LABELS, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number
@@ -33,6 +35,22 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
     rows = [(name, label_of(key)) for name, table in tables.items() for key in table.index]
     table = pd.concat(tables.values(), ignore_index=True)
     return _formatted(table, pd.MultiIndex.from_tuples(rows, names=["", "Calibrator"])).reset_index()
+
+
+def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
+    """The rows that each measure needs, in words for a table."""
+    lines = [
+        (
+            LABELS[one.measure],
+            number(one.asked),
+            f"{one.rows:,}" if isfinite(one.rows) else "∞",
+            number(one.here),
+            "yes" if one.rows <= found.rows else "no",
+        )
+        for one in found.needed
+    ]
+    columns = ["Measure", "Asked for", "Rows needed", "Width here", "Enough"]
+    return pd.DataFrame(lines, columns=columns)
 
 
 def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:

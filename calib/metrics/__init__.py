@@ -1,7 +1,9 @@
 """What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
 
+from calib.metrics.average_precision import average_precision
 from calib.metrics.base import Metric
 from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
+from calib.metrics.brier_skill import brier_skill
 from calib.metrics.calibration_error import (
     CalibrationLine,
     SpiegelhalterTest,
@@ -14,6 +16,8 @@ from calib.metrics.calibration_error import (
     squared_ece,
     true_calibration_error,
 )
+from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
+from calib.metrics.debiased import corrected_reliability, debiased_calibration_error
 from calib.metrics.decomposition import (
     Corp,
     LossDecomposition,
@@ -31,8 +35,17 @@ from calib.metrics.intervals import (
     predicted_label_intervals,
     predicted_label_summary,
 )
+from calib.metrics.observed_expected import (
+    Estimate,
+    LineIntervals,
+    calibration_line_intervals,
+    observed_expected,
+    observed_expected_interval,
+)
 from calib.metrics.registry import METRICS, register
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
+from calib.metrics.smooth_differences import SmoothDifferences, smooth_differences
+from calib.metrics.smooth_error import Smoothed, smooth_calibration_error, smoothed_residuals
 from calib.metrics.table import metric_table, metric_value
 
 __all__ = [
@@ -40,22 +53,33 @@ __all__ = [
     "BootstrapInterval",
     "CalibrationLine",
     "Corp",
+    "CumulativeDifferences",
+    "Estimate",
     "IntervalBins",
     "IntervalSummary",
+    "LineIntervals",
     "LossDecomposition",
     "Metric",
     "Murphy",
+    "SmoothDifferences",
+    "Smoothed",
     "SpiegelhalterTest",
     "accuracy",
     "accuracy_gap",
     "auc",
+    "average_precision",
     "bootstrap_difference",
     "bootstrap_differences",
     "bootstrap_interval",
     "brier_score",
+    "brier_skill",
     "calibration_line",
+    "calibration_line_intervals",
     "chance_miscalibration",
     "corp_decomposition",
+    "corrected_reliability",
+    "cumulative_differences",
+    "debiased_calibration_error",
     "excess_brier",
     "expected_calibration_error",
     "group_entropy",
@@ -68,10 +92,15 @@ __all__ = [
     "metric_table",
     "metric_value",
     "murphy_decomposition",
+    "observed_expected",
+    "observed_expected_interval",
     "predicted_label_intervals",
     "predicted_label_summary",
     "register",
     "rmse",
+    "smooth_calibration_error",
+    "smooth_differences",
+    "smoothed_residuals",
     "spiegelhalter_test",
     "squared_ece",
     "true_calibration_error",

@@ -42,7 +42,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)    # 2/3 · |0.5 − 0.62| + 1/3 · |1 − 0.92|
     0.107
     """
-    n, observed, mean_p = _filled_bins(y, p, bins, strategy, sample_weight)
+    n, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
     return float((n * np.abs(observed - mean_p)).sum() / n.sum())
 
 
@@ -61,7 +61,7 @@ def maximum_calibration_error(
     >>> round(maximum_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)
     0.12
     """
-    _, observed, mean_p = _filled_bins(y, p, bins, strategy, sample_weight)
+    _, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
     return float(np.abs(observed - mean_p).max())
 
 
@@ -84,7 +84,7 @@ def squared_ece(
     0.0104
     """
     y, p = checks.labelled_probabilities(y, p)
-    _, observed, mean_p = _filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
+    _, observed, mean_p = filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
     return float(((observed - mean_p) ** 2).mean())
 
 
@@ -262,7 +262,7 @@ def spiegelhalter_test(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     return SpiegelhalterTest(z, float(2 * ndtr(-abs(z))))
 
 
-def _filled_bins(
+def filled_bins(
     y: ArrayLike, p: ArrayLike, bins: int, strategy: str, sample_weight: ArrayLike | None
 ) -> tuple[Array, Array, Array]:
     """Count, observed frequency and mean prediction of each bin that is not empty."""

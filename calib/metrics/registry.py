@@ -5,7 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from calib.kernel.registry import Registry
+from calib.metrics.average_precision import AVERAGE_PRECISION
 from calib.metrics.base import Metric, check_metric
+from calib.metrics.brier_skill import BRIER_SKILL
 from calib.metrics.calibration_error import (
     calibration_line,
     expected_calibration_error,
@@ -15,11 +17,16 @@ from calib.metrics.calibration_error import (
     squared_ece,
     true_calibration_error,
 )
+from calib.metrics.cumulative import CUMULATIVE
+from calib.metrics.debiased import DEBIASED
 from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition
 from calib.metrics.intervals import mean_lower, mean_upper, mean_width
 from calib.metrics.label_intervals import LABEL_LOWER, LABEL_UPPER
 from calib.metrics.log_loss_base2 import LOG_LOSS_BASE2
+from calib.metrics.observed_expected import LEVEL
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
+from calib.metrics.smooth_differences import SMOOTH_DIFFERENCES
+from calib.metrics.smooth_error import SMOOTH_ERROR
 
 
 def reliability(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -282,6 +289,13 @@ METRICS: Registry[Metric] = Registry(
             "True calibration error: mean squared distance from the known true probability.",
             needs="posterior",
         ),
+        AVERAGE_PRECISION,
+        BRIER_SKILL,
+        *LEVEL,
+        DEBIASED,
+        SMOOTH_ERROR,
+        *SMOOTH_DIFFERENCES,
+        *CUMULATIVE,
     ),
     check=check_metric,
     origin=lambda metric: metric.function,

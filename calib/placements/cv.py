@@ -8,6 +8,7 @@ merged (cross Venn–Abers, Vovk 2015): by geometric means for the log rule, ``p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
+from calib.kernel.formula import Term, sigmoid, steps
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
@@ -32,6 +34,31 @@ class FoldCalibrators:
     @property
     def merge(self) -> str:
         return self.folds[0].merge
+
+    def formula(self, *scores: Term) -> dict[str, Term]:
+        """p0, p1 and p as formulas of the folds' scores, merged as ``merge_folds`` does."""
+        tables = [fold.aligned_steps() for fold in self.folds]
+        rules = _log_odds if self.merge == "log" else partial(_as_they_are, rule=self.merge)
+        means: dict[str, Any] = {}
+        for score, (breaks, p0, p1) in zip(scores, tables, strict=True):
+            for name, values in rules(p0, p1).items():
+                means[name] = steps(score, breaks, values / len(tables)) + means.get(name, 0)
+        return {name: sigmoid(mean) for name, mean in means.items()} if self.merge == "log" else means
+
+
+CERTAIN = 1e9  # log-odds in the place of infinite ones: the folds' mean is as decided
+
+
+def _log_odds(p0: np.ndarray, p1: np.ndarray) -> dict[str, np.ndarray]:
+    """The log-odds whose means over the folds are those of p0, p1 and p."""
+    with np.errstate(divide="ignore"):
+        log_p0, log_not_p0, log_p1, log_not_p1 = (np.log(q) for q in (p0, 1 - p0, p1, 1 - p1))
+    ends = {"p0": log_p0 - log_not_p0, "p1": log_p1 - log_not_p1, "p": log_p1 - log_not_p0}
+    return {name: np.clip(values, -CERTAIN, CERTAIN) for name, values in ends.items()}
+
+
+def _as_they_are(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndarray]:
+    return {"p0": p0, "p1": p1, "p": merge_pair(p0, p1, rule)}
 
 
 class CrossFit(Placement):

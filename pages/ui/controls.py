@@ -45,6 +45,7 @@ LABELS = {
     "groups": "Subgroups",
     "models": "Other models",
     "variability": "Variability",
+    "sample_size": "Rows needed",
     "log": "Log loss",
     "square": "Square loss",
     "midpoint": "Midpoint",

@@ -12,14 +12,18 @@ import streamlit as st
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import (
+    LANGUAGES,
     calibrator_json,
     can_draw,
     chart_source,
     check_exportable,
+    check_written,
     draw,
     find_chromium,
+    read_calibrator,
     safe_csv,
     standalone_html,
+    write_program,
 )
 from calib.figures import FIGURES
 from calib.figures.base import Record
@@ -89,10 +93,10 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         st.code(chart_source(name, source, options, state.files()) or frame.python(), language="python")
 
 
-def calibrators(evaluation: Evaluation, key: str) -> None:
-    """Any fitted calibrator as JSON, or why it cannot be had."""
+def calibrators(evaluation: Evaluation, key: str) -> str | None:
+    """Any fitted calibrator as JSON, or why it cannot be had; the key of the one that can."""
     if not evaluation.calibrators:
-        return
+        return None
     chosen = st.selectbox(
         "Fitted calibrator",
         list(evaluation.calibrators),
@@ -105,6 +109,24 @@ def calibrators(evaluation: Evaluation, key: str) -> None:
         check_exportable(evaluation, chosen)
     except InputError as error:
         st.caption(plain(error))
-        return
+        return None
     make = partial(calibrator_json, evaluation, chosen)
     button("Calibrator (JSON)", make, f"{chosen}.json", "application/json", f"{key}_calibrator_json")
+    return chosen
+
+
+def programs(evaluation: Evaluation, chosen: str, key: str) -> None:
+    """A fitted calibrator in the languages of the places where scores are made, or why it cannot be had."""
+    try:
+        check_written(evaluation.calibrators[chosen][0])
+    except InputError as error:
+        st.caption(plain(error))
+        return
+    for language, entry in LANGUAGES.items():
+        make = partial(_program, evaluation, chosen, language)
+        button(entry.label, make, f"{chosen}.{entry.suffix}", entry.mime, f"{key}_calibrator_{language}")
+
+
+def _program(evaluation: Evaluation, chosen: str, language: str) -> bytes:
+    """From its file, so that what the file says to know first stands in the program too."""
+    return write_program(read_calibrator(calibrator_json(evaluation, chosen)), language)

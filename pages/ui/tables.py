@@ -96,7 +96,8 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     st.subheader("Metrics on the test rows", anchor=False)
-    shown = None if toggle("reliability.all_metrics", evaluation.recipe) else MAIN
+    every = toggle("reliability.all_metrics", evaluation.recipe)
+    shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
@@ -104,8 +105,29 @@ def metrics(evaluation: Evaluation) -> None:
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
-        download("Metrics (CSV)", lambda: safe_csv(evaluation.metrics, index=True), "metrics.csv")
+        taken = [*evaluation.metrics, *_chosen(evaluation)]
+        download("Metrics (CSV)", lambda: safe_csv(evaluation.measured(taken), index=True), "metrics.csv")
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def _chosen(evaluation: Evaluation) -> list[str]:
+    return list(evaluation.recipe.setting("reliability.more_metrics"))
+
+
+def _more(evaluation: Evaluation) -> list[str]:
+    """The metrics that are shown when they are asked for."""
+    name = "reliability.more_metrics"
+    parameter = SETTINGS[name]
+    return state.control(
+        st.multiselect,
+        name,
+        _chosen(evaluation),
+        parameter.label,
+        parameter.choices(),
+        format_func=lambda key: METRICS[key].label,
+        placeholder="Choose metrics",
+        help=parameter.help,
+    )
 
 
 def toggle(name: str, recipe: Recipe) -> bool:

@@ -186,3 +186,13 @@ def test_cross_calibration_asks_for_a_column_for_each_fold():
     np.testing.assert_array_equal(table(at, "p")["p"], expected.p)
     at.multiselect(key="score_columns").set_value(["fold1"]).run()
     assert any("needs 2 score column" in text for text in messages(at))
+
+
+def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why_not():
+    at = page("explore_compare", **QUICK)
+    labels = {button.label for button in at.get("download_button")}
+    assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= labels
+    at = page("explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank")
+    assert any("Rank needs the scores of every tree" in caption.value for caption in at.caption)
+    assert "SQL" not in {button.label for button in at.get("download_button")}
+    assert faults(at) == []

@@ -7,6 +7,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import differences, repeat_splits
+from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
 from calib.calibrators import label_of
 from calib.data import sample_frame
@@ -236,7 +237,7 @@ def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with
     ) == ((), None, ())
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "variability")
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
 
 
 @pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])
@@ -311,3 +312,31 @@ def test_an_unknown_difference_is_not_shown():
     from pages.ui.tables import difference
 
     assert difference(float("nan"), "less") == difference(float("inf"), "less") == {"delta": None}
+
+
+def test_the_rows_needed_are_those_of_the_analysis():
+    evaluation = evaluated(**QUICK)
+    at = page(**QUICK, **{"reliability.details": "sample_size"})
+    assert faults(at) == []
+    key = recommend(evaluation).choice or "none"
+    found = sample_size(evaluation.y, evaluation.predictions[key].p, 1 / 6)  # the Decide page's costs, 1 and 5
+    table = next(frame.value for frame in at.dataframe if "Rows needed" in frame.value.columns)
+    assert [text.replace(",", "") for text in table["Rows needed"]] == [str(one.rows) for one in found.needed]
+    assert table["Width here"].tolist() == [number(one.here) for one in found.needed]
+    assert found.finding in words(at)
+
+
+def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
+    at = page(**QUICK)
+    at.multiselect(key="reliability.more_metrics").set_value(["ici", "smooth_ece"]).run()
+    table = next(frame.value for frame in at.dataframe if "Brier score" in frame.value.columns)
+    measured = evaluated(**QUICK).measured(["ici", "smooth_ece"])
+    assert table["ICI"].str.removesuffix(" ★").tolist() == [number(value) for value in measured["ici"]]
+    assert "Smooth calibration error" in table.columns
+    assert any("smallest smooth calibration error" in title for title in titles(at))
+    at.multiselect(key="reliability.more_metrics").set_value(["kuiper_p"]).run()
+    assert any("Kuiper" in title for title in titles(at))
+    assert faults(at) == []
+    assert page(**QUICK, **{"reliability.more_metrics": "ici"}).multiselect(key="reliability.more_metrics").value == [
+        "ici"
+    ]

@@ -198,13 +198,20 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
-    """One fitted calibrator as JSON."""
+    """One fitted calibrator as JSON, and as what runs where scores are made."""
     names = list(evaluations)
     with st.container(horizontal=True, vertical_alignment="bottom", key="one_calibrator"):
         name = names[0]
         if len(names) > 1:
             name = st.selectbox("Of the Recipe", names, key="calibrator_of", width=280)
-        downloads.calibrators(evaluations[name], "compare")
+        chosen = downloads.calibrators(evaluations[name], "compare")
+        if chosen is not None:
+            downloads.programs(evaluations[name], chosen, "compare")
+    if chosen is not None:
+        st.caption(
+            "JSON comes back to this page and to the command line. To run where scores are made: SQL, a select list "
+            "for SQLite, DuckDB and PostgreSQL; ONNX, in double precision; Python and JavaScript, a function each."
+        )
 
 
 PREVIEW_ROWS = 200

@@ -8,16 +8,29 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
-from calib.analysis.differences import COMPARED, REPEATED, Differences, Repeats, differences, repeat_splits
+from calib.analysis.decision import threshold
+from calib.analysis.differences import (
+    COMPARED,
+    REPEATED,
+    Differences,
+    Repeats,
+    differences,
+    reference_of,
+    repeat_splits,
+)
+from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
 from calib.calibrators import label_of
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures import formatted_differences, formatted_side_by_side
+from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures.base import asked_for
+from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
+from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -31,7 +44,8 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "variability")
+GRAPHS = ("smooth_calibration", "cumulative")  # what a further metric is made of, below the table where it is chosen
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
 LAYOUTS = ("overlaid", "side")
 declare_settings(
     "reliability",
@@ -42,6 +56,14 @@ declare_settings(
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter("details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."),
         Parameter("all_metrics", "All metrics", "boolean", False),
+        Parameter(
+            "more_metrics",
+            "Further metrics",
+            "names",
+            (),
+            choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
+            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
+        ),
         Parameter("group", "Groups by", "text", None, optional=True, help="The column whose groups are judged apart."),
         Parameter("group_diagrams", "A diagram for every group", "boolean", False),
         Parameter(
@@ -113,6 +135,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "groups": groups,
         "models": models,
         "variability": partial(variability, found=found),
+        "sample_size": rows_needed,
     }
     recipe = evaluation.recipe
     controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
@@ -129,6 +152,9 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
+    for figure in GRAPHS:
+        if asked_for(FIGURES[figure], evaluation):
+            chart.show(figure, evaluation)
 
 
 def rows(evaluation: Evaluation) -> None:
@@ -271,6 +297,31 @@ def models(evaluation: Evaluation) -> None:
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
+
+
+def rows_needed(evaluation: Evaluation) -> None:
+    """How many rows a validation of these predictions needs, and what these test rows can tell."""
+    recipe, key = evaluation.recipe, recommend(evaluation).choice or reference_of(evaluation.predictions)
+    if evaluation.y.min() == evaluation.y.max():
+        st.info("The test rows are of one class: they tell nothing of how many are needed.")
+        return
+    costs = (recipe.setting(f"decide.cost_{name}") for name in ("false_alarm", "miss"))
+    st.subheader("How many rows do I need?", anchor=False)
+    try:
+        found = sample_size(evaluation.y, evaluation.predictions[key].p, threshold(*costs))
+    except InputError as error:
+        st.info(plain(error))
+        return
+    st.markdown(f"**{found.finding}**")
+    st.dataframe(
+        formatted_sample_size(found), width="stretch", hide_index=True, key="sample_size", alt="Rows needed for each"
+    )
+    st.caption(
+        f"Widths of 95 % intervals, after Riley et al. 2021, for rows of which {found.share:.1%} are "
+        f"{plain(evaluation.dataset.classes[1])} and predictions spread as those of {label_of(key)} here; net benefit "
+        f"at the threshold {number(found.threshold)}, which the Decide page’s costs imply."
+    )
+    tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
 
 
 def variability(evaluation: Evaluation, found: Differences | None) -> None:

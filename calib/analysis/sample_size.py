@@ -1,0 +1,196 @@
+"""How many rows a validation needs, and what the rows at hand can tell.
+
+Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary outcome"
+(Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring the 95 % interval
+of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds of the predictions:
+
+- observed over expected: SE(ln O/E) = √((1 − φ)/(n φ)); the interval is exp(ln O/E ± 1.96 SE);
+- calibration slope: SE² = I₀₀ / (n (I₀₀ I₁₁ − I₀₁²)), I_jk the mean of ℓ^(j+k) p(1 − p): Fisher's information;
+- C statistic (AUC): SE² by Newcombe (2006), method 4, which asks for nothing but C, φ and n;
+- net benefit over φ at a threshold t: SE² = (s(1 − s)/φ + w² r(1 − r)/(1 − φ) + w² (1 − r)²/(φ(1 − φ)))/n, s and r the
+  sensitivity and specificity there, w = (1 − φ)/φ · t/(1 − t).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit
+
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import counted
+from calib.metrics import auc
+
+NORMAL = 1.96  # as in the paper, to two decimals
+MOST_ROWS = 10**12
+WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "auc": 0.1, "net_benefit": 0.2}
+LABELS = {
+    "observed_expected": "Observed over expected",
+    "slope": "Calibration slope",
+    "auc": "AUC",
+    "net_benefit": "Net benefit, over the share of class 1",
+}
+
+
+def observed_expected_width(n: float, share: float) -> float:
+    """Width of the interval of O/E about 1, for n rows of which this share is of class 1.
+
+    >>> round(observed_expected_width(906, 0.018), 2)            # Riley et al.: about 905 rows for a width of 1
+    1.0
+    """
+    return 2 * math.sinh(NORMAL * math.sqrt((1 - share) / (n * share)))
+
+
+def slope_width(n: float, p: Array) -> float:
+    """Width of the interval of the slope about 1, for n rows with predictions distributed as p (m,) in (0, 1).
+
+    Infinite where all predictions are equal.
+
+    >>> round(slope_width(1000, np.array([0.2, 0.8])), 4)        # ℓ = ± ln 4, p(1 − p) = 0.16: 3.92 / √(160 ln² 4)
+    0.2235
+    """
+    x, information = logit(p), p * (1 - p)
+    centre = np.average(x, weights=information)
+    spread = float(np.mean(information * (x - centre) ** 2))
+    return 2 * NORMAL / math.sqrt(n * spread) if spread > 1e-300 else math.inf
+
+
+def auc_width(n: float, share: float, area: float) -> float:
+    """Width of the interval of an AUC of this size.
+
+    >>> auc_width(4252, 0.018, 0.8) <= 0.1 < auc_width(4251, 0.018, 0.8)      # Riley et al.: 4252 rows
+    True
+    """
+    half = n / 2 - 1
+    terms = 1 + half * (1 - area) / (2 - area) + half * area / (1 + area)
+    return 2 * NORMAL * math.sqrt(area * (1 - area) * terms / (n * n * share * (1 - share)))
+
+
+def net_benefit_width(n: float, share: float, sensitivity: float, specificity: float, threshold: float) -> float:
+    """Width of the interval of the net benefit over the share of class 1, at a threshold in (0, 1).
+
+    >>> round(net_benefit_width(1000, 0.5, 0.9, 0.9, 0.5), 4)    # 3.92 · √((0.18 + 0.18 + 0.04) / 1000)
+    0.0784
+    """
+    odds = (1 - share) / share * threshold / (1 - threshold)
+    variance = (
+        sensitivity * (1 - sensitivity) / share
+        + odds**2 * specificity * (1 - specificity) / (1 - share)
+        + odds**2 * (1 - specificity) ** 2 / (share * (1 - share))
+    )
+    return 2 * NORMAL * math.sqrt(variance / n)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """measure : a key of WIDTHS · asked : width of its 95 % interval · rows : needed for it · here : width at hand"""
+
+    measure: str
+    asked: float
+    rows: float
+    here: float
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSize:
+    """What each measure needs.
+
+    rows, share : those at hand, and that of class 1 among them · threshold : of the net benefit
+    """
+
+    needed: tuple[Needed, ...]
+    rows: int
+    share: float
+    threshold: float
+
+    @property
+    def most(self) -> float:
+        """The rows with which all widths are met."""
+        return max(one.rows for one in self.needed)
+
+    @property
+    def finding(self) -> str:
+        """In one sentence."""
+        short = [one for one in self.needed if one.rows > self.rows]
+        if not short:
+            return f"{counted(self.rows, 'test row')} tell each of these measures as closely as is usually asked"
+        worst = max(short, key=lambda one: one.rows)
+        label = LABELS[worst.measure][0].lower() + LABELS[worst.measure][1:] if worst.measure != "auc" else "AUC"
+        if math.isinf(worst.rows):
+            return f"No number of rows tells the {label} of such predictions"
+        return (
+            f"{worst.rows:,} rows are needed to tell the {label} as closely as is usually asked; here are {self.rows:,}"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a measure."""
+        return pd.DataFrame([vars(one) for one in self.needed])
+
+
+def sample_size(y: Array, p: Array, threshold: float = 0.5, widths: dict[str, float] | None = None) -> SampleSize:
+    """The rows that a validation needs of a model that predicts like this, and what these rows can tell.
+
+    Parameters
+    ----------
+    y, p : (n,)
+        Labels, and predictions as they are anticipated: these give the share of class 1, the spread of the log-odds,
+        the AUC, and sensitivity and specificity at the threshold.
+    threshold
+        Of the net benefit, strictly between 0 and 1.
+    widths
+        Of the 95 % intervals, by measure; the others as in WIDTHS.
+
+    Raises
+    ------
+    InputError
+        For one class, and for widths that are not positive.
+
+    Examples
+    --------
+    >>> found = sample_size(np.array([0, 0, 1, 1] * 50), np.array([0.2, 0.4, 0.6, 0.8] * 50))
+    >>> [one.measure for one in found.needed if one.rows > found.rows]
+    ['observed_expected', 'slope']
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    checks.both_classes(y, "A sample size")
+    checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
+    asked = WIDTHS | (widths or {})
+    for name, width in asked.items():
+        checks.one_of(name, WIDTHS, "widths")
+        checks.in_range(width, f"widths: {name}", 0, open_ends=True)
+    n, share, area = len(y), float(y.mean()), auc(y, p)
+    uncertain = p[(p > 0) & (p < 1)]
+    if not uncertain.size:
+        raise InputError("A sample size needs probabilities between 0 and 1, but all are 0 or 1.")
+    certain = len(uncertain) / n  # certain predictions tell nothing of the slope
+    act = p > threshold
+    sensitivity, specificity = float(act[y == 1].mean()), float((~act)[y == 0].mean())
+    width_of = {
+        "observed_expected": lambda rows: observed_expected_width(rows, share),
+        "slope": lambda rows: slope_width(rows * certain, uncertain),
+        "auc": lambda rows: auc_width(rows, share, area),
+        "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
+    }
+    needed = tuple(
+        Needed(name, asked[name], fewest_rows(width, asked[name]), width(n)) for name, width in width_of.items()
+    )
+    return SampleSize(needed, n, share, threshold)
+
+
+def fewest_rows(width, asked: float) -> float:
+    """The fewest rows for which a width, which falls with their number, is at most the one asked for; ∞ for none.
+
+    >>> fewest_rows(lambda n: 10 / n, 3)
+    4
+    """
+    if not width(MOST_ROWS) <= asked:
+        return math.inf
+    low, high = 0, MOST_ROWS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if width(middle) <= asked else (middle, high)
+    return high

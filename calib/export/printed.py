@@ -1,0 +1,91 @@
+"""The metric table as text: for a terminal, or as CSV, JSON or Markdown; one metric a line, one calibrator a column."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from calib.kernel.checks import one_of
+from calib.kernel.fields import plain
+
+WIDTH = 80  # of a terminal; what is wider goes on below, with the metrics' names again
+
+
+def print_metrics(metrics: pd.DataFrame, form: str = "table") -> str:
+    """A metric table, one row a calibrator and one column a metric, as text in one of ``FORMS``.
+
+    Parameters
+    ----------
+    metrics
+        As ``Evaluation.metrics``.
+    form
+        "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json", all digits.
+        What does not exist is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity" in JSON.
+
+    Examples
+    --------
+    >>> metrics = pd.DataFrame({"brier": [0.2, 0.125], "width": [math.nan, 0.1]}, index=["none", "venn"])
+    >>> print(print_metrics(metrics))
+             none    venn
+    brier  0.2000  0.1250
+    width       –  0.1000
+    >>> print(print_metrics(metrics, "csv"))
+    metric,none,venn
+    brier,0.2,0.125
+    width,,0.1
+    """
+    one_of(form, FORMS, "form")
+    return FORMS[form](metrics)
+
+
+def _cells(metrics: pd.DataFrame) -> list[list[str]]:
+    """A line a metric: its key, then a number for each calibrator."""
+    return [[key, *map(_number, metrics[key])] for key in metrics.columns]
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}" if math.isfinite(value) else f"{'−' if value < 0 else ''}∞"
+
+
+def _table(metrics: pd.DataFrame) -> str:
+    lines = [["", *metrics.index], *_cells(metrics)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    blocks = [_block(lines, widths, columns) for columns in _fitting(widths)]
+    return "\n\n".join(blocks)
+
+
+def _fitting(widths: Sequence[int]) -> list[list[int]]:
+    """The columns but the first, in parts that fit beside it."""
+    parts: list[list[int]] = [[]]
+    for column in range(1, len(widths)):
+        if parts[-1] and widths[0] + sum(2 + widths[i] for i in [*parts[-1], column]) > WIDTH:
+            parts.append([])
+        parts[-1].append(column)
+    return parts
+
+
+def _block(lines: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> str:
+    return "\n".join(f"{line[0]:{widths[0]}}" + "".join(f"  {line[i]:>{widths[i]}}" for i in columns) for line in lines)
+
+
+def _markdown(metrics: pd.DataFrame) -> str:
+    ruled = ["---", *["--:"] * len(metrics)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [["metric", *metrics.index], ruled, *_cells(metrics)])
+
+
+def _csv(metrics: pd.DataFrame) -> str:
+    return metrics.T.rename_axis("metric").to_csv(lineterminator="\n").removesuffix("\n")
+
+
+def _json(metrics: pd.DataFrame) -> str:
+    values = {
+        key: {name: None if math.isnan(value) else plain(value) for name, value in metrics[key].items()}
+        for key in metrics.columns
+    }
+    return json.dumps(values, indent=1)
+
+
+FORMS: dict[str, Callable[[pd.DataFrame], str]] = {"table": _table, "csv": _csv, "json": _json, "markdown": _markdown}

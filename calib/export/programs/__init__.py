@@ -1,0 +1,58 @@
+"""A calibrator written in the language of the place where scores are made: SQL, ONNX, Python or JavaScript.
+
+Every calibrator says its map as a formula (``calib.kernel.formula``), and each language is written once for the terms
+of formulas. All agree with ``predict``: steps exactly, every tie and breakpoint on its side, the rest within 1e-12. A
+score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities, outside [0, 1] – has no
+answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from calib.export.programs.formulas import check_written
+from calib.export.programs.functions import write_javascript, write_python
+from calib.export.programs.onnx import write_onnx
+from calib.export.programs.sql import write_sql
+
+
+@dataclass(frozen=True)
+class Language:
+    """label : for people · suffix, mime : of its files · named : whether it says a name for the score"""
+
+    key: str
+    label: str
+    suffix: str
+    mime: str
+    write: Callable[..., str | bytes]
+    named: bool
+
+
+LANGUAGES: dict[str, Language] = {
+    language.key: language
+    for language in (
+        Language("sql", "SQL", "sql", "application/sql", write_sql, True),
+        Language("onnx", "ONNX", "onnx", "application/octet-stream", write_onnx, True),
+        Language("python", "Python", "py", "text/x-python", write_python, False),
+        Language("js", "JavaScript", "js", "text/javascript", write_javascript, False),
+    )
+}
+
+
+def write_program(calibrator: Any, language: str, score: str = "score") -> bytes:
+    """The calibrator as a file in one of ``LANGUAGES``; ``score`` is the name of the score where it says one."""
+    entry = LANGUAGES[language]
+    written = entry.write(calibrator, score) if entry.named else entry.write(calibrator)
+    return written if isinstance(written, bytes) else f"{written}\n".encode()
+
+
+__all__ = [
+    "LANGUAGES",
+    "Language",
+    "check_written",
+    "write_javascript",
+    "write_onnx",
+    "write_program",
+    "write_python",
+    "write_sql",
+]

@@ -1,0 +1,87 @@
+"""What is to be written of a calibrator: its scores by name, and its answers as formulas of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calib.calibrators import CALIBRATORS
+from calib.export.saved import SavedCalibrator
+from calib.kernel.checks import InputError, text
+from calib.kernel.formula import Arithmetic, Clip, Function, Pieces, Score, Term
+from calib.placements.cv import FoldCalibrators
+
+
+@dataclass(frozen=True, eq=False)
+class Formulas:
+    """scores : what the calibrator is asked for · answers : p, or p0, p1, p, by name · label, notes : for people"""
+
+    scores: tuple[Score, ...]
+    answers: Mapping[str, Term]
+    label: str
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formulas:
+    """The formulas of a fitted calibrator, of one a fold, of that of a CalibratedClassifier, or of one out of a file.
+
+    Parameters
+    ----------
+    score
+        The name of the score. A calibrator of several, such as cross Venn–Abers, takes a name for each, or one that
+        stands for score_1, score_2, …
+
+    Raises
+    ------
+    InputError
+        For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
+    """
+    saved = calibrator if isinstance(calibrator, SavedCalibrator) else None
+    fitted = saved.calibrator if saved else getattr(calibrator, "calibrator_", calibrator)
+    if not hasattr(fitted, "formula"):
+        raise InputError(f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program.")
+    folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
+    method = CALIBRATORS[saved.method] if saved else folds[0]
+    bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
+    scores = tuple(Score(name, *bounds) for name in _names(score, len(folds)))
+    return Formulas(scores, fitted.formula(*scores), method.label, method.source, saved.notes if saved else ())
+
+
+def check_written(calibrator: Any) -> None:
+    """Raise InputError, with reason and remedy, where a calibrator can be kept as JSON only."""
+    formulas_of(calibrator)
+
+
+def _names(score: str | Sequence[str], columns: int) -> tuple[str, ...]:
+    if isinstance(score, str):
+        text(score, "score")
+        return (score,) if columns == 1 else tuple(f"{score}_{i + 1}" for i in range(columns))
+    names = tuple(text(name, "score") for name in score)
+    if len(names) != columns or len(set(names)) < columns:
+        raise InputError(f"score must name {columns} different scores, one for each that is needed, but is {names}.")
+    return names
+
+
+def parts(term: Term) -> tuple[Term, ...]:
+    """The terms that a term is made of."""
+    if isinstance(term, Arithmetic):
+        return term.left, term.right
+    return (term.of,) if isinstance(term, (Function, Clip, Pieces)) else ()
+
+
+def uses(terms: Sequence[Term]) -> Counter[int]:
+    """How often each term, by its id, stands in these."""
+    counted: Counter[int] = Counter()
+
+    def visit(term: Term) -> None:
+        counted[id(term)] += 1
+        if counted[id(term)] == 1:
+            for part in parts(term):
+                visit(part)
+
+    for term in terms:
+        visit(term)
+    return counted

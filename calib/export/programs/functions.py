@@ -1,0 +1,223 @@
+"""A calibrator as a function of plain Python, which imports nothing but math, and the same in JavaScript.
+
+Both read alike: tables of breaks and of what holds between them, a function that finds a place among breaks, and
+``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that stands twice in the formula is
+worked out once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calib.export.programs.formulas import Formulas, formulas_of, uses
+from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Term
+from calib.kernel.version import __version__
+
+PYTHON_PLACE = '''def _place(breaks, x):
+    """How many of the increasing breaks are at most x."""
+    low, high = 0, len(breaks)
+    while low < high:
+        middle = (low + high) // 2
+        if breaks[middle] <= x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+'''
+JAVASCRIPT_PLACE = """/** How many of the increasing breaks are at most x. */
+function place(breaks, x) {
+  let low = 0, high = breaks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (breaks[middle] <= x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+"""
+NAMES = {"ln": "log", "log1p": "log1p", "exp": "exp"}
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """What the two languages say differently; texts with {} for what is put in."""
+
+    place: str
+    math: str
+    variable: str
+    table: str
+    listed: str
+    clipped: str
+
+
+PYTHON = Syntax("_place", "math", "    {} = {}", "{} = {}", "({},)", "min(max({}, {}), {})")
+JAVASCRIPT = Syntax("place", "Math", "  const {} = {};", "const {} = {};", "[{}]", "Math.min(Math.max({}, {}), {})")
+
+
+class Body:
+    """The statements of a function, and the tables that they look into; each is written once.
+
+    names : those of the scores, by the ids of their terms · shared : ids of the terms that stand more than once
+    """
+
+    def __init__(self, syntax: Syntax, names: dict[int, str], shared: set[int]) -> None:
+        self.syntax, self.shared = syntax, shared
+        self.statements: list[str] = []
+        self.tables: list[str] = []
+        self._terms = dict(names)
+        self._known: dict[str, str] = {}
+
+    def write(self, term: Term) -> str:
+        """The term as an expression; what stands more than once becomes a variable first."""
+        if id(term) not in self._terms:
+            written = self._expression(term)
+            if id(term) in self.shared and isinstance(term, (Arithmetic, Function, Clip)):
+                written = self._variable(written)
+            self._terms[id(term)] = written
+        return self._terms[id(term)]
+
+    def _expression(self, term: Term) -> str:
+        match term:
+            case Number():
+                return number(term.value)
+            case Arithmetic():
+                return f"({self.write(term.left)} {term.operator} {self.write(term.right)})"
+            case Function():
+                return f"{self.syntax.math}.{NAMES[term.name]}({self.write(term.of)})"
+            case Clip():
+                return self.syntax.clipped.format(self.write(term.of), number(term.low), number(term.high))
+            case Pieces():
+                return self._pieces(term)
+        raise TypeError(f"{term!r} is no term that is written.")
+
+    def _pieces(self, term: Pieces) -> str:
+        x = self.write(term.of)
+        at = f"{self.syntax.place}({self._table('BREAKS', self._listed(term.breaks))}, {x})"
+        degree = term.coefficients.shape[1] - 1
+        if degree == 0:
+            return f"{self._table('VALUES', self._listed(term.coefficients[:, 0]))}[{at}]"
+        rows = [self._listed(row) for row in np.column_stack([term.origins, term.coefficients])]
+        piece = self._variable(f"{self._table('PIECES', self.syntax.listed.format(', '.join(rows)))}[{at}]")
+        away = self._variable(f"{x} - {piece}[0]")
+        written = f"{piece}[{degree + 1}]"
+        for k in range(degree, 0, -1):
+            written = f"({away} * {written} + {piece}[{k}])"
+        return written
+
+    def _variable(self, written: str) -> str:
+        name = f"t{len(self.statements) + 1}"
+        self.statements.append(self.syntax.variable.format(name, written))
+        return name
+
+    def _table(self, kind: str, content: str) -> str:
+        if content not in self._known:
+            self._known[content] = f"{kind}_{len(self.tables) + 1}"
+            self.tables.append(self.syntax.table.format(self._known[content], content))
+        return self._known[content]
+
+    def _listed(self, values: np.ndarray) -> str:
+        return self.syntax.listed.format(", ".join(map(number, values.tolist())))
+
+
+def write_python(calibrator: Any) -> str:
+    """A module of plain Python with the function ``calibrate``, which imports nothing but math.
+
+    Parameters
+    ----------
+    calibrator
+        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``). One of several scores takes them
+        as so many arguments.
+
+    Raises
+    ------
+    InputError
+        For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
+
+    Examples
+    --------
+    >>> from calib.calibrators import Isotonic
+    >>> names = {}
+    >>> exec(write_python(Isotonic(between="step").fit([0.25, 0.5], [0, 1])), names)
+    >>> names["calibrate"](0.3), names["calibrate"](0.5), names["calibrate"](None)
+    (0.0, 1.0, None)
+    """
+    formulas, names, body, answers = _body(calibrator, PYTHON)
+    outside = " or ".join(
+        f"{name} is None or not {number(s.low)} <= {name} <= {number(s.high)}"
+        for name, s in zip(names, formulas.scores, strict=True)
+    )
+    lines = [
+        f"def calibrate({', '.join(names)}):",
+        f'    """{_said(formulas)}"""',
+        f"    if {outside}:",
+        f"        return {', '.join(['None'] * len(answers))}",
+        *body.statements,
+        f"    return {', '.join(answers)}",
+    ]
+    code = "\n".join(lines)
+    head = (["import math"] if "math." in code else []) + body.tables
+    place = ["", "", PYTHON_PLACE] if f"{PYTHON.place}(" in code else []
+    return "\n".join([_comments(formulas, "#"), *head, *place, *([""] if place else ["", ""]), code])
+
+
+def write_javascript(calibrator: Any) -> str:
+    """A script of plain JavaScript with the function ``calibrate``, for browsers and for Node; as ``write_python``.
+
+    It returns a number, or the list [p0, p1, p] for a method with intervals, and null for what is no score.
+    """
+    formulas, names, body, answers = _body(calibrator, JAVASCRIPT)
+    inside = " && ".join(
+        f'typeof {name} === "number" && {name} >= {number(s.low)} && {name} <= {number(s.high)}'
+        for name, s in zip(names, formulas.scores, strict=True)
+    )
+    nothing, said = (", ".join(each) for each in (["null"] * len(answers), answers))
+    if len(answers) > 1:
+        nothing, said = f"[{nothing}]", f"[{said}]"
+    lines = [
+        f"/** {_said(formulas)} */",
+        f"function calibrate({', '.join(names)}) {{",
+        f"  if (!({inside})) return {nothing};",
+        *body.statements,
+        f"  return {said};",
+        "}",
+        "",
+        'if (typeof module !== "undefined") module.exports = { calibrate };',
+    ]
+    code = "\n".join(lines)
+    place = [JAVASCRIPT_PLACE] if f"{JAVASCRIPT.place}(" in code else []
+    return "\n".join([_comments(formulas, "//"), *body.tables, *place, code])
+
+
+def _body(calibrator: Any, syntax: Syntax) -> tuple[Formulas, list[str], Body, list[str]]:
+    """The formulas, the arguments' names, the function's body and what it returns."""
+    formulas = formulas_of(calibrator)
+    names = [score.name for score in formulas.scores]
+    shared = {term for term, times in uses(list(formulas.answers.values())).items() if times > 1}
+    body = Body(syntax, {id(s): name for s, name in zip(formulas.scores, names, strict=True)}, shared)
+    written = [(term, body.write(term)) for term in formulas.answers.values()]
+    return (
+        formulas,
+        names,
+        body,
+        [x[1:-1] if isinstance(term, Arithmetic) and x[0] == "(" else x for term, x in written],
+    )
+
+
+def _said(formulas: Formulas) -> str:
+    gives = ", ".join(formulas.answers)
+    return f"{formulas.label} ({formulas.source}): {gives}, the probability of class 1."
+
+
+def _comments(formulas: Formulas, mark: str) -> str:
+    """Who wrote it, and what to know of it: what comes out of a file stays on its line."""
+    notes = [f"{mark} {note.encode('ascii', 'backslashreplace').decode()!a}" for note in formulas.notes]
+    return "\n".join([f"{mark} Written by calib {__version__}.", *notes])
+
+
+def number(value: float) -> str:
+    """A double with the shortest digits that give it again; a negative one in brackets."""
+    written = repr(float(value) + 0.0)
+    return f"({written})" if value < 0 else written

@@ -1,0 +1,191 @@
+"""A calibrator as an ONNX graph in double precision: scores (n,) in; p, or p0, p1 and p, (n,) out.
+
+The graph is a few operators of the standard set, and an ONNX file is a short message of protocol buffers; both are
+written here, so that no package is needed to make one. Field numbers are those of onnx.proto, which keep their meaning.
+ONNX has no search among sorted numbers: a place among t breaks is found by bisection, in log₂ t rounds of Gather,
+LessOrEqual and Where over all scores at once, so that nothing larger than the scores is ever made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from calib.export.programs.formulas import formulas_of
+from calib.kernel.checks import InputError
+from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Term
+from calib.kernel.version import __version__
+
+IR_VERSION, OPSET = 8, 17
+DOUBLE, INT64 = 11, 7
+OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
+
+
+def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
+    """The calibrator as an ONNX model, opset 17, all numbers doubles.
+
+    Parameters
+    ----------
+    calibrator
+        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
+    score
+        The name of the input, double (n,); for a calibrator of several scores the name of each, or one that stands for
+        score_1, score_2, …
+
+    Returns
+    -------
+    bytes
+        Outputs are p0 and p1, where the method has them, and p, double (n,); NaN for a score that ``predict`` refuses.
+
+    Raises
+    ------
+    InputError
+        For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
+
+    Examples
+    --------
+    >>> from calib.calibrators import Platt
+    >>> model = write_onnx(Platt().fit([-1, 1], [0, 1]))
+    >>> model[:2].hex(), b"score" in model
+    ('0808', True)
+    """
+    formulas = formulas_of(calibrator, score)
+    for name in (s.name for s in formulas.scores):
+        if name in formulas.answers:
+            raise InputError(f"score must not be {name!r} in ONNX, where an answer has that name. Choose another.")
+    graph = Graph({id(s): s.name for s in formulas.scores})
+    bounds = [pair for s in formulas.scores for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))]
+    tests = [graph.node("LessOrEqual", *pair) for pair in bounds]
+    inside = reduce(partial(graph.node, "And"), tests)
+    for name, term in formulas.answers.items():
+        graph.node("Where", inside, graph.write(term), graph.number(np.nan), output=name)
+    return graph.model([s.name for s in formulas.scores], list(formulas.answers), formulas.label)
+
+
+class Graph:
+    """Nodes and constants so far; ``scores`` are the inputs' names by the ids of their terms."""
+
+    def __init__(self, scores: dict[int, str]) -> None:
+        self._terms = dict(scores)
+        self._nodes: list[bytes] = []
+        self._constants: dict[bytes, tuple[str, bytes]] = {}
+
+    def write(self, term: Term) -> str:
+        """The name of the term's values; each term is written once."""
+        if id(term) not in self._terms:
+            self._terms[id(term)] = self._written(term)
+        return self._terms[id(term)]
+
+    def _written(self, term: Term) -> str:
+        match term:
+            case Number():
+                return self.number(term.value)
+            case Arithmetic():
+                return self.node(OPERATORS[term.operator], self.write(term.left), self.write(term.right))
+            case Function():
+                return self._function(term.name, self.write(term.of))
+            case Clip():
+                return self.node("Clip", self.write(term.of), self.number(term.low), self.number(term.high))
+            case Pieces():
+                return self._pieces(term)
+        raise TypeError(f"{term!r} is no term that is written.")
+
+    def _function(self, name: str, x: str) -> str:
+        if name != "log1p":
+            return self.node({"ln": "Log", "exp": "Exp"}[name], x)
+        one = self.number(1.0)  # Kahan's: what rounding does to 1 + x, it does to both factors
+        more = self.node("Add", one, x)
+        return self.node("Mul", self.node("Log", more), self.node("Div", x, self.node("Sub", more, one)))
+
+    def _pieces(self, term: Pieces) -> str:
+        x = self.write(term.of)
+        place = self._place(term.breaks, x)
+
+        def gathered(values: np.ndarray) -> str:
+            return self.node("Gather", self.constant(values), place)
+
+        columns = [gathered(column) for column in term.coefficients.T]
+        written = columns.pop()
+        away = self.node("Sub", x, gathered(term.origins)) if columns else ""
+        while columns:
+            written = self.node("Add", self.node("Mul", away, written), columns.pop())
+        return written
+
+    def _place(self, breaks: np.ndarray, x: str) -> str:
+        """How many of the breaks are at most x: all of them that are to be looked at, halved in every round."""
+        stride = 1 << len(breaks).bit_length()
+        padded = self.constant(np.append(breaks, np.full(stride - 1 - len(breaks), np.nan)))  # which nothing reaches
+        place = self.constant(np.int64(0))  # of all scores, until the first comparison makes it one of each
+        while stride > 1:
+            stride //= 2
+            ahead = self.node("Add", place, self.constant(np.int64(stride)))
+            break_ = self.node("Gather", padded, self.node("Sub", ahead, self.constant(np.int64(1))))
+            place = self.node("Where", self.node("LessOrEqual", break_, x), ahead, place)
+        return place
+
+    def number(self, value: float) -> str:
+        return self.constant(np.float64(value))
+
+    def constant(self, value: Any) -> str:
+        """The name of an array of doubles or of whole numbers, which is kept once."""
+        array = np.asarray(value)
+        kind = DOUBLE if array.dtype.kind == "f" else INT64
+        content = _message(
+            *((1, size) for size in array.shape),
+            (2, kind),
+            (9, array.astype("<f8" if kind == DOUBLE else "<i8").tobytes()),
+        )
+        name, _ = self._constants.setdefault(content, (f"/c{len(self._constants)}", content))
+        return name
+
+    def node(self, operator: str, *inputs: str, output: str = "") -> str:
+        """The name of what an operator gives."""
+        output = output or f"/n{len(self._nodes)}"
+        self._nodes.append(_message(*((1, name) for name in inputs), (2, output), (4, operator)))
+        return output
+
+    def model(self, scores: Sequence[str], answers: Sequence[str], label: str) -> bytes:
+        """The whole as a file."""
+        graph = _message(
+            *((1, node) for node in self._nodes),
+            (2, "calibrator"),
+            *((5, content + _message((8, name))) for name, content in self._constants.values()),
+            *((11, _vector(name)) for name in scores),
+            *((12, _vector(name)) for name in answers),
+        )
+        opset = _message((2, OPSET))
+        return _message((1, IR_VERSION), (2, "calib"), (3, __version__), (6, label), (7, graph), (8, opset))
+
+
+def _vector(name: str) -> bytes:
+    """A named input or output: doubles, as many as there are rows."""
+    shape = _message((1, _message((2, "rows"))))
+    return _message((1, name), (2, _message((1, _message((1, DOUBLE), (2, shape))))))
+
+
+def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
+    """A message of protocol buffers: whole numbers as varints, texts and messages with their lengths before them.
+
+    >>> _message((1, 300), (2, "ab")).hex()
+    '08ac0212026162'
+    """
+    written = bytearray()
+    for number, value in fields:
+        if isinstance(value, int):
+            written += _varint(number << 3) + _varint(value)
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            written += _varint(number << 3 | 2) + _varint(len(content)) + content
+    return bytes(written)
+
+
+def _varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first, a high bit where more follow."""
+    written = bytearray()
+    while value > 127:
+        written.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*written, value])

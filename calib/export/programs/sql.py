@@ -1,0 +1,204 @@
+"""A calibrator as a select list of standard SQL, which SQLite, DuckDB and PostgreSQL take alike.
+
+What the three differ in, and what is written therefore:
+
+- A number such as 0.1 is an exact decimal in PostgreSQL and DuckDB and a double in SQLite. All here have an exponent,
+  which makes them doubles in DuckDB, and all results are cast, which makes them doubles in PostgreSQL. They have 17
+  digits, not as few as can be: SQLite's own reading of numbers is not correctly rounded, and the fewest digits may lie
+  as far as half a step from the number that they stand for, 17 at most a fifth of one. (Of numbers below 1e-290 SQLite
+  may still read the neighbour.)
+- Scores are cast too: a NUMERIC column would be compared as decimals, a REAL one in single precision, and a TEXT one,
+  as SQLite's import of CSV makes them, letter by letter. The guard around all compares the column with cast bounds, for
+  which SQLite reads texts as numbers, so that an empty text has no answer instead of that of 0.
+- SQLite allows expressions 1000 deep, and its parser 100 open parts: steps are trees of CASE with eight branches each,
+  so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
+- Nothing can be bound to a name within a select list, so that what stands twice in a formula is written twice.
+- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a score nearer to 0
+  than 1e-290 is 0 wherever it is multiplied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calib.export.programs.formulas import formulas_of
+from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Score, Term
+
+BRANCHES = 8
+TINY = "1e-290"
+PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+WORDS = """
+all analyse analyze and any array as asc asymmetric between both by case cast check collate column commit constraint
+create cross current_date current_role current_time current_timestamp current_user default deferrable delete desc
+describe distinct do drop else end escape except exists false fetch filter for foreign from full glob grant group
+having if in index initially inner insert intersect into is isnull join lambda lateral leading left like limit
+localtime localtimestamp natural not notnull null offset on only or order outer over partition pivot pivot_longer
+pivot_wider placing primary qualify range references returning right row rows select session_user set show similar
+some summarize symmetric table then to trailing transaction true union unique unpivot update user using values
+variadic view when where window with
+"""
+RESERVED = frozenset(WORDS.split())
+
+
+def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
+    """The select list that answers for a column of scores: "… AS p0, … AS p1, … AS p", or "… AS p" without intervals.
+
+    Parameters
+    ----------
+    calibrator
+        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
+    score
+        The name of the column, as the database spells it; it is quoted where it must be. For a calibrator of several
+        scores the name of each, or one that stands for score_1, score_2, …
+
+    Returns
+    -------
+    str
+        To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL. SQLite
+        needs its mathematical functions for methods with logarithms or exponentials (in it since 3.35).
+
+    Raises
+    ------
+    InputError
+        For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
+
+    Examples
+    --------
+    >>> from calib.calibrators import Isotonic
+    >>> print(write_sql(Isotonic(between="step").fit([0.25, 0.5], [0, 1])).replace("DOUBLE PRECISION", "DOUBLE"))
+    CASE WHEN score BETWEEN CAST(-1.7976931348623157e+308 AS DOUBLE) AND CAST(1.7976931348623157e+308 AS DOUBLE) THEN
+      CAST(CASE
+        WHEN CAST(score AS DOUBLE) < 0.5e0 THEN 0e0
+        ELSE 1e0
+      END AS DOUBLE)
+    END AS p
+    """
+    formulas = formulas_of(calibrator, score)
+    guard = " AND ".join(
+        f"{identifier(s.name)} BETWEEN {_double(literal(s.low))} AND {_double(literal(s.high))}"
+        for s in formulas.scores
+    )
+    return ",\n".join(
+        f"CASE WHEN {guard} THEN\n  {_answer(term)}\nEND AS {name}" for name, term in formulas.answers.items()
+    )
+
+
+def identifier(name: str) -> str:
+    """A column's name, quoted where it must be.
+
+    Quotes are not put around every name, since SQLite takes a quoted name that it does not know for a text.
+
+    >>> identifier("score"), identifier("Model score"), identifier("order")
+    ('score', '"Model score"', '"order"')
+    """
+    if PLAIN.fullmatch(name) and name not in RESERVED:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: float) -> str:
+    """A double as a number that each of the three reads as this double.
+
+    >>> literal(0.5), literal(0.1), literal(-1e-9)
+    ('0.5e0', '0.10000000000000001e0', '-1.0000000000000001e-09')
+    """
+    digits = f"{value + 0.0:.17g}"
+    return digits if "e" in digits else f"{digits}e0"
+
+
+def _answer(term: Term) -> str:
+    return _double(literal(term.value)) if isinstance(term, Number) else _written(term, "  ")
+
+
+def _written(term: Term, indent: str) -> str:
+    return WRITERS[type(term)](term, indent)
+
+
+def _double(expression: str) -> str:
+    return f"CAST({expression} AS DOUBLE PRECISION)"
+
+
+def _number(term: Number, indent: str) -> str:
+    return literal(term.value) if term.value >= 0 else f"({literal(term.value)})"
+
+
+def _score(term: Score, indent: str) -> str:
+    return _double(identifier(term.name))
+
+
+def _arithmetic(term: Arithmetic, indent: str) -> str:
+    return f"({_operand(term.left, indent)} {term.operator} {_operand(term.right, indent)})"
+
+
+def _operand(term: Term, indent: str) -> str:
+    """A term to compute with: no score so small that a product with it is refused."""
+    if isinstance(term, Clip) and isinstance(term.of, Score) and term.low <= 0:
+        return _clip(term, indent, _tiny(_score(term.of, indent)))
+    written = _written(term, indent)
+    return f"CASE{_tiny(written)} ELSE {written} END" if isinstance(term, Score) else written
+
+
+def _tiny(score: str) -> str:
+    return f" WHEN ABS({score}) < {TINY} THEN 0e0"
+
+
+def _function(term: Function, indent: str) -> str:
+    x = _written(term.of, indent)
+    if term.name == "log1p":  # Kahan's: what rounding does to 1 + x, it does to both factors
+        return f"(LN(1e0 + {x}) * ({x} / ((1e0 + {x}) - 1e0)))"
+    return f"{term.name.upper()}({x})"
+
+
+def _clip(term: Clip, indent: str, first: str = "") -> str:
+    x, low, high = _written(term.of, indent), literal(term.low), literal(term.high)
+    below = f" WHEN {x} < {low} THEN {low}" if term.of.low < term.low else ""
+    above = f" WHEN {x} > {high} THEN {high}" if term.of.high > term.high else ""
+    return f"CASE{first}{below}{above} ELSE {x} END"
+
+
+def _pieces(term: Pieces, indent: str) -> str:
+    x, factor = _written(term.of, indent), _operand(term.of, indent)
+    polynomials = [_polynomial(x, factor, *row) for row in zip(term.origins, term.coefficients, strict=True)]
+    return _double(_tree(x, term.breaks, polynomials, indent))
+
+
+def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
+    """CASE over at most BRANCHES parts of the answers, each a tree of its own."""
+    if len(answers) == 1:
+        return answers[0]
+    bounds = np.unique(np.linspace(0, len(answers), min(BRANCHES, len(answers)) + 1).astype(int)).tolist()
+    inner = indent + "  "
+    branches = [_tree(x, breaks[start : end - 1], answers[start:end], inner) for start, end in pairwise(bounds)]
+    when = [
+        f"{inner}WHEN {x} < {literal(breaks[end - 1])} THEN {branch}"
+        for end, branch in zip(bounds[1:-1], branches, strict=False)
+    ]
+    return "\n".join(["CASE", *when, f"{inner}ELSE {branches[-1]}", f"{indent}END"])
+
+
+def _polynomial(x: str, factor: str, origin: float, coefficients: np.ndarray) -> str:
+    """Horner's rule, with ``factor`` for x where it is multiplied."""
+    kept = np.trim_zeros(coefficients, "b")
+    written = literal(kept[-1]) if len(kept) else literal(0.0)
+    if origin == 0 and kept.tolist() == [0, 1]:
+        return x
+    away = f"({factor} - {literal(origin)})" if origin > 0 else f"({factor} + {literal(-origin)})" if origin else factor
+    for coefficient in kept[-2::-1]:
+        sign = "+" if coefficient >= 0 else "-"
+        written = f"({away} * {written} {sign} {literal(abs(coefficient))})"
+    return written
+
+
+WRITERS: dict[type[Term], Any] = {
+    Number: _number,
+    Score: _score,
+    Arithmetic: _arithmetic,
+    Function: _function,
+    Clip: _clip,
+    Pieces: _pieces,
+}

@@ -1,0 +1,106 @@
+"""The graph of cumulative differences: where along the sorted probabilities the labels run ahead of them or behind.
+
+Arrieta-Ibarra et al. 2022 (``calib.metrics.cumulative``): the slope of a stretch is the mean of label less probability
+on it, whatever the stretch; no bins are chosen. The bar at the origin reaches two standard deviations of its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, of_metrics
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+from calib.metrics import CumulativeDifferences, cumulative_differences
+
+MOST_POINTS = 2000
+ASKED = "Nothing to draw: choose a calibrator that can answer here."
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeGraph:
+    """The walk of each calibrator, by its key."""
+
+    walks: Mapping[str, CumulativeDifferences]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a distinct probability: the share of rows up to it, and the walk there."""
+        tables = {
+            key: pd.DataFrame({"probability": w.probability, "share": w.share[1:], "cumulative": w.walk[1:]})
+            for key, w in self.walks.items()
+        }
+        return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
+
+
+def prepare(evaluation: Evaluation) -> CumulativeGraph:
+    """The walks of every calibrator. Raises InputError where there is none."""
+    if not evaluation.predictions:
+        raise InputError(ASKED)
+    walks = {key: cumulative_differences(said.y, said.p) for key, said in evaluation.predictions.items()}
+    against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < 0.05]
+    finding = "The labels contradict " + ", ".join(against) if against else "The labels contradict no calibrator here"
+    return CumulativeGraph(
+        walks,
+        f"{finding} (Kuiper’s test, 5 %)",
+        "Rows are sorted by probability. Where a line climbs the probabilities are too low, where it falls too high, "
+        "by its slope. The bar at the start reaches two standard deviations of the calibrator whose probabilities "
+        "leave most to chance: how far its line may wander.",
+        "Cumulative differences of label and probability. "
+        + "; ".join(
+            f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
+            for key, walk in walks.items()
+        )
+        + ".",
+    )
+
+
+def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
+    """The walks against the share of rows."""
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            uirevision="cumulative",
+            xaxis={"title": {"text": "Share of the rows, sorted by probability"}, "range": [0, 1], "fixedrange": True},
+            yaxis={"title": {"text": "Cumulative label − probability"}, "fixedrange": True},
+            legend={"y": -0.2},
+        )
+    )
+    figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1})
+    sigma = max(walk.sigma for walk in record.walks.values())
+    grey = {"color": theme.diagonal, "width": 3}
+    figure.add_scatter(
+        x=[0, 0], y=[-2 * sigma, 2 * sigma], mode="lines", line=grey, name="± 2 standard deviations", hoverinfo="skip"
+    )
+    for key, walk in record.walks.items():
+        mark = MARKS[key]
+        shown = np.unique(np.linspace(0, len(walk.walk) - 1, min(MOST_POINTS, len(walk.walk))).round().astype(int))
+        figure.add_scatter(
+            x=walk.share[shown],
+            y=walk.walk[shown],
+            mode="lines",
+            name=label_of(key),
+            line={"color": mark.color, "width": 2, "dash": mark.dash},
+            hovertemplate="%{x:.1%} of the rows: %{y:.4f}",
+        )
+    return figure
+
+
+CUMULATIVE = FigureEntry(
+    "cumulative",
+    "Cumulative differences",
+    prepare,
+    draw,
+    reported=of_metrics("kuiper", "kuiper_p", "kolmogorov_smirnov", "kolmogorov_smirnov_p"),
+)

@@ -1,0 +1,112 @@
+"""The diagram of the smooth calibration error: smoothed frequency against probability, without bins.
+
+Błasiok and Nakkiran 2024 (``calib.metrics.smooth_error``): a kernel as wide as the error itself, the line as thick as
+there are predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, of_metrics
+from calib.figures.cumulative import ASKED
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+from calib.metrics import Smoothed, smoothed_residuals
+
+DRAWN = 257  # points of the curve
+SPARSE = 0.05  # of the mean density: where there is less, the curve says nothing and ends
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothDiagram:
+    """The smoothed curve of each calibrator, by its key."""
+
+    curves: Mapping[str, Smoothed]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a drawn point: the probability, the smoothed frequency and the density of predictions."""
+        numbers = {key: dict(zip(COLUMNS, drawn(curve), strict=True)) for key, curve in self.curves.items()}
+        tables = {key: pd.DataFrame(columns) for key, columns in numbers.items()}
+        return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
+
+
+COLUMNS = ("probability", "observed", "density")
+
+
+def drawn(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probability, smoothed frequency and density at the points where there are predictions enough."""
+    step = (len(curve.points) - 1) // (DRAWN - 1)
+    points, observed, density = curve.points[::step], curve.observed[::step], curve.density[::step]
+    dense = density > SPARSE
+    return points[dense], observed[dense], density[dense]
+
+
+def prepare(evaluation: Evaluation) -> SmoothDiagram:
+    """The curves of every calibrator. Raises InputError where there is none."""
+    if not evaluation.predictions:
+        raise InputError(ASKED)
+    curves = {key: smoothed_residuals(said.y, said.p) for key, said in evaluation.predictions.items()}
+    best = min(curves, key=lambda key: curves[key].error)
+    return SmoothDiagram(
+        curves,
+        f"{label_of(best)} has the smallest smooth calibration error, {number(curves[best].error)}",
+        "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
+        "is thick where there are many predictions. Above the diagonal the probabilities are too low.",
+        "Smoothed reliability diagram. Smooth calibration error: "
+        + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
+        + ".",
+    )
+
+
+def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
+    """The curves on the unit square, their marks as large as the density."""
+    axis = {"range": [0, 1], "fixedrange": True}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=560,
+            uirevision="smooth_calibration",
+            xaxis={"title": {"text": "Predicted probability"}, "constrain": "domain", **axis},
+            yaxis={"title": {"text": "Smoothed frequency"}, "scaleanchor": "x", "constrain": "domain", **axis},
+            legend={"y": -0.15},
+        )
+    )
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, showlegend=False, hoverinfo="skip"
+    )
+    for key, curve in record.curves.items():
+        mark = MARKS[key]
+        points, observed, density = drawn(curve)
+        figure.add_scatter(
+            x=points,
+            y=observed,
+            mode="lines+markers",
+            name=label_of(key),
+            line={"color": mark.color, "width": 1.5, "dash": mark.dash},
+            marker={
+                "color": mark.color,
+                "size": 1 + 8 * np.sqrt(density / density.max()),
+                "opacity": 0.35,
+                "line": {"width": 0},
+            },
+            customdata=density,
+            hovertemplate="%{x:.3f}: %{y:.3f}, density %{customdata:.2f}",
+        )
+    return figure
+
+
+SMOOTH_CALIBRATION = FigureEntry(
+    "smooth_calibration", "Smooth calibration diagram", prepare, draw, reported=of_metrics("smooth_ece")
+)

@@ -1,0 +1,277 @@
+"""A calibrator's map as a formula, from which SQL, ONNX, Python and JavaScript are written.
+
+Six kinds of terms are enough for all of them: scores, numbers, arithmetic, three functions, clipping, and pieces – of a
+step function, of straight lines or of cubics. A calibrator writes its formula once, with the operators of Python, and
+each language is written once for the six kinds, so that a new calibrator has all languages and a new language all
+calibrators. Each term knows between which numbers its values lie: what cannot overflow needs no guard.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from calib.kernel.checks import Array
+
+LARGEST = float(np.finfo(np.float64).max)
+FARTHEST = 700.0  # exp of more overflows in some languages, and of less than minus that many is an error in PostgreSQL
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {"ln": np.log, "log1p": np.log1p, "exp": np.exp}
+
+
+class Term:
+    """Part of a formula; ``low`` and ``high`` are the ends of its range."""
+
+    low: float
+    high: float
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with terms to them
+
+    def __add__(self, other: Term | float) -> Term:
+        return arithmetic("+", self, other)
+
+    def __radd__(self, other: float) -> Term:
+        return arithmetic("+", other, self)
+
+    def __sub__(self, other: Term | float) -> Term:
+        return arithmetic("-", self, other)
+
+    def __rsub__(self, other: float) -> Term:
+        return arithmetic("-", other, self)
+
+    def __mul__(self, other: Term | float) -> Term:
+        return arithmetic("*", self, other)
+
+    def __rmul__(self, other: float) -> Term:
+        return arithmetic("*", other, self)
+
+    def __truediv__(self, other: Term | float) -> Term:
+        return arithmetic("/", self, other)
+
+    def __rtruediv__(self, other: float) -> Term:
+        return arithmetic("/", other, self)
+
+    def clip(self, low: float, high: float) -> Term:
+        """This term, kept in [low, high]."""
+        if isinstance(self, Number):
+            return Number(min(max(self.value, low), high))
+        if low <= self.low and self.high <= high:
+            return self
+        return Clip(self, max(low, min(self.low, high)), min(high, max(self.high, low)))
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Term):
+    value: float
+
+    @property
+    def low(self) -> float:  # type: ignore[override]
+        return self.value
+
+    @property
+    def high(self) -> float:  # type: ignore[override]
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class Score(Term):
+    """What the formula is asked for; outside [low, high] it has no answer."""
+
+    name: str
+    low: float = -LARGEST
+    high: float = LARGEST
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic(Term):
+    """left + − · / right, by the ``operator``'s sign."""
+
+    operator: str
+    left: Term
+    right: Term
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Term):
+    """One of ``FUNCTIONS`` of a term; ``log1p`` only of terms whose distance from 0 is at least 2⁻⁵²."""
+
+    name: str
+    of: Term
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Term):
+    of: Term
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces(Term):
+    """Polynomials side by side: with i the number of breaks <= x, Σ_k coefficients[i, k] (x − origins[i])^k.
+
+    breaks : (t,) increasing · origins : (t + 1,) · coefficients : (t + 1, degree + 1)
+    """
+
+    of: Term
+    breaks: Array
+    origins: Array
+    coefficients: Array
+
+    @property
+    def low(self) -> float:  # type: ignore[override]
+        return float(self._ends()[0].min())
+
+    @property
+    def high(self) -> float:  # type: ignore[override]
+        return float(self._ends()[1].max())
+
+    def _ends(self) -> tuple[Array, Array]:
+        """The range of each piece, (t + 1,) low and high, by Horner's rule on intervals."""
+        left = np.clip(np.append(self.of.low, self.breaks), self.of.low, self.of.high) - self.origins
+        right = np.clip(np.append(self.breaks, self.of.high), self.of.low, self.of.high) - self.origins
+        low = high = self.coefficients[:, -1]
+        for column in self.coefficients.T[-2::-1]:
+            with np.errstate(all="ignore"):
+                corners = np.stack([low * left, low * right, high * left, high * right])
+            low, high = corners.min(axis=0) + column, corners.max(axis=0) + column
+        return low, high
+
+
+def term(value: Term | float) -> Term:
+    return value if isinstance(value, Term) else Number(float(value))
+
+
+def arithmetic(sign: str, left: Term | float, right: Term | float) -> Term:
+    """The two joined, as simply as it can be: numbers are worked out, and 0 · x, 1 · x and x ± 0 are not written."""
+    left, right = term(left), term(right)
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(float(OPERATORS[sign](np.float64(left.value), np.float64(right.value))))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Number) and sign == "*" and one.value in (0, 1):
+            return other if one.value else one
+        if isinstance(one, Number) and sign == "+" and (one.value == 0 or np.isinf(one.value)):
+            return one if one.value else other
+    with np.errstate(all="ignore"):
+        ends = [OPERATORS[sign](np.float64(a), b) for a in (left.low, left.high) for b in (right.low, right.high)]
+    unbounded = np.isnan(ends).any() or (sign == "/" and right.low <= 0 <= right.high)
+    low, high = (-np.inf, np.inf) if unbounded else (min(ends), max(ends))
+    return Arithmetic(sign, left, right, float(low), float(high))
+
+
+def function(name: str, of: Term | float) -> Term:
+    """ln, log1p or exp of a term; all three rise."""
+    of = term(of)
+    with np.errstate(all="ignore"):
+        low, high = (float(FUNCTIONS[name](np.float64(end))) for end in (of.low, of.high))
+    return Number(low) if isinstance(of, Number) else Function(name, of, low, high)
+
+
+def falling(x: Term | float) -> Term:
+    """1 / (1 + exp(x)), which neither overflows nor, beyond ±700, changes by more than 1e-304.
+
+    >>> falling(np.log(3)).value
+    0.25
+    """
+    x = term(x)
+    if isinstance(x, Number):
+        return Number(float(expit(-x.value)))
+    return 1 / (1 + function("exp", x.clip(-FARTHEST, FARTHEST)))
+
+
+def sigmoid(x: Term | float) -> Term:
+    """1 / (1 + exp(−x)): the probability of log-odds x."""
+    return falling(0 - term(x))
+
+
+def line(x: Term, slope: float, intercept: float) -> Term:
+    """slope · x + intercept for ``falling``, x kept where exp of it is neither 0 nor infinite."""
+    if slope == 0 or np.isinf(intercept):
+        return Number(intercept)
+    with np.errstate(over="ignore"):
+        low, high = sorted((far - intercept) / np.float64(slope) for far in (1 - FARTHEST, FARTHEST - 1))
+    return slope * x.clip(max(low, -LARGEST), min(high, LARGEST)) + intercept
+
+
+def logit(p: Term, clip: float) -> Term:
+    """ln(p / (1 − p)), with p kept ``clip`` away from 0 and 1."""
+    ln_p, minus_ln_rest = logit_parts(p, clip)
+    return ln_p + minus_ln_rest
+
+
+def logit_parts(p: Term, clip: float) -> tuple[Term, Term]:
+    """ln p and −ln(1 − p), whose sum is the log-odds, with p kept ``clip`` away from 0 and 1."""
+    p = p.clip(clip, 1 - clip)
+    return function("ln", p), 0 - function("log1p", 0 - p)
+
+
+def pieces(x: Term, breaks: Array, origins: Array, coefficients: Array) -> Term:
+    """Polynomials side by side, without breaks at which nothing changes; one constant alone is a number."""
+    reached = int(np.searchsorted(breaks, x.high, side="right"))
+    breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
+    constant = np.all(coefficients[:, 1:] == 0, axis=1)
+    origins = np.where(constant, 0.0, origins)
+    rows = np.column_stack([origins, coefficients])
+    fresh = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
+    if fresh.sum() == 1 and constant[0]:
+        return Number(float(coefficients[0, 0]))
+    kept = coefficients[fresh]
+    degree = int(np.flatnonzero(kept.any(axis=0)).max(initial=0))
+    return Pieces(x, breaks[fresh[1:]], origins[fresh], kept[:, : degree + 1])
+
+
+def steps(x: Term, breaks: Array, values: Array) -> Term:
+    """values[number of breaks <= x]; breaks (t,) increasing, values (t + 1,).
+
+    >>> steps(Score("s"), np.array([1.0, 2.0]), np.array([0.1, 0.1, 0.3])).breaks
+    array([2.])
+    """
+    return pieces(x, breaks, np.zeros(len(values)), np.asarray(values, dtype=np.float64)[:, None])
+
+
+def lines(x: Term, knots: Array, values: Array) -> Term:
+    """Straight lines between the points (knots, values), both (k,), and the outermost values beyond them."""
+    with np.errstate(over="ignore", divide="ignore"):
+        slopes = np.diff(values) / np.diff(knots)
+    slopes[~np.isfinite(slopes)] = 0.0  # two knots so near that nothing lies between them
+    coefficients = np.column_stack([np.append(values[0], values), np.concatenate([[0.0], slopes, [0.0]])])
+    return pieces(x, knots, np.append(knots[0], knots), coefficients)
+
+
+def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """The lowest float in (low, high] at which a condition holds that holds at ``high`` and ever after it first does.
+
+    ``reached`` takes and returns arrays (k,), the bounds being arrays (k,): a bisection over the floats themselves.
+
+    >>> float(first_reaching(lambda x: x * 10 >= 3, np.array([0.0]), np.array([1.0]))[0])
+    0.3
+    """
+    below, upto = _ordered(low), _ordered(high)
+    while (below + 1 < upto).any():
+        middle = (below >> 1) + (upto >> 1) + (below & upto & 1)
+        hit, apart = reached(_float(middle)), below + 1 < upto
+        below, upto = np.where(apart & ~hit, middle, below), np.where(apart & hit, middle, upto)
+    return _float(upto)
+
+
+def _ordered(x: Array) -> Array:
+    """Whole numbers in the order of the floats, one for each."""
+    bits = np.asarray(x, dtype=np.float64).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+
+
+def _float(places: Array) -> Array:
+    return np.where(places < 0, np.int64(-(2**63)) - places, places).view(np.float64)

@@ -1,0 +1,182 @@
+"""Cumulative differences: the running sum of label less probability, in the order of the probabilities.
+
+Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions". With rows
+sorted by p, C_k = Σ_{j ≤ k} (y_j − p_j) / n. Where predictions are calibrated C is a random walk about 0; a stretch
+over which it climbs has too low probabilities, and its slope says by how much. The Kolmogorov–Smirnov statistic is
+max |C_k|, the Kuiper statistic max C_k − min C_k, C_0 = 0 among them. Divided by σ = √(Σ p(1 − p)) / n, they are
+asymptotically the largest distance from 0 and the range of Brownian motion on [0, 1], whose distributions are known
+(Feller 1951). Equal probabilities have no order: C is taken behind them all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.kernel.pav import pool_ties
+from calib.metrics.base import Metric
+
+TERMS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeDifferences:
+    """The walk and its two statistics.
+
+    share : (k + 1,) of the rows, from 0 to 1 · walk : (k + 1,) C, from 0 · probability : (k,) of each stretch ·
+    sigma : the walk's standard deviation at its end under calibration
+    """
+
+    share: Array
+    walk: Array
+    probability: Array
+    sigma: float
+
+    @property
+    def kolmogorov_smirnov(self) -> float:
+        return float(np.abs(self.walk).max())
+
+    @property
+    def kuiper(self) -> float:
+        return float(np.ptp(self.walk))
+
+    @property
+    def kolmogorov_smirnov_p(self) -> float:
+        return _tail(self.kolmogorov_smirnov, self.sigma, farthest_tail)
+
+    @property
+    def kuiper_p(self) -> float:
+        return _tail(self.kuiper, self.sigma, range_tail)
+
+
+def cumulative_differences(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CumulativeDifferences:
+    """The walk of the differences, one step for each distinct probability.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
+    >>> cumulative_differences([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]).walk       # up by 2 · ¾ / 4, and down again
+    array([0.   , 0.375, 0.   ])
+    """
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    tied = pool_ties(p, y, weights)
+    total = tied.weights.sum()
+    steps = (tied.sums - tied.weights * tied.scores) / total
+    sigma = math.sqrt(float(tied.weights @ (tied.scores * (1 - tied.scores)))) / total
+    share, walk = (np.append(0.0, np.cumsum(values)) for values in (tied.weights / total, steps))
+    return CumulativeDifferences(share, walk, tied.scores, float(sigma))
+
+
+def farthest_tail(x: float) -> float:
+    """P(max |B| > x) of Brownian motion on [0, 1].
+
+    >>> round(farthest_tail(2.2414), 4)       # the 5 % point
+    0.05
+    """
+    odd = 2 * np.arange(TERMS) + 1
+    signs = np.where(np.arange(TERMS) % 2, -1, 1)
+    return float(1 - 4 / np.pi * (signs / odd) @ np.exp(-((odd * np.pi / x) ** 2) / 8)) if x < 4 else 4 * ndtr(-x)
+
+
+def range_tail(x: float) -> float:
+    """P(max B − min B > x) of Brownian motion on [0, 1] (Feller 1951), by whichever of its two series is short.
+
+    >>> round(range_tail(2.4977), 3)          # the 5 % point
+    0.05
+    """
+    if x > 2:
+        k = np.arange(1, TERMS)
+        return float(8 * (np.where(k % 2, 1, -1) * k) @ ndtr(-k * x))
+    half = (np.arange(TERMS) + 0.5) * np.pi
+    return float(1 - ((8 / x**2 + 2 / half**2) @ np.exp(-2 * (half / x) ** 2)))
+
+
+def _tail(statistic: float, sigma: float, tail) -> float:
+    """The asymptotic p-value; certain predictions, which have no spread, are contradicted or they are not."""
+    if statistic <= 1e-15:
+        return 1.0
+    return min(1.0, max(0.0, tail(statistic / sigma))) if sigma else 0.0
+
+
+def kuiper(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The Kuiper statistic of the cumulative differences, in [0, 1]; 0 is best.
+
+    >>> kuiper([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75])
+    0.375
+    """
+    return cumulative_differences(y, p, sample_weight).kuiper
+
+
+def kuiper_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Its asymptotic p-value, in [0, 1].
+
+    >>> round(kuiper_p([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), 3)     # 0.375 of σ = √(¾) / 4
+    0.329
+    """
+    return cumulative_differences(y, p, sample_weight).kuiper_p
+
+
+def kolmogorov_smirnov(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The Kolmogorov–Smirnov statistic of the cumulative differences, in [0, 1]; 0 is best.
+
+    >>> kolmogorov_smirnov([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])     # up by ½ / 4, and down again
+    0.125
+    """
+    return cumulative_differences(y, p, sample_weight).kolmogorov_smirnov
+
+
+def kolmogorov_smirnov_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Its asymptotic p-value, in [0, 1].
+
+    >>> round(kolmogorov_smirnov_p([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 3)
+    0.969
+    """
+    return cumulative_differences(y, p, sample_weight).kolmogorov_smirnov_p
+
+
+CUMULATIVE = (
+    Metric(
+        "kuiper",
+        "Kuiper (cumulative differences)",
+        kuiper,
+        False,
+        "Largest climb or fall of the running sum of label less probability, as a share of the rows; no bins.",
+        everyday=False,
+    ),
+    Metric(
+        "kuiper_p",
+        "Kuiper's p-value",
+        kuiper_p,
+        None,
+        "Chance of a climb or fall at least this large if the probabilities were right.",
+        ".3f",
+        everyday=False,
+    ),
+    Metric(
+        "kolmogorov_smirnov",
+        "Kolmogorov–Smirnov (cumulative differences)",
+        kolmogorov_smirnov,
+        False,
+        "Largest distance from 0 of the running sum of label less probability, as a share of the rows; no bins.",
+        everyday=False,
+    ),
+    Metric(
+        "kolmogorov_smirnov_p",
+        "Kolmogorov–Smirnov p-value",
+        kolmogorov_smirnov_p,
+        None,
+        "Chance of a distance at least this large if the probabilities were right.",
+        ".3f",
+        everyday=False,
+    ),
+)

@@ -1,0 +1,137 @@
+"""ICI, E50, E90 and Emax: distances between predictions and a smooth curve of the observed frequency.
+
+Austin and Steyerberg 2019, "The integrated calibration index (ICI) and related metrics for quantifying the calibration
+of logistic regression models". The curve is theirs, loess (Cleveland 1979): at each p a parabola through the nearest
+three quarters of the rows, weighted by the tricube of their distance, kept in [0, 1]. It is computed at every distinct
+prediction, without R's interpolation between the corners of a tree; of more than 2000 distinct ones, neighbours are
+drawn together first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.kernel.pav import Tied, pool_ties
+from calib.metrics.base import Metric
+
+SPAN = 0.75
+MOST = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothDifferences:
+    """points : (k,) increasing predictions · weights : (k,) rows · observed : (k,) the curve there, in [0, 1]"""
+
+    points: Array
+    weights: Array
+    observed: Array
+
+    @property
+    def distances(self) -> Array:
+        return np.abs(self.observed - self.points)
+
+    @property
+    def mean(self) -> float:
+        return float(np.average(self.distances, weights=self.weights))
+
+    def quantile(self, share: float) -> float:
+        """The lowest distance that at least this share of the rows does not exceed."""
+        order = np.argsort(self.distances)
+        reached = np.cumsum(self.weights[order]) / self.weights.sum()
+        return float(self.distances[order][np.searchsorted(reached, share - 1e-12)])
+
+
+def smooth_differences(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> SmoothDifferences:
+    """The loess curve of the labels over the predictions.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
+    >>> found = smooth_differences([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    >>> found.observed.round(6)
+    array([0.5, 0.5])
+    """
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    tied = _drawn_together(pool_ties(p, y, weights))
+    observed = np.array([_local(tied, point) for point in tied.scores])
+    return SmoothDifferences(tied.scores, tied.weights, np.clip(observed, 0, 1))
+
+
+def _local(tied: Tied, point: float) -> float:
+    """Loess at one point: the value there of the parabola through its neighbours."""
+    away = tied.scores - point
+    far = np.abs(away)
+    order = np.argsort(far, kind="stable")
+    needed = np.searchsorted(np.cumsum(tied.weights[order]), (SPAN - 1e-12) * tied.weights.sum())
+    reach = far[order[needed]]
+    if reach == 0:
+        return float(tied.sums[order[0]] / tied.weights[order[0]])
+    near = far < reach * (1 + 1e-9)
+    root = np.sqrt(tied.weights[near] * np.clip(1 - (far[near] / reach) ** 3, 1e-12, 1) ** 3)
+    design = np.vander(away[near] / reach, 3, increasing=True)
+    means = tied.sums[near] / tied.weights[near]
+    return float(np.linalg.lstsq(design * root[:, None], means * root, rcond=1e-10)[0][0])
+
+
+def _drawn_together(tied: Tied) -> Tied:
+    if len(tied.scores) <= MOST:
+        return tied
+    shares = np.cumsum(tied.weights) / tied.weights.sum()
+    starts = np.unique(np.searchsorted(shares, np.arange(MOST) / MOST, side="right"))
+    sums, weights, scores = (
+        np.add.reduceat(values, starts) for values in (tied.sums, tied.weights, tied.weights * tied.scores)
+    )
+    return Tied(scores / weights, weights, sums)
+
+
+def ici(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The integrated calibration index, the mean distance over the rows, in [0, 1]; 0 is best.
+
+    >>> ici([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    0.25
+    """
+    return smooth_differences(y, p, sample_weight).mean
+
+
+def e50(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The median distance over the rows, in [0, 1]; 0 is best.
+
+    >>> e50([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    0.25
+    """
+    return smooth_differences(y, p, sample_weight).quantile(0.5)
+
+
+def e90(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The distance that nine rows of ten do not exceed, in [0, 1]; 0 is best.
+
+    >>> e90([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    0.25
+    """
+    return smooth_differences(y, p, sample_weight).quantile(0.9)
+
+
+def emax(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """The largest distance, in [0, 1]; 0 is best.
+
+    >>> emax([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    0.25
+    """
+    return float(smooth_differences(y, p, sample_weight).distances.max())
+
+
+SMOOTH_DIFFERENCES = (
+    Metric("ici", "ICI", ici, False, "Mean distance of the predictions from a loess curve.", everyday=False),
+    Metric("e50", "E50", e50, False, "Median distance of the predictions from a loess curve.", everyday=False),
+    Metric("e90", "E90", e90, False, "Distance from a loess curve that nine rows of ten keep.", everyday=False),
+    Metric("emax", "Emax", emax, False, "Largest distance of a prediction from a loess curve.", everyday=False),
+)

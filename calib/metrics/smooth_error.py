@@ -1,0 +1,121 @@
+"""Smooth calibration error: the residuals p − y smoothed along p, by a kernel as wide as the error itself.
+
+Błasiok and Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing". With r̂_σ(t) the mean of
+(p_i − y_i) K_σ(t, p_i), K a Gaussian kernel reflected at 0 and 1, smECE_σ = ∫ |r̂_σ(t)| dt falls with σ, and the
+error is the σ at which both are equal. Unlike the binned error it has no parameter, and changes little when predictions
+change little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.fft import dct, idct
+from scipy.optimize import brentq
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.metrics.base import Metric
+
+NODES = 8193
+NARROWEST = 1e-3  # a kernel of 8 nodes; below it, nothing tells an error from none
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Everything that the diagram shows, at points of [0, 1].
+
+    error, width : smECE and σ, equal but where the error is below the narrowest kernel · points : (m,) ·
+    residual : (m,) r̂ · density : (m,) of the predictions
+    """
+
+    error: float
+    width: float
+    points: Array
+    residual: Array
+    density: Array
+
+    @property
+    def observed(self) -> Array:
+        """(m,) smoothed frequency of class 1 at the points, in [0, 1]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.clip(self.points - self.residual / self.density, 0, 1)
+
+
+def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> Smoothed:
+    """The smoothed residuals at the width that equals their mean size.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
+    >>> found = smoothed_residuals([0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25])
+    >>> round(found.width, 4), round(float(np.abs(found.residual).mean()), 3)
+    (0.25, 0.25)
+    """
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weights = np.ones(len(p)) if weights is None else weights
+    shares = weights / weights.sum()
+    residuals, mass = (dct(_on_nodes(p, values), type=1) for values in (shares * (p - y), shares))
+
+    def error(width: float) -> float:
+        return float(np.abs(_blurred(residuals, width)) @ _trapezoid())
+
+    width = NARROWEST if error(NARROWEST) <= NARROWEST else float(brentq(lambda s: error(s) - s, NARROWEST, 1.0))
+    points = np.linspace(0, 1, NODES)
+    return Smoothed(error(width), width, points, _blurred(residuals, width), _blurred(mass, width))
+
+
+def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """smECE, in [0, 1]; 0 is best.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        As for ``brier_score``.
+
+    Examples
+    --------
+    >>> smooth_calibration_error([1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25])      # right on average, at one place
+    0.0
+    >>> round(smooth_calibration_error([0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25]), 4)
+    0.25
+    """
+    error = smoothed_residuals(y, p, sample_weight).error
+    return error if error > 1e-12 else 0.0
+
+
+def _on_nodes(p: Array, values: Array) -> Array:
+    """Values (n,) at p, each shared between the two nodes beside it, as a density over [0, 1]."""
+    place = p * (NODES - 1)
+    left = np.minimum(place.astype(np.intp), NODES - 2)
+    share = place - left
+    sums = np.bincount(left, values * (1 - share), NODES) + np.bincount(left + 1, values * share, NODES)
+    return sums / _trapezoid()
+
+
+def _blurred(cosines: Array, width: float) -> Array:
+    """Convolution with a Gaussian that is reflected at both ends: in cosines, one factor each."""
+    return idct(cosines * np.exp(-((np.pi * width * np.arange(NODES)) ** 2) / 2), type=1)
+
+
+def _trapezoid() -> Array:
+    """Weights (NODES,) of an integral over [0, 1]."""
+    weights = np.full(NODES, 1 / (NODES - 1))
+    weights[[0, -1]] /= 2
+    return weights
+
+
+SMOOTH_ERROR = Metric(
+    "smooth_ece",
+    "Smooth calibration error",
+    smooth_calibration_error,
+    False,
+    "Mean distance of smoothed predicted and observed frequency, by a kernel as wide as that distance: no bins.",
+    everyday=False,
+)

@@ -1,0 +1,103 @@
+"""The rows that a validation needs: Riley's worked numbers, and simulations of the intervals that are promised."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
+
+from calib.analysis.decision import net_benefit
+from calib.analysis.sample_size import (
+    WIDTHS,
+    auc_width,
+    fewest_rows,
+    net_benefit_width,
+    observed_expected_width,
+    sample_size,
+    slope_width,
+)
+from calib.kernel.checks import InputError
+from calib.metrics import auc, calibration_line, observed_expected
+
+
+def test_the_worked_example_of_riley_2021():
+    """Heart valves, 1.8 % events, C = 0.8: 4252 rows for a C statistic to 0.1; 905 and a fraction for O/E to 1."""
+    assert fewest_rows(lambda n: auc_width(n, 0.018, 0.8), 0.1) == 4252
+    assert fewest_rows(lambda n: observed_expected_width(n, 0.018), 1.0) == 906
+
+
+def test_the_slope_is_that_of_the_information_integral():
+    """Log-odds ~ N(−5, 2.5²): the integral, where the paper's own program draws a million."""
+    moments = [
+        quad(lambda z, k=k: norm.pdf(z) * (2.5 * z - 5) ** k * expit(2.5 * z - 5) * expit(5 - 2.5 * z), -12, 12)[0]
+        for k in range(3)
+    ]
+    rows = moments[0] / ((0.2 / 3.92) ** 2 * (moments[0] * moments[2] - moments[1] ** 2))
+    p = expit(-5 + 2.5 * norm.ppf((np.arange(200_000) + 0.5) / 200_000))
+    assert fewest_rows(lambda n: slope_width(n, p), 0.2) == pytest.approx(rows, rel=2e-3)
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """Every measure on 600 samples of 1000 rows from one world, and that world."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(-1, 1.2, 400_000)
+    world_p = expit(x)
+    world_y = (rng.random(len(x)) < world_p).astype(int)
+    found = []
+    for _ in range(600):
+        rows = rng.integers(0, len(x), 1000)
+        y, p = world_y[rows], world_p[rows]
+        benefit = float(net_benefit(y, p, np.array([0.3]))[0]) / y.mean()
+        found.append([math.log(observed_expected(y, p)), calibration_line(y, p).slope, auc(y, p), benefit])
+    return np.array(found), world_y, world_p
+
+
+def test_the_widths_are_those_of_estimates_over_many_samples(estimates):
+    found, y, p = estimates
+    spread = dict(zip(WIDTHS, 2 * 1.96 * found.std(axis=0), strict=True))
+    share, act = y.mean(), p > 0.3
+    said = slope_width(1000, p), auc_width(1000, share, auc(y, p))
+    assert said[0] == pytest.approx(spread["slope"], rel=0.12)
+    assert said[1] == pytest.approx(spread["auc"], rel=0.12)
+    benefit = net_benefit_width(1000, share, act[y == 1].mean(), (~act)[y == 0].mean(), 0.3)
+    assert benefit == pytest.approx(spread["net_benefit"], rel=0.12)
+    # Riley's spread of O/E takes the labels for one frequency; the model's own spread makes it an upper bound.
+    assert spread["observed_expected"] < observed_expected_width(1000, share)
+    constant = np.random.default_rng(1).binomial(1000, 0.25, 4000) / 250
+    assert observed_expected_width(1000, 0.25) == pytest.approx(2 * 1.96 * np.log(constant).std(), rel=0.05)
+
+
+def test_the_rows_needed_are_the_fewest_that_give_the_width(estimates):
+    _, y, p = estimates
+    found = sample_size(y[:5000], p[:5000], threshold=0.3)
+    share = y[:5000].mean()
+    rows = {one.measure: one.rows for one in found.needed}
+    assert observed_expected_width(rows["observed_expected"], share) <= 0.2
+    assert observed_expected_width(rows["observed_expected"] - 1, share) > 0.2
+    for one in found.needed:
+        assert (one.here <= one.asked) == (one.rows <= 5000)
+    assert found.most == max(rows.values())
+    assert list(found.to_frame()["measure"]) == list(WIDTHS)
+
+
+def test_what_tells_nothing_needs_rows_without_end():
+    y = np.tile([0, 1], 20)
+    assert math.isinf(sample_size(y, np.full(40, 0.5)).needed[1].rows)
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "more", "words"),
+    [
+        ([0, 0], [0.1, 0.2], {}, "both classes"),
+        ([0, 1], [0.0, 1.0], {}, "between 0 and 1"),
+        ([0, 1], [0.2, 0.7], {"threshold": 1.0}, "threshold"),
+        ([0, 1], [0.2, 0.7], {"widths": {"slope": 0}}, "widths: slope"),
+        ([0, 1], [0.2, 0.7], {"widths": {"charm": 0.1}}, "widths must be one of"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(y, p, more, words):
+    with pytest.raises(InputError, match=words):
+        sample_size(y, p, **more)

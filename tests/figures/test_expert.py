@@ -1,0 +1,44 @@
+"""Graphs of expert metrics hold the metrics' own numbers, and draw them."""
+
+import numpy as np
+import pytest
+
+from calib.calibrators import label_of
+from calib.figures import FIGURES, LIGHT
+from calib.figures.base import asked_for
+from calib.metrics import METRICS, cumulative_differences, smoothed_residuals
+from tests.figures.evaluations import evaluation
+
+
+def test_the_graph_of_cumulative_differences_is_the_walk_of_every_calibrator():
+    said = evaluation()
+    record = FIGURES["cumulative"].prepare(said)
+    table, figure = record.to_frame(), FIGURES["cumulative"].draw(record, LIGHT)
+    lines = {trace.name: trace for trace in figure.data}
+    for key, one in said.predictions.items():
+        walk = cumulative_differences(one.y, one.p)
+        np.testing.assert_array_equal(table[table["calibrator"] == key]["cumulative"], walk.walk[1:])
+        np.testing.assert_array_equal(lines[label_of(key)].y, walk.walk)
+        refused = METRICS["kuiper_p"].function(one.y, one.p) < 0.05
+        assert (label_of(key) in record.title) == refused
+
+
+def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predictions():
+    said = evaluation()
+    record = FIGURES["smooth_calibration"].prepare(said)
+    table, figure = record.to_frame(), FIGURES["smooth_calibration"].draw(record, LIGHT)
+    errors = {key: METRICS["smooth_ece"].function(one.y, one.p) for key, one in said.predictions.items()}
+    assert record.title.startswith(label_of(min(errors, key=errors.get)))
+    for trace, (key, one) in zip(figure.data[1:], said.predictions.items(), strict=True):
+        found, own = smoothed_residuals(one.y, one.p), table[table["calibrator"] == key]
+        np.testing.assert_allclose(own["observed"], np.interp(own["probability"], found.points, found.observed))
+        np.testing.assert_array_equal(trace.y, own["observed"])
+        assert (own["density"] > 0.05).all()
+
+
+@pytest.mark.parametrize(("figure", "metric"), [("smooth_calibration", "smooth_ece"), ("cumulative", "kuiper_p")])
+def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
+    said = evaluation()
+    assert not asked_for(FIGURES[figure], said)
+    recipe = said.recipe.replace(**{"reliability.more_metrics": (metric,)})
+    assert asked_for(FIGURES[figure], said.with_view(recipe))

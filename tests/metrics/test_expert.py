@@ -1,0 +1,232 @@
+"""Metrics that experts expect, each against the definition by brute force, another library or a simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.metrics import average_precision_score, brier_score_loss
+
+from calib.metrics import (
+    METRICS,
+    average_precision,
+    brier_skill,
+    calibration_line,
+    calibration_line_intervals,
+    corrected_reliability,
+    cumulative_differences,
+    debiased_calibration_error,
+    observed_expected_interval,
+    smooth_calibration_error,
+    smooth_differences,
+    smoothed_residuals,
+)
+from calib.metrics.cumulative import farthest_tail, kuiper_p, range_tail
+from calib.metrics.smooth_differences import e50, e90, emax, ici
+
+from .cases import random_case
+
+EXPERT = [
+    "average_precision brier_skill observed_expected in_the_large debiased_ce smooth_ece ici e50 e90 emax kuiper",
+    "kuiper_p kolmogorov_smirnov kolmogorov_smirnov_p",
+]
+
+
+def test_they_stay_out_of_the_everyday_table():
+    assert not any(METRICS[key].everyday for key in " ".join(EXPERT).split())
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+@pytest.mark.parametrize("seed", range(4))
+def test_average_precision_and_brier_skill_are_those_of_scikit_learn(seed, decimals):
+    y, p = random_case(seed, 300, decimals)
+    weights = np.random.default_rng(seed).random(300)
+    assert average_precision(y, p, weights) == pytest.approx(average_precision_score(y, p, sample_weight=weights))
+    frequency = np.full(300, y.mean())
+    skill = 1 - brier_score_loss(y, p) / brier_score_loss(y, frequency)
+    assert brier_skill(y, p) == pytest.approx(skill)
+    assert math.isnan(average_precision([0, 0], [0.1, 0.2]))
+    assert math.isnan(brier_skill([1, 1], [0.1, 0.2]))
+
+
+def test_the_correction_is_that_of_the_papers_and_takes_away_what_chance_adds():
+    y, p = random_case(1, 400)
+    said = 0.0
+    for k in range(10):
+        rows = np.minimum((p * 10).astype(int), 9) == k
+        n, f = rows.sum(), y[rows].mean()
+        said += n / 400 * ((f - p[rows].mean()) ** 2 - y[rows].var(ddof=1) / n)
+    assert corrected_reliability(y, p, bins=10) == pytest.approx(said)
+    rng = np.random.default_rng(0)
+    p = (np.repeat(np.arange(10), 20) + 0.5) / 10
+    draws = [rng.random(200) < np.clip(p + shift, 0, 1) for shift in (0.0, 0.04) for _ in range(4000)]
+    found = np.array([corrected_reliability(y, p, bins=10) for y in draws]).reshape(2, -1)
+    spread = 4 * found.std(axis=1) / math.sqrt(4000)
+    assert abs(found[0].mean()) < spread[0]  # unbiased: 0 where calibrated, the squared gap where not
+    assert abs(found[1].mean() - 0.04**2) < spread[1]
+    assert debiased_calibration_error(y, [0.5] * len(y)) >= 0
+
+
+def reflected(t, p, width, images=range(-3, 4)):
+    """The Gaussian kernel at t (m,) about p (n,), and all its reflections at 0 and 1, (m, n)."""
+    away = [t[:, None] - (2 * k + sign * p[None, :]) for k in images for sign in (1, -1)]
+    return sum(np.exp(-((d / width) ** 2) / 2) for d in away) / (width * math.sqrt(2 * math.pi))
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_smooth_calibration_error_is_the_fixed_point_of_its_definition(power):
+    y, p = random_case(0, 200)
+    p = p**power
+    t = np.linspace(0, 1, 1001)
+
+    def error(width):
+        return np.trapezoid(np.abs(reflected(t, p, width) @ (p - y)) / len(p), t)
+
+    expected = brentq(lambda width: error(width) - width, 0.02, 0.5, xtol=1e-5)
+    assert smooth_calibration_error(y, p) == pytest.approx(expected, abs=2e-4)
+    found = smoothed_residuals(y, p)
+    density = reflected(found.points[::512], p, found.width).mean(axis=1)
+    np.testing.assert_allclose(found.density[::512], density, atol=1e-3)
+    kernel = reflected(found.points[::512], p, found.width)
+    residual = (kernel @ y) / kernel.sum(axis=1) - (kernel @ p) / kernel.sum(axis=1)
+    np.testing.assert_allclose(found.observed[::512], np.clip(found.points[::512] + residual, 0, 1), atol=2e-3)
+
+
+SMOOTH = [
+    (0, 0.5, 0.16681),
+    (0, 1.0, 0.07081),
+    (0, 2.0, 0.15723),
+    (1, 0.5, 0.18366),
+    (1, 1.0, 0.07877),
+    (1, 2.0, 0.15223),
+    (2, 0.5, 0.15669),
+    (2, 1.0, 0.05821),
+    (2, 2.0, 0.17216),
+]
+
+
+@pytest.mark.parametrize(("seed", "power", "published"), SMOOTH)
+def test_smooth_calibration_error_is_that_of_the_authors_package(seed, power, published):
+    """relplot 1.0.3, to within its search for the width in steps of 1/1024 and its kernel without further tails."""
+    y, p = random_case(seed, 500)
+    assert smooth_calibration_error(y, p**power) == pytest.approx(published, abs=4e-3)
+
+
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_the_walk_of_cumulative_differences_is_the_running_sum(decimals):
+    y, p = random_case(2, 200, decimals)
+    found, n = cumulative_differences(y, p), len(y)
+    walk = [0.0] + [float((y - p)[p <= score].sum() / n) for score in np.unique(p)]
+    np.testing.assert_allclose(found.walk, walk, atol=1e-12)
+    assert found.kuiper == pytest.approx(max(walk) - min(walk))
+    assert found.kolmogorov_smirnov == pytest.approx(max(map(abs, walk)))
+    assert found.sigma == pytest.approx(math.sqrt((p * (1 - p)).sum()) / n)
+
+
+def test_the_tails_are_those_of_brownian_motion():
+    rng = np.random.default_rng(0)
+    walks = np.cumsum(rng.normal(size=(4000, 2000)), axis=1) / math.sqrt(2000)
+    ranges = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0)
+    farthest = np.abs(walks).max(axis=1)
+    for x in (0.8, 1.2, 1.6, 2.0, 2.4):
+        assert range_tail(x + 0.3) == pytest.approx((ranges > x + 0.3).mean(), abs=0.05)
+        assert farthest_tail(x) == pytest.approx((farthest > x).mean(), abs=0.04)
+    assert farthest_tail(2.2414) == pytest.approx(0.05, abs=1e-4)  # tabulated 5 % points
+    assert range_tail(2.4977) == pytest.approx(0.05, abs=1e-4)
+    for tail in (range_tail, farthest_tail):
+        at = np.linspace(0.2, 9, 500)
+        values = [tail(x) for x in at]
+        assert np.all(np.diff(values) <= 1e-12)
+        assert 0 <= values[-1] < 1e-15
+        assert values[0] == pytest.approx(1)
+
+
+def test_p_values_of_calibrated_predictions_are_even():
+    rng = np.random.default_rng(1)
+    p = rng.beta(2, 3, 2000)
+    found = [kuiper_p(rng.random(2000) < p, p) for _ in range(500)]
+    assert np.mean(np.array(found) < 0.1) == pytest.approx(0.1, abs=0.05)
+    assert np.mean(found) == pytest.approx(0.5, abs=0.06)
+    assert kuiper_p([0, 1], [0.0, 1.0]) == 1.0
+    assert kuiper_p([1, 0], [0.0, 1.0]) == 0.0
+
+
+def loess(y, p):
+    """Cleveland's loess by definition: at each p a weighted parabola through the nearest three quarters."""
+    found = []
+    for point in p:
+        far = np.abs(p - point)
+        reach = np.sort(far)[math.ceil(0.75 * len(p)) - 1]
+        weights = np.clip(1 - (far / reach) ** 3, 0, 1) ** 3
+        near = weights > 0
+        found.append(np.polyfit(p[near] - point, y[near], 2, w=np.sqrt(weights[near]))[2])
+    return np.clip(found, 0, 1)
+
+
+@pytest.mark.parametrize("decimals", [None, 2])
+def test_ici_and_its_relatives_are_distances_from_loess(decimals):
+    y, p = random_case(4, 200, decimals)
+    distances = np.abs(loess(y.astype(float), p) - p)
+    assert ici(y, p) == pytest.approx(distances.mean(), abs=1e-8)
+    assert e50(y, p) == pytest.approx(np.quantile(distances, 0.5, method="inverted_cdf"), abs=1e-8)
+    assert e90(y, p) == pytest.approx(np.quantile(distances, 0.9, method="inverted_cdf"), abs=1e-8)
+    assert emax(y, p) == pytest.approx(distances.max(), abs=1e-8)
+
+
+def test_many_rows_are_drawn_together_without_a_visible_change():
+    y, p = random_case(5, 6000)
+    some = np.random.default_rng(0).choice(6000, 25)
+    found = smooth_differences(y, p)
+    assert len(found.points) <= 2000
+    assert found.weights.sum() == 6000
+    every = []
+    for point in p[some]:
+        far = np.abs(p - point)
+        weights = np.clip(1 - (far / np.sort(far)[4499]) ** 3, 0, 1) ** 3
+        every.append(np.polyfit(p - point, y, 2, w=np.sqrt(weights))[2])
+    np.testing.assert_allclose(np.interp(p[some], found.points, found.observed), np.clip(every, 0, 1), atol=2e-4)
+
+
+def test_the_intervals_of_the_line_are_those_of_the_likelihood():
+    y, p = random_case(6, 400)
+    x, line, found = logit(p), calibration_line(y, p), calibration_line_intervals(y, p)
+
+    def loss(a, b):
+        return float(np.sum(np.logaddexp(0, a + b * x) - y * (a + b * x)))
+
+    h, at = 1e-3, (line.intercept, line.slope)
+    steps = np.eye(2) * h
+    hessian = np.array(
+        [
+            [
+                (loss(*(at + s + t)) - loss(*(at + s - t)) - loss(*(at - s + t)) + loss(*(at - s - t))) / (4 * h * h)
+                for t in steps
+            ]
+            for s in steps
+        ]
+    )
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    for estimate, value, error in ((found.intercept, at[0], errors[0]), (found.slope, at[1], errors[1])):
+        assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
+            (value, value - 1.959964 * error, value + 1.959964 * error), rel=1e-4
+        )
+    fitted = expit(line.in_the_large + x)
+    assert found.in_the_large.high - line.in_the_large == pytest.approx(
+        1.959964 / math.sqrt((fitted * (1 - fitted)).sum()), rel=1e-6
+    )
+    assert math.isnan(calibration_line_intervals([1, 1], [0.2, 0.4]).slope.low)
+
+
+def test_the_intervals_cover_the_truth_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 4, 800)
+    covered = np.zeros(4)
+    for _ in range(400):
+        y = rng.random(800) < p
+        line = calibration_line_intervals(y, p)
+        level = observed_expected_interval(y, p)
+        truths = ((line.slope, 1), (line.intercept, 0), (line.in_the_large, 0), (level, 1))
+        covered += [estimate.low <= truth <= estimate.high for estimate, truth in truths]
+    assert (np.abs(covered[:3] / 400 - 0.95) < 0.04).all()
+    assert covered[3] / 400 >= 0.93  # the delta method's spread is that of a frequency: a little wide here
