@@ -235,6 +235,12 @@ def _study(args: argparse.Namespace) -> int:
             checks.in_range(value, f"--{name}", low, 10_000, integer=True)
     protocol = load_protocol(args.protocol)
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
+    if protocol.default and not args.setups:
+        print(
+            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} are run; name "
+            "others with --setups, or all.",
+            file=sys.stderr,
+        )
     with Store(args.store, write=True) as store:
         try:
             done = run_study(

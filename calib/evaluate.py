@@ -230,13 +230,14 @@ def fit_rows(
     """
     watch = watch or Watch()
     begin = time.perf_counter()
+    estimator = make_estimator(recipe, dataset) if estimator is None else estimator
     parts = []
     for i, (train, test) in enumerate(splits):
         chosen = placement or PLACEMENTS[recipe.placement]()
         begin_share, end_share = i / len(splits), (i + 1) / len(splits)
         fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
         placed = copy(chosen).fit(
-            estimator or make_estimator(recipe, dataset),
+            estimator,
             dataset.X.iloc[train],
             dataset.y[train],
             calibration_size=recipe.calibration_size,

@@ -127,6 +127,15 @@ def test_setups_repeats_and_folds_are_chosen(tmp_path, capsys):
     assert rows[["setup", "repeat", "fold"]].to_numpy().tolist() == [["VAP", 0, k] for k in range(4)]
 
 
+def test_setups_that_are_run_only_when_asked_for_are_said(tmp_path, capsys):
+    files(tmp_path, text=PROTOCOL.replace('source = "made"', 'source = "made"\ndefault = ["Raw"]'))
+    assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 0
+    assert "note: 1 of the 3 setups of small are run; name others with --setups, or all." in capsys.readouterr().err
+    assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw"}
+    assert main(command(tmp_path, "--setups", "all", "--csv", tmp_path / "rows.csv")) == 0
+    assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw", "VAP", "Forest"}
+
+
 def test_a_protocol_may_name_its_own_data_beside_it(tmp_path):
     protocol, _ = files(tmp_path)
     protocol.write_text(PROTOCOL.replace("[data]", '[data]\nsets = ["one.csv"]'), encoding="utf-8")
