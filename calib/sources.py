@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import (
+    ROLES,
     SAMPLES,
     DataError,
     TableFile,
@@ -132,10 +133,19 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
-        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"))
+        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe))
     else:
-        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep)
+        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
     return replace(made, notes=(*frame.attrs.get("notes", ()), *made.notes))
+
+
+def roles(recipe: Recipe) -> dict[str, str | None]:
+    """Role → the column that the Recipe gives it.
+
+    >>> roles(Recipe(time="opened"))["time"]
+    'opened'
+    """
+    return {role: getattr(recipe, role) for role in ROLES}
 
 
 def _candidates(frame: pd.DataFrame) -> str:

@@ -23,7 +23,7 @@ from scipy.stats import t as student
 from calib.analysis.differences import paired_interval
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
-from calib.metrics.scoring import log_losses, squared_errors
+from calib.metrics.scoring import log_losses, mean, squared_errors
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
 
@@ -64,15 +64,15 @@ def advise(evaluation: Evaluation) -> Choice:
     losses = {key: squared_errors(evaluation.y, p) for key, p in said.items()}
     table = pd.DataFrame(
         {
-            "score": {key: round(float(loss.mean()), ROUNDING) for key, loss in losses.items()},
+            "score": {key: round(mean(loss, evaluation.weight), ROUNDING) for key, loss in losses.items()},
             "infinite": {key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in said.items()},
             "same": {key: _simplest_equal(key, said) for key in said},
         }
     )
-    table = table.join(_against(losses, "none", ("change", "lower", "upper")))
-    choice = _choose(table, losses)
-    table = table.join(_against(losses, choice, ("gap", "gap_lower", "gap_upper")))
-    table["chance"] = _chance(table["gap"], table["gap_upper"], len(evaluation.y))
+    table = table.join(_against(losses, "none", ("change", "lower", "upper"), evaluation.weight))
+    choice = _choose(table, losses, evaluation.weight)
+    table = table.join(_against(losses, choice, ("gap", "gap_lower", "gap_upper"), evaluation.weight))
+    table["chance"] = _chance(table["gap"], table["gap_upper"], evaluation.size)
     return Choice(choice, table)
 
 
@@ -80,15 +80,17 @@ def _simplest_equal(key: str, said: dict[str, np.ndarray]) -> str:
     return min((other for other, p in said.items() if np.allclose(p, said[key], rtol=0, atol=1e-12)), key=complexity_of)
 
 
-def _against(losses: dict[str, np.ndarray], reference: str, names: Sequence[str]) -> pd.DataFrame:
+def _against(
+    losses: dict[str, np.ndarray], reference: str, names: Sequence[str], weight: np.ndarray | None
+) -> pd.DataFrame:
     """The mean difference of every method's losses to those of the reference, with its interval."""
     if reference not in losses:
         return pd.DataFrame(np.nan, list(losses), names)
-    lines = {key: paired_interval(loss, losses[reference]) for key, loss in losses.items()}
+    lines = {key: paired_interval(loss, losses[reference], weight) for key, loss in losses.items()}
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
-def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray]) -> str:
+def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray], weight: np.ndarray | None) -> str:
     """The lowest score of the usable; where its log loss is infinite, the lowest of those whose is not."""
     usable = table[_usable(table)]
     best = _lowest(usable)
@@ -96,7 +98,7 @@ def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray]) -> str:
     if not table.infinite[best] or finite.empty:
         return best
     spared = _lowest(finite)
-    _, lower, _ = paired_interval(losses[spared], losses[best])
+    _, lower, _ = paired_interval(losses[spared], losses[best], weight)
     return best if lower > 0 else spared
 
 

@@ -282,7 +282,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "leaf": point.leaf,
         "depth": point.depth,
         "leaves": point.leaves,
-        "rows": len(evaluation.y),
+        "rows": evaluation.size,
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):
@@ -290,7 +290,9 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     if evaluation.posterior is not None:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
         parts = [
-            loss_decomposition(evaluation.posterior, said.p, groups=groups, corrected=True)
+            loss_decomposition(
+                evaluation.posterior, said.p, groups=groups, corrected=True, sample_weight=evaluation.weight
+            )
             for said in evaluation.predictions.values()
         ]
         for name in LOSSES:

@@ -1,6 +1,6 @@
 """What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
 
-from calib.metrics.base import Metric
+from calib.metrics.base import Metric, takes_weights
 from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
 from calib.metrics.calibration_error import (
     CalibrationLine,
@@ -74,5 +74,6 @@ __all__ = [
     "rmse",
     "spiegelhalter_test",
     "squared_ece",
+    "takes_weights",
     "true_calibration_error",
 ]

@@ -194,14 +194,15 @@ def _range(evaluation: Evaluation) -> None:
 
 
 def _summary(evaluation: Evaluation, positions) -> str:
-    ones, n = int(evaluation.y[positions].sum()), len(positions)
+    picked = subset(evaluation, positions)
     ranges = ", ".join(
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    said = ", ".join(f"{label_of(key)} {p.p[positions].mean():.1%}" for key, p in evaluation.predictions.items())
+    said = ", ".join(f"{label_of(key)} {p.mean:.1%}" for key, p in picked.predictions.items())
     return (
-        f"{ranges}: {n:,} rows, {ones:,} of them {evaluation.dataset.classes[1]} ({ones / n:.1%}). "
+        f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
+        f"{evaluation.dataset.classes[1]} ({picked.share:.1%}). "
         f"Predicted on average: {said}."
     )
 
