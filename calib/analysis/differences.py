@@ -91,16 +91,14 @@ def differences(
 def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
     """The lines of a metric that is a mean over rows."""
     losses = {key: PER_ROW[metric](evaluation.y, said.p) for key, said in evaluation.predictions.items()}
-    others = {key: loss for key, loss in losses.items() if key != reference}
-    return [
-        (
-            metric,
-            key,
-            *paired_interval(loss, losses[reference], evaluation.weight),
-            int(np.isinf(loss + losses[reference]).sum()),
-        )
-        for key, loss in others.items()
-    ]
+    weight = evaluation.weight
+    lines = []
+    for key, loss in losses.items():
+        if key != reference:
+            infinite = np.isinf(loss + losses[reference])
+            unknown = int(infinite.sum() if weight is None else round(float(weight @ infinite)))
+            lines.append((metric, key, *paired_interval(loss, losses[reference], weight), unknown))
+    return lines
 
 
 def _resampled(

@@ -27,9 +27,8 @@ def test_counts_are_parted_and_none_is_lost():
         total[cut.train] += cut.train_weight
         total[cut.test] += cut.test_weight
         np.testing.assert_array_equal(total, weight)
-    tests = [cut for cut in SPLITS["random"]().folds(rows, 5, 0)]
     each = np.zeros(200)
-    for cut in tests:
+    for cut in SPLITS["random"]().folds(rows, 5, 0):
         each[cut.test] += cut.test_weight
     np.testing.assert_array_equal(each, weight)
 
