@@ -25,6 +25,7 @@ from calib.data import (
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 
@@ -156,4 +157,27 @@ def _candidates(frame: pd.DataFrame) -> str:
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
     """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
     scores = dict(recipe.data_params).get("scores", ())
-    return validate(frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores)
+    return validate(
+        frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores, roles=roles(recipe)
+    )
+
+
+def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
+    """The fields that change when a column gets a role, or the role no column: every column has one role.
+
+    >>> with_role(Recipe(time="day", split="time", exclude=("who",)), "cluster", "day")["split"]
+    'random'
+    """
+    changes: dict[str, Any] = {role: column}
+    if column is not None:
+        changes |= {other: None for other in ROLES if other != role and getattr(recipe, other) == column}
+        changes["exclude"] = tuple(name for name in recipe.exclude if name != column)
+        changes["data_params.scores"] = tuple(
+            name for name in dict(recipe.data_params).get("scores", ()) if name != column
+        )
+        if recipe.score == column:
+            changes["score"] = None
+    needed = SPLITS[recipe.split].needs
+    if needed and changes.get(needed, getattr(recipe, needed)) is None:
+        changes["split"] = "random"
+    return changes

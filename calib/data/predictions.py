@@ -19,6 +19,7 @@ from calib.data.ranking import auc, auc_interval
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, class_counts, conventional, guess_target, labels
 from calib.data.typed import typed_frame
+from calib.kernel.checks import effective_weights
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import counted, listed, number, row_numbers
 
@@ -221,12 +222,13 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
     "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to grow with the belief in class '0'."
     """
-    ones = int(data.y.sum())
-    if not 0 < ones < data.n:
+    rows = np.ones(data.n) if data.weight is None else effective_weights(data.weight)
+    n, ones = float(rows.sum()), float(rows @ data.y)
+    if not 0 < ones < n:
         return []
     found = []
-    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y), strict=True):
-        interval = auc_interval(float(area), ones, data.n - ones)
+    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True):
+        interval = auc_interval(float(area), ones, n - ones)
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found

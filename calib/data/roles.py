@@ -5,15 +5,16 @@ A role changes numbers, so that it is proposed (``propose_roles``) and never tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import as_float, is_number
+from calib.data.columns import WORD, Column, as_float, inspect, is_number
 from calib.data.errors import DataError
+from calib.kernel.records import Problem
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
@@ -24,6 +25,9 @@ SYNONYMS = {
     "test": ("test", "testing", "tst", "te", "holdout", "held out", "hold out", "evaluate", "evaluation", "eval"),
 }
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
+MOMENTS = frozenset(
+    ("date", "datetime", "timestamp", "year")
+)  # among names of times, those that order rows by themselves
 AMBIGUOUS = "dates were read as day, month, year."
 
 
@@ -148,3 +152,95 @@ READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = 
     "part": _parts,
 }
 """Role → what reads its column: (values (n,), which are missing (n,))."""
+
+
+def propose_roles(typed: pd.DataFrame, target: str, given: Mapping[str, str | None], used: bool) -> Iterator[Problem]:
+    """A role for each column that looks like it, by name and content, where that role is not given yet.
+
+    given : role → column · used : whether the columns are features otherwise, so that leaving it unsaid has a price
+    """
+    taken = {target, *(str(name) for name in given.values() if name is not None)}
+    found = [inspect(typed[name], name) for name in typed.columns if name not in taken]
+    for role, propose in PROPOSALS.items():
+        if given.get(role) is None:
+            for column in found:
+                problem = propose(typed[column.name], column, used)
+                if problem is not None:
+                    yield problem
+                    break
+
+
+def _propose_weight(column: pd.Series, found: Column, used: bool) -> Problem | None:
+    if found.role != "weight" or found.kind != "number":
+        return None
+    values = as_float(column)
+    values = values[np.isfinite(values)]
+    if not values.size or values.min() < 0:
+        return None
+    whole = not (values % 1).any()
+    message = f"Looks like {'counts' if whole else 'weights'}"
+    message += ": a model would learn from it." if used else ", while now every row counts once."
+    if whole:
+        message += f" Its {len(values):,} rows would stand for {values.sum():,.0f}."
+    fix = {"weight": found.name}
+    return Problem(
+        "warning",
+        found.name,
+        message,
+        "Give it the role weight, if each row counts as often as it says.",
+        fix,
+        "Take as counts" if whole else "Take as weights",
+    )
+
+
+def _propose_time(column: pd.Series, found: Column, used: bool) -> Problem | None:
+    called = MOMENTS & {word.lower() for word in WORD.findall(found.name)}
+    if found.role != "time" or not (found.kind == "date" or called):
+        return None
+    return Problem(
+        "info",
+        found.name,
+        "The rows are dated. A random split judges the past by the future, which may claim more than will come true.",
+        "Split in time, if the model will be used on what comes later; the date is no feature then.",
+        {"time": found.name, "split": "time"},
+        "Split in time",
+    )
+
+
+def _propose_cluster(column: pd.Series, found: Column, used: bool) -> Problem | None:
+    if found.role != "identifier" or not 2 <= found.distinct < len(column) - found.missing:
+        return None
+    message = f"Looks like an identifier whose values come back: {found.distinct:,} different ones."
+    learned = " A model can learn single ones by heart, and rows" if used else " Rows"
+    return Problem(
+        "warning",
+        found.name,
+        f"{message}{learned} of one fall on both sides of a random split, which flatters it.",
+        "Split by cluster, so that rows of one stay together; it is no feature then.",
+        {"cluster": found.name, "split": "cluster"},
+        "Split by cluster",
+    )
+
+
+def _propose_part(column: pd.Series, found: Column, used: bool) -> Problem | None:
+    if not 2 <= found.distinct <= len(WORDS) or is_number(column):
+        return None
+    parts = {WORDS.get(_plain(value)) for value in column.dropna().unique()}
+    if None in parts or not {0, 2} <= parts:
+        return None
+    return Problem(
+        "warning",
+        found.name,
+        f"Says which rows train and which are the test part{'; a model would learn from it' if used else ''}.",
+        "Split as the file says, to get the answer that others get on the same parts.",
+        {"part": found.name, "split": "file", "evaluation": "holdout"},
+        "Split as the file says",
+    )
+
+
+PROPOSALS: dict[str, Callable[[pd.Series, Column, bool], Problem | None]] = {
+    "weight": _propose_weight,
+    "time": _propose_time,
+    "cluster": _propose_cluster,
+    "part": _propose_part,
+}

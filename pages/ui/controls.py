@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS, label_of
-from calib.data import SAMPLES
+from calib.data import ROLES, SAMPLES
 from calib.data.predictions import ranking_problems
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
@@ -19,6 +19,7 @@ from calib.kernel.records import Parameter
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
@@ -26,6 +27,7 @@ from pages.ui.text import plain
 from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
+NO_ROLES = {**dict.fromkeys(ROLES), "split": "random"}  # what goes with a table
 
 LABELS = {
     "uniform": "Equal width",
@@ -99,6 +101,7 @@ def choose_data(key: str) -> dict[str, Any]:
         "exclude": (),
         "keep": (),
         "score": None,
+        **NO_ROLES,
         "reliability.selection": (),
         "reliability.group": None,
         "reliability.others": (),
@@ -266,8 +269,31 @@ def _placement(recipe: Recipe, whole: bool) -> None:
             control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
 
 
+def split(recipe: Recipe) -> None:
+    """How rows are held out, where a column's role leaves a choice; the gap of a split in time."""
+    keys = [key for key, made in SPLITS.items() if made.needs is None or getattr(recipe, made.needs) is not None]
+    if len(keys) < 2 and recipe.split in keys:
+        return
+    control(
+        st.selectbox,
+        "split",
+        recipe.split,
+        "Split",
+        keys if recipe.split in keys else [*keys, recipe.split],
+        format_func=lambda key: SPLITS[key].label,
+        help=SPLITS[recipe.split].help,
+        and_then={"evaluation": "holdout"},
+    )
+    for parameter in SPLITS[recipe.split].parameters:
+        value = dict(recipe.data_params).get(parameter.name, parameter.default)
+        parameter_control(parameter, f"data_params.{parameter.name}", value)
+
+
 def _judged_on(recipe: Recipe, help: str) -> None:
     """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
+    split(recipe)
+    if recipe.split == "file":
+        return  # the file fixes one test part
     choice("evaluation", recipe, recipes.EVALUATIONS, "Judged on")
     if recipe.evaluation == "holdout":
         _share("test_size", recipe.test_size, "Test rows", help)

@@ -28,6 +28,7 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
+    key += tuple(sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
 
@@ -174,14 +175,18 @@ def _last_shown(recipe: Recipe) -> Evaluation:
     return st.session_state["shown"].with_view(recipe)
 
 
-def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
+def another(
+    recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0, asked: bool = False
+) -> Evaluation | None:
     """An Evaluation that the page can do without; None while it is not there, for whatever reason.
 
-    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a sentence.
+    It is fitted unasked where few ``seconds`` are expected; else, or where it has to be ``asked`` for, after a press on
+    a button beside ``cost``, a sentence.
     ``what`` names it; of one ``kind`` only one is fitted at a time.
     """
     key = _fit_key(recipe, dataset(recipe))
-    if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, seconds):
+    expected = float("inf") if asked else seconds
+    if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, expected):
         return None
     found = evaluations_of({what: recipe}, kind, f"Fitting {what}")
     if found is None:

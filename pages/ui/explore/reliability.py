@@ -9,6 +9,7 @@ import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import COMPARED, REPEATED, Differences, Repeats, differences, repeat_splits
+from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
 from calib.calibrators import label_of
@@ -21,6 +22,7 @@ from calib.kernel.records import Parameter
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.explore import data
 from pages.ui.text import plain
@@ -87,6 +89,23 @@ def advice(evaluation: Evaluation) -> None:
         st.markdown(plain(reason))
     for warning in found.warnings:
         st.caption(plain(warning))
+
+
+def claim(evaluation: Evaluation) -> None:
+    """What a random split would have claimed instead, after one press: a second fit."""
+    recipe = evaluation.recipe
+    if recipe.split == "random" or not evaluation.predictions:
+        return
+    cost = jobs.price(1, evaluation.seconds)
+    other = evaluations.another(random_recipe(recipe), "optimism", "a random split", cost, asked=True)
+    if other is None:
+        return
+    found = optimism(evaluation, other)
+    choice = recommend(evaluation).choice
+    st.markdown(plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions)))))
+    with st.expander("What a random split would have claimed"):
+        st.dataframe(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
+        tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
 
 
 def intervals(evaluation: Evaluation) -> Differences | None:
@@ -280,6 +299,12 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         st.info("Choose a second calibrator: there is nothing to set it against.")
         return
     recipe = evaluation.recipe
+    if not SPLITS[recipe.split].drawn:
+        st.markdown("**The same model, other test rows**")
+        if found is not None:
+            chart.show("differences", found, key="differences_rows")
+        st.caption("There is one split of this kind, so that nothing can be said of others.")
+        return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
     state.control(
