@@ -229,7 +229,10 @@ def _roles(recipe: Recipe, columns: list[str]) -> None:
                     format_func=lambda column: "None" if column is None else column,
                     help=controls.recipes_help(role),
                 )
-        controls.split(recipe)
+        st.caption(
+            "How rows are held out by them is chosen on the other pages, beside the model, under Split: at random, in "
+            "time, by cluster or as the file says."
+        )
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
