@@ -72,8 +72,8 @@ def validate(
     if content == "predictions":
         found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
     else:
-        taken = {str(name) for name in roles.values() if name is not None}
-        found.extend(_features(frame, typed.drop(columns=list(taken & {*typed})), target, positive, exclude))
+        taken = [name for name in map(str, roles.values()) if name in typed]
+        found.extend(_features(frame, typed, target, positive, (*exclude, *taken)))
     if usable:
         held = typed.drop(columns=[name for name in map(str, exclude) if name in typed and name != str(target)])
         found.extend(propose_roles(held, str(target), roles, content == "features"))

@@ -63,6 +63,11 @@ class Dataset:
         return len(self.y)
 
     @cached_property
+    def fixes_calibration(self) -> bool:
+        """Whether the file says which rows calibrate."""
+        return self.part is not None and bool((self.part == 1).any())
+
+    @cached_property
     def row_numbers(self) -> np.ndarray:
         """Int array (n,): what each row is called wherever a person meets it. Row 1 is the first below the header.
 

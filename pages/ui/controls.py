@@ -165,6 +165,7 @@ def _scores(recipe: Recipe) -> None:
         label_visibility="collapsed",
         help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
     )
+    split(recipe)
     _judged_on(recipe, "The other rows fit the calibrators.")
 
 
@@ -245,8 +246,9 @@ def _placement(recipe: Recipe, whole: bool) -> None:
     """The placement with its settings; or of these what holds where the page takes placements of its own."""
     st.subheader("Placement" if whole else "Split", anchor=False)
     if not whole:
+        split(recipe)
         _judged_on(recipe, recipes_help("test_size"))
-        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+        _calibration_rows(recipe)
         return
     keys = [
         key for key in PLACEMENTS if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
@@ -261,12 +263,28 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         label_visibility="collapsed",
         help=PLACEMENTS[recipe.placement].help,
     )
+    split(recipe)
+    if recipe.split == "file" and (recipe.placement not in ("split", "cv") or _file_fixes_calibration(recipe)):
+        return  # and leaves nothing to set
     with st.expander("Split settings"):
         _judged_on(recipe, recipes_help("test_size"))
         if recipe.placement == "split":
-            _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+            _calibration_rows(recipe)
         if recipe.placement == "cv":
             control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
+
+
+def _calibration_rows(recipe: Recipe) -> None:
+    if not _file_fixes_calibration(recipe):
+        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+
+
+def _file_fixes_calibration(recipe: Recipe) -> bool:
+    """Whether a column says which rows calibrate, so that no share of them is drawn."""
+    try:
+        return recipe.split == "file" and evaluations.load(recipe).fixes_calibration
+    except InputError:
+        return False  # the page itself says why
 
 
 def split(recipe: Recipe) -> None:
@@ -291,7 +309,6 @@ def split(recipe: Recipe) -> None:
 
 def _judged_on(recipe: Recipe, help: str) -> None:
     """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
-    split(recipe)
     if recipe.split == "file":
         return  # the file fixes one test part
     choice("evaluation", recipe, recipes.EVALUATIONS, "Judged on")

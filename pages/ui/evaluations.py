@@ -175,18 +175,14 @@ def _last_shown(recipe: Recipe) -> Evaluation:
     return st.session_state["shown"].with_view(recipe)
 
 
-def another(
-    recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0, asked: bool = False
-) -> Evaluation | None:
+def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
     """An Evaluation that the page can do without; None while it is not there, for whatever reason.
 
-    It is fitted unasked where few ``seconds`` are expected; else, or where it has to be ``asked`` for, after a press on
-    a button beside ``cost``, a sentence.
+    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a sentence.
     ``what`` names it; of one ``kind`` only one is fitted at a time.
     """
     key = _fit_key(recipe, dataset(recipe))
-    expected = float("inf") if asked else seconds
-    if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, expected):
+    if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, seconds):
         return None
     found = evaluations_of({what: recipe}, kind, f"Fitting {what}")
     if found is None:

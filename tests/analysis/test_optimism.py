@@ -5,12 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from calib.analysis.optimism import _mean_and_error, optimism, random_recipe
 from calib.evaluate import evaluate, fit
-from calib.kernel.records import Dataset
 from calib.metrics import brier_score
 from calib.metrics.scoring import squared_errors
 from calib.recipe import Recipe

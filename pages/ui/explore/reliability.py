@@ -25,7 +25,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.explore import data
-from pages.ui.text import plain
+from pages.ui.text import duration, plain
 from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
@@ -96,8 +96,12 @@ def claim(evaluation: Evaluation) -> None:
     recipe = evaluation.recipe
     if recipe.split == "random" or not evaluation.predictions:
         return
-    cost = jobs.price(1, evaluation.seconds)
-    other = evaluations.another(random_recipe(recipe), "optimism", "a random split", cost, asked=True)
+    at_random = random_recipe(recipe)
+    key, cost = (evaluation.dataset.digest, at_random.digest("fit")), f"fitted anew in {duration(evaluation.seconds)}."
+    asked = "What would a random split have claimed?"
+    if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
+        return
+    other = evaluations.another(at_random, "random_split", "the random split")
     if other is None:
         return
     found = optimism(evaluation, other)
