@@ -1,4 +1,4 @@
-"""Roles set on an uploaded table in a real browser: a split in time, one by cluster, counts; the numbers are calib's."""
+"""Roles set on an uploaded table in a browser: a split in time, one by cluster, counts; the numbers are calib's."""
 
 import numpy as np
 import pandas as pd
@@ -53,10 +53,12 @@ def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     content = visits()
     tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload("visits.csv", content)
     tab.unfold("Roles of other columns")
-    tab.choose("cluster", "patient_id")
+    tab.pick("cluster", "patient_id")
+    tab.settle()
     assert "split" not in tab.recipe_query()
     tab.go("Reliability")
-    tab.choose("split", "By cluster")
+    tab.pick("split", "By cluster")
+    tab.settle()
     recipe, data, evaluation = judged(tab, content)
     assert (recipe.cluster, recipe.split) == ("patient_id", "cluster")
     tested = set(data.cluster[evaluation.rows])
