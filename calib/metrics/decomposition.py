@@ -24,7 +24,7 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 LOSSES = ("brier", "log")
 
 
-MOST_SPELT_OUT = 5_000_000  # rows that a table of counts may stand for until their labels are drawn by its lines
+MOST_SPELT_OUT = 1_000_000  # rows that a table of counts may stand for until their labels are drawn by its lines
 
 
 @dataclass(frozen=True)
