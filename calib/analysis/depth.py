@@ -26,6 +26,7 @@ from calib.metrics import METRICS, loss_decomposition, metric_table
 from calib.models import MODELS
 from calib.models.leaves import LEAVES as ALL_LEAVES
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 DRAWN = (
     "brier",
@@ -181,7 +182,9 @@ def sweep(
     share = 0.1 if forests else 1.0
     yield from _sweep(recipe, dataset, ["tree"], watch.part(0.0, share), have)
     if forests:
-        yield from _sweep(recipe, dataset, [key for key in GROWTHS if key != "tree"], watch.part(share, 1.0), have)
+        bags = SPLITS[recipe.split].bags
+        growths = [key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")]
+        yield from _sweep(recipe, dataset, growths, watch.part(share, 1.0), have)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:

@@ -18,6 +18,7 @@ from calib.metrics import METRICS, predicted_label_summary
 from calib.metrics.scoring import hits, mean, optimism, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
 PLACED = {"split": "cal", "oob": "oob"}
@@ -41,14 +42,15 @@ def bagged(recipe: Recipe) -> bool:
 
 
 def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
-    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model that is not bagged.
+    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model or a split
+    that has no such rows.
 
     Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for log-odds.
 
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
     ['split']
     """
-    placements = PLACED if bagged(recipe) else ("split",)
+    placements = PLACED if bagged(recipe) and SPLITS[recipe.split].bags else ("split",)
     options = {"platt.on": "score"} | dict(recipe.options)
     return {key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements}
 

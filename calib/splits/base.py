@@ -80,6 +80,8 @@ class Splitter(ABC):
         The column that it is made by: the field of Recipe and of ``Known``, or None.
     drawn
         Whether another seed gives another split.
+    bags
+        Whether trees may be grown on bags of the training rows and score those that are out of theirs.
     parameters
         Options of ``__init__``, held among a Recipe's ``data_params``.
     """
@@ -89,6 +91,7 @@ class Splitter(ABC):
     help: ClassVar[str]
     needs: ClassVar[str | None] = None
     drawn: ClassVar[bool] = True
+    bags: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     @abstractmethod

@@ -30,6 +30,7 @@ class ByFile(Splitter):
     help = "A column says which rows train, calibrate and test: right where others must get the same answer."
     needs = "part"
     drawn = False
+    bags = False
 
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
         part = self._column(rows)

@@ -40,6 +40,7 @@ class InTime(Splitter):
     help = "What is judged is later than what was learned from: right where the model will be used on what comes."
     needs = "time"
     drawn = False
+    bags = False
     parameters = (
         Parameter(
             "gap",

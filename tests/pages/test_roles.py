@@ -150,3 +150,10 @@ def test_the_other_pages_stand_with_weights_and_clusters(stem):
     settled(at.selectbox(key="split").select("cluster").run()) if stem != "explore_compare" else None
     assert not at.exception
     assert [e.value for e in at.error] == []
+
+
+@pytest.mark.parametrize("stem", ["explore_trees", "explore_out_of_bag"])
+def test_pages_of_trees_leave_out_what_a_split_in_time_cannot_have(stem):
+    at = page(stem, data="sample:dated", time="ordered", split="time", params='{"n_estimators":5}')
+    assert faults(at) == []
+    assert at.get("plotly_chart")
