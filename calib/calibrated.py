@@ -15,6 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.oob import OutOfBag
+from calib.splits import SPLITS, Known
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -65,7 +66,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, watch: Watch | None = None) -> CalibratedClassifier:
+    def fit(self, X: Any, y: Any, watch: Watch | None = None, *, groups: Any = None) -> CalibratedClassifier:
         """Train and calibrate.
 
         Parameters
@@ -76,6 +77,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             n labels of two classes.
         watch
             Reports progress and can call the fit off.
+        groups
+            n names of clusters, of which none is torn between the rows that train and those that calibrate.
 
         Raises
         ------
@@ -92,6 +95,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             cv=self.cv,
             random_state=self.random_state,
             watch=watch,
+            **self._by_cluster(y, groups),
         )
         self.calibrator_ = self.placed_.calibrate(calibrator)
         self.classes_ = self.placed_.classes
@@ -99,6 +103,15 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if hasattr(self.placed_.model, name):
                 setattr(self, name, getattr(self.placed_.model, name))
         return self
+
+    @staticmethod
+    def _by_cluster(y: Any, groups: Any) -> dict[str, Any]:
+        """What the placement is told of the clusters, where there are any."""
+        if groups is None:
+            return {}
+        cluster = np.unique(np.asarray(groups), return_inverse=True)[1]
+        checks.same_length(y=y, groups=cluster)
+        return {"rows": Known(np.asarray(y), cluster=cluster), "split": SPLITS["cluster"]()}
 
     def _calibrator(self) -> BaseEstimator:
         if isinstance(self.calibrator, ScoreCalibrator):

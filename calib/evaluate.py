@@ -16,31 +16,35 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import Pipeline
 
 from calib.calibrators import CALIBRATORS, count_outside
 from calib.data import preprocessor
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, are_whole, effective_weights
 from calib.kernel.memo import once
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import listed, outside_range
-from calib.metrics import METRICS, metric_value
+from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
 from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.recipe import Recipe
+from calib.splits import SPLITS, Cut, Known, Splitter
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One training part with its placement, and the test rows it scores."""
+    """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
+
+    weight : float array (m,), how much each test row counts, or None
+    """
 
     train: np.ndarray
     test: np.ndarray
     placed: Any
     tests: Any
+    weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,8 @@ class Evaluation:
         P(Y = 1 | x) of the test rows, or None.
     calibration_scores, calibration_y
         What the calibrators were fitted on, pooled.
+    weight, calibration_weight
+        Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
     """
 
     recipe: Recipe
@@ -105,6 +111,24 @@ class Evaluation:
     probability: bool
     notes: tuple[str, ...]
     seconds: float
+    weight: np.ndarray | None = None
+    calibration_weight: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows the test rows stand for."""
+        return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+
+    @property
+    def calibration_size(self) -> int:
+        """How many rows the calibration rows stand for."""
+        held = self.calibration_weight
+        return len(self.calibration_y) if held is None else round(float(held.sum()))
+
+    @property
+    def share(self) -> float:
+        """The frequency of class 1 among the test rows."""
+        return float(np.average(self.y, weights=self.weight))
 
     @property
     def metrics(self) -> pd.DataFrame:
@@ -126,11 +150,13 @@ class Evaluation:
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
-        return replace(self, recipe=self.recipe.replace(**recipe.part("view")))
+        return replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")))
 
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
+        if self.weight is not None:
+            table["weight"] = self.weight
         if self.posterior is not None:
             table["posterior"] = self.posterior
         for key, predictions in self.predictions.items():
@@ -161,27 +187,75 @@ def score_column(recipe: Recipe, dataset: Dataset) -> str:
     return recipe.score
 
 
-def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Stratified (training rows, test rows): one pair for a holdout, one a fold otherwise."""
-    rarest = int(np.bincount(dataset.y, minlength=2).min())
+def splitter_of(recipe: Recipe) -> Splitter:
+    """The split that a Recipe asks for, with its options."""
+    chosen, given = SPLITS[recipe.split], dict(recipe.data_params)
+    return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
+
+
+def known_of(dataset: Dataset) -> Known:
+    """What a split may know of the rows.
+
+    Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them. With
+    features a row stays whole, since a model that saw one copy knows the others. Other weights are put on the scale of
+    ``effective_weights``.
+    """
+    weight = dataset.weight
+    return Known(
+        dataset.y,
+        None if weight is None else effective_weights(weight),
+        dataset.time,
+        dataset.cluster,
+        dataset.part,
+        counted=weight is not None and dataset.predictions and are_whole(weight),
+    )
+
+
+def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
+    """(training rows, test rows) as the Recipe's split holds them out: one pair for a holdout, one a fold otherwise.
+
+    Where counted rows are parted, so that a row may be on both sides, their weights on either side follow.
+    """
+    for cut in _cuts(recipe, known_of(dataset)):
+        yield cut[:2] if cut.train_weight is None else cut
+
+
+def _cuts(recipe: Recipe, rows: Known) -> Sequence[Cut]:
+    """The same, with their weights."""
+    rarest = int(np.bincount(rows.y, rows.weights, minlength=2).min())
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
         raise InputError(
             f"The rarer class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
             f"{needed}: take more rows, use fewer folds, or choose another positive class."
         )
-    rows = np.arange(dataset.n)
+    splitter = splitter_of(recipe)
     if recipe.evaluation == "folds":
-        yield from StratifiedKFold(recipe.folds, shuffle=True, random_state=recipe.seed).split(rows, dataset.y)
-        return
+        cuts = splitter.folds(rows, recipe.folds, recipe.seed)
+    else:
+        cuts = [_one_part(recipe, splitter, rows)]
+    for cut in cuts:
+        if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
+            raise InputError(
+                f"split={recipe.split!r} leaves training rows of one class only: take more rows, another test share or "
+                "fewer folds, or choose split='random'."
+            )
+    return cuts
+
+
+def _one_part(recipe: Recipe, splitter: Splitter, rows: Known) -> Cut:
     try:
-        train, test = train_test_split(rows, test_size=recipe.test_size, stratify=dataset.y, random_state=recipe.seed)
+        cut = splitter.holdout(rows, recipe.test_size, recipe.seed)
+    except InputError:
+        raise
     except ValueError:
         raise InputError(
-            f"{dataset.n} rows are too few for a test share of {recipe.test_size:.0%}: "
+            f"{rows.n} rows are too few for a test share of {recipe.test_size:.0%}: "
             "take more rows or choose a test share nearer to one half."
         ) from None
-    yield np.sort(train), np.sort(test)
+    if cut.train_weight is not None:
+        return cut
+    return Cut(np.sort(cut.train), np.sort(cut.test))
 
 
 def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
@@ -209,7 +283,7 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
 def fit_rows(
     recipe: Recipe,
     dataset: Dataset,
-    splits: Sequence[tuple[np.ndarray, np.ndarray]],
+    splits: Sequence[tuple[Any, ...]],
     watch: Watch | None = None,
     *,
     estimator: Any = None,
@@ -222,7 +296,7 @@ def fit_rows(
     recipe, dataset, watch
         As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
     splits
-        (training rows, test rows) as positions, one pair a fold.
+        (training rows, test rows) as positions, one pair a fold; as ``split`` gives them, with weights of either side too.
     estimator
         An unfitted classifier on the Dataset's columns instead of the Recipe's model.
     placement
@@ -230,23 +304,26 @@ def fit_rows(
     """
     watch = watch or Watch()
     begin = time.perf_counter()
-    estimator = make_estimator(recipe, dataset) if estimator is None else estimator
+    rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
-    for i, (train, test) in enumerate(splits):
+    for i, cut in enumerate(cuts):
         chosen = placement or PLACEMENTS[recipe.placement]()
-        begin_share, end_share = i / len(splits), (i + 1) / len(splits)
+        begin_share, end_share = i / len(cuts), (i + 1) / len(cuts)
         fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
         placed = copy(chosen).fit(
-            estimator,
-            dataset.X.iloc[train],
-            dataset.y[train],
+            make_estimator(recipe, dataset) if estimator is None else estimator,
+            dataset.X.iloc[cut.train],
+            dataset.y[cut.train],
             calibration_size=recipe.calibration_size,
             cv=recipe.cv,
             random_state=recipe.seed,
             watch=watch.part(begin_share, fitted_share),
+            rows=rows.take(cut.train, cut.train_weight),
+            split=splitter,
         )
-        tests = placed.score(dataset.X.iloc[test], watch.part(fitted_share, end_share))
-        parts.append(Part(train, test, placed, tests))
+        tests = placed.score(dataset.X.iloc[cut.test], watch.part(fitted_share, end_share))
+        weight = rows.take(cut.test, cut.test_weight).weight
+        parts.append(Part(cut.train, cut.test, placed, tests, weight))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 
@@ -272,6 +349,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     """
     predictions, refused, calibrators = {}, {}, {}
     y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
+    weight = _joined([part.weight for part in fitted.parts])
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
         fits, outcomes = [], []
@@ -287,12 +365,12 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
                 raise
             refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
             continue
-        predictions[key] = _pooled(y, outcomes)
+        predictions[key] = _pooled(y, outcomes, weight)
         calibrators[key] = tuple(fits)
     rows = np.concatenate([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
-        recipe=fitted.recipe.replace(**recipe.part("calibrate"), **recipe.part("view")),
+        recipe=fitted.recipe.replace(**recipe.fields_of("calibrate"), **recipe.fields_of("view")),
         dataset=fitted.dataset,
         rows=rows,
         y=y,
@@ -304,9 +382,29 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         calibration_y=np.concatenate([part.placed.y for part in fitted.parts]),
         posterior=None if posterior is None else posterior[rows],
         probability=fitted.probability,
-        notes=(*fitted.notes, *_fit_notes(calibrators), *_outside_notes(fitted, calibrators)),
+        notes=(
+            *fitted.notes,
+            *_fit_notes(calibrators),
+            *_outside_notes(fitted, calibrators),
+            *_unweighted_notes(weight),
+        ),
         seconds=fitted.seconds,
+        weight=weight,
+        calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
     )
+
+
+def _joined(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    return np.concatenate([each for each in weights if each is not None]) if weights[0] is not None else None
+
+
+def _unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
+    """The everyday metrics that cannot be told these weights."""
+    if weight is None:
+        return
+    names = [metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)]
+    if names:
+        yield f"Not shown, since it takes no weights or counts whole rows only: {listed(names)}."
 
 
 def _fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
@@ -334,11 +432,11 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
         yield f"{outside_range(outside, total, 'test score', one)} {then}."
 
 
-def _pooled(y: np.ndarray, outcomes: list[Outcome]) -> Predictions:
+def _pooled(y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None) -> Predictions:
     """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
     joined = {name: np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    return Predictions(y, np.concatenate([outcome.p for outcome in outcomes]), **joined)
+    return Predictions(y, np.concatenate([outcome.p for outcome in outcomes]), **joined, weight=weight)
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:

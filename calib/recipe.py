@@ -27,6 +27,7 @@ from calib.kernel.records import Parameter
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
+from calib.splits import SPLITS
 
 PARTS = ("fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
@@ -90,9 +91,11 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "merge_labels": _switch,
     "drop_labels": checks.names,
     "scores": checks.names,
+    "gap": _number(0, 1e9),
 }
 """How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and spaces are
-one; labels that count as missing; the score columns of predictions. What is not there is found out, or not done."""
+one; labels that count as missing; the score columns of predictions; what a split in time leaves out between its parts.
+What is not there is found out, or not done."""
 
 
 def _table(value: Any, name: str) -> Pairs:
@@ -101,7 +104,7 @@ def _table(value: Any, name: str) -> Pairs:
         if key not in TABLE:
             raise InputError(f"{name}: {key!r} is unknown here; allowed are {', '.join(TABLE)}.")
         checked[key] = TABLE[key](item, f"{name}.{key}")
-    return tuple((key, item) for key, item in checked.items() if key == "header" or item not in (False, ()))
+    return tuple((key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0))
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,12 @@ class Recipe:
         "fit", (), checks.names, "Columns to use although they look like identifiers or text."
     )
     score: str | None = _field("fit", None, _optional_text, "For predictions made elsewhere: the score column.")
+    weight: str | None = _field("fit", None, _optional_text, "The column that says how much each row counts.")
+    time: str | None = _field("fit", None, _optional_text, "The column of dates or times that a split in time goes by.")
+    cluster: str | None = _field("fit", None, _optional_text, "The column that says who each row belongs to.")
+    part: str | None = _field(
+        "fit", None, _optional_text, "The column that says which rows train, calibrate and are the test part."
+    )
     model: str = _field("fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.")
     params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
     placement: str = _field("fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on.")
@@ -139,6 +148,9 @@ class Recipe:
         "fit", 1 / 3, _number(0.05, 0.9), "Share of the training rows that is held back to fit the calibrators."
     )
     cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
+    split: str = _field(
+        "fit", "random", _one_of(lambda: SPLITS), "How rows are held out: for the test, and again inside."
+    )
     evaluation: str = _field("fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once.")
     test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows kept for the diagram.")
     folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
@@ -220,14 +232,14 @@ class Recipe:
             whole[field] = dict(whole.get(field, getattr(self, field))) | {key: changes[name]}
         return dataclasses.replace(self, **whole)
 
-    def part(self, name: str) -> dict[str, Any]:
+    def fields_of(self, name: str) -> dict[str, Any]:
         """The fields of one part."""
         return {spec.name: getattr(self, spec.name) for spec in part_fields(name)}
 
     def digest(self, part: str) -> str:
         """Sixteen hexadecimal digits over this part and those before it: what a cache is keyed on."""
         parts = PARTS[: PARTS.index(part) + 1]
-        text = json.dumps([self.part(name) for name in parts], sort_keys=True)
+        text = json.dumps([self.fields_of(name) for name in parts], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def changed(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import (
+    ROLES,
     SAMPLES,
     DataError,
     TableFile,
@@ -24,6 +25,7 @@ from calib.data import (
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 
@@ -132,10 +134,19 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
-        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"))
+        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe))
     else:
-        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep)
+        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
     return replace(made, notes=(*frame.attrs.get("notes", ()), *made.notes))
+
+
+def roles(recipe: Recipe) -> dict[str, str | None]:
+    """Role → the column that the Recipe gives it.
+
+    >>> roles(Recipe(time="opened"))["time"]
+    'opened'
+    """
+    return {role: getattr(recipe, role) for role in ROLES}
 
 
 def _candidates(frame: pd.DataFrame) -> str:
@@ -146,4 +157,27 @@ def _candidates(frame: pd.DataFrame) -> str:
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
     """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
     scores = dict(recipe.data_params).get("scores", ())
-    return validate(frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores)
+    return validate(
+        frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores, roles=roles(recipe)
+    )
+
+
+def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
+    """The fields that change when a column gets a role, or the role no column: every column has one role.
+
+    >>> with_role(Recipe(time="day", split="time", exclude=("who",)), "cluster", "day")["split"]
+    'random'
+    """
+    changes: dict[str, Any] = {role: column}
+    if column is not None:
+        changes |= {other: None for other in ROLES if other != role and getattr(recipe, other) == column}
+        changes["exclude"] = tuple(name for name in recipe.exclude if name != column)
+        changes["data_params.scores"] = tuple(
+            name for name in dict(recipe.data_params).get("scores", ()) if name != column
+        )
+        if recipe.score == column:
+            changes["score"] = None
+    needed = SPLITS[recipe.split].needs
+    if needed and changes.get(needed, getattr(recipe, needed)) is None:
+        changes["split"] = "random"
+    return changes

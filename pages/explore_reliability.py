@@ -21,6 +21,7 @@ with picture:
     reliability.diagram(evaluation)
 with words:
     reliability.advice(evaluation)
+    reliability.claim(evaluation)
 
 found = reliability.intervals(evaluation)
 with top:  # last, so that intervals that take long keep nobody from the picture

@@ -1,6 +1,7 @@
 """Makes the sample data: ``python sample_data/make.py [FOLDER]``. Same versions, same bytes inside the .gz files.
 
-Two sets are scikit-learn's own copies of UCI data; three are drawn with fixed seeds, so that what they show is known.
+Two sets are scikit-learn's own copies of UCI data; the others are drawn with fixed seeds, so that what they show is
+known. Of the last three the truth is known as well: ``*_truth`` is the probability that labels were drawn from.
 """
 
 from __future__ import annotations
@@ -104,7 +105,75 @@ def predictions(train: int = 1000, test: int = 3000) -> pd.DataFrame:
     )
 
 
-TABLES = {f.__name__: f for f in (digits, breast_cancer, rare_faults, loans, predictions)}
+DAYS = 720  # that the dated orders span
+
+
+def dated(n: int = 4000, first_day: int = 0, days: int = DAYS, seed: int = 20193) -> pd.DataFrame:
+    """Invented orders by day: what makes a customer send one back is the same all along, but the share grows."""
+    rng = np.random.default_rng(seed)
+    day = np.sort(first_day + rng.integers(0, days, n))
+    frame = pd.DataFrame(
+        {
+            "ordered": np.datetime64("2022-01-03") + day.astype("timedelta64[D]"),
+            "price": rng.lognormal(3.5, 0.6, n).round(2),
+            "items": rng.integers(1, 8, n),
+            "discount": rng.choice([0, 10, 20, 30], n, p=[0.5, 0.2, 0.2, 0.1]),
+            "delivery_days": rng.poisson(3, n) + 1,
+        }
+    )
+    return frame.assign(target=np.where(rng.random(n) < dated_truth(frame), "returned", "kept"))
+
+
+def dated_truth(frame: pd.DataFrame) -> np.ndarray:
+    """The probability that an order is sent back: its log-odds grow by 2 in the two years of the table."""
+    day = (frame["ordered"] - pd.Timestamp("2022-01-03")).dt.days.to_numpy()
+    lean = 0.5 * (np.log(frame["price"]) - 3.5) + 0.15 * (frame["items"] - 4) + 0.02 * frame["discount"]
+    return 1 / (1 + np.exp(-(-2.6 + 2.0 * day / DAYS + lean + 0.1 * (frame["delivery_days"] - 4)).to_numpy()))
+
+
+CUSTOMERS = 600
+
+
+def customers(people: int = CUSTOMERS, seed: int = 20194) -> pd.DataFrame:
+    """Invented calls of customers, some often: who complains once does so again, and age and income tell who it is."""
+    rng = np.random.default_rng(seed)
+    calls = 1 + rng.geometric(1 / 8, people)
+    temper = rng.normal(0, 2, people)
+    own = pd.DataFrame(
+        {"age": rng.uniform(18, 90, people).round(1), "income": rng.lognormal(10.3, 0.5, people).round(-1)}
+    )
+    who = np.repeat(np.arange(people), calls)
+    frame = own.iloc[who].reset_index(drop=True)
+    frame.insert(0, "customer_id", [f"C{number:04d}" for number in who])
+    frame["waited"] = rng.gamma(2, 4, len(who)).round(1)
+    logit = -1.2 + 0.12 * (frame["waited"] - 8) + temper[who]
+    return frame.assign(target=np.where(rng.random(len(who)) < 1 / (1 + np.exp(-logit)), "complaint", "none"))
+
+
+def customers_truth(frame: pd.DataFrame) -> np.ndarray:
+    """The probability that a customer of whom nothing else is known complains: the mean over all tempers."""
+    nodes, shares = np.polynomial.hermite_e.hermegauss(60)
+    lean = (-1.2 + 0.12 * (frame["waited"].to_numpy() - 8))[:, None] + 2 * nodes
+    return (1 / (1 + np.exp(-lean))) @ (shares / shares.sum())
+
+
+def counts(rows: float = 1e9) -> pd.DataFrame:
+    """A billion predictions of 0.001 to 0.999 as GROUP BY leaves them: how many there are of each score and label."""
+    rng = np.random.default_rng(20195)
+    score = np.arange(1, 1000) / 1000
+    share = score**0.3 * (1 - score) ** 2
+    n = rng.poisson(rows * share / share.sum())
+    ones = rng.binomial(n, counts_truth(score))
+    table = pd.DataFrame({"score": np.repeat(score, 2), "target": ["no", "yes"] * len(score)})
+    return table.assign(count=np.column_stack([n - ones, ones]).ravel())
+
+
+def counts_truth(score: np.ndarray) -> np.ndarray:
+    """The probability at a score: too bold, and a little too high."""
+    return 1 / (1 + np.exp(-(0.7 * np.log(score / (1 - score)) - 0.3)))
+
+
+TABLES = {f.__name__: f for f in (digits, breast_cancer, rare_faults, loans, predictions, dated, customers, counts)}
 
 
 def make(folder: Path) -> None:

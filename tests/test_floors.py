@@ -14,18 +14,19 @@ FLOOR = {
     "calib.kernel": 0,
     **dict.fromkeys(["calib.data", "calib.synthetic", "calib.models", "calib.calibrators"], 1),
     **dict.fromkeys(["calib.metrics", "calib.comparison"], 1),
-    "calib.placements": 2,
-    "calib.recipe": 3,
-    **dict.fromkeys(["calib.sources", "calib.calibrated", "calib.evaluate"], 4),
-    "calib.analysis": 5,
-    **dict.fromkeys(["calib.figures", "calib.lessons", "calib.study"], 6),
-    "calib.experiments": 7,
-    "calib.export": 8,
-    "calib": 8,  # the face of the package hands names on: for those outside, not for the floors below
-    "calib.__main__": 9,
-    "pages.ui": 10,
-    "pages": 11,
-    "app": 12,
+    "calib.splits": 2,
+    "calib.placements": 3,
+    "calib.recipe": 4,
+    **dict.fromkeys(["calib.sources", "calib.calibrated", "calib.evaluate"], 5),
+    "calib.analysis": 6,
+    **dict.fromkeys(["calib.figures", "calib.lessons", "calib.study"], 7),
+    "calib.experiments": 8,
+    "calib.export": 9,
+    "calib": 9,  # the face of the package hands names on: for those outside, not for the floors below
+    "calib.__main__": 10,
+    "pages.ui": 11,
+    "pages": 12,
+    "app": 13,
 }
 
 

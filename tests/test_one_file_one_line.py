@@ -106,6 +106,30 @@ class Halves(Split):
         self.calibration_size = 0.5
         return super()._parts(y)
 '''
+SPLIT = '''
+"""Every so manieth row: nothing is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calib.splits.base import Cut, Splitter
+
+
+class Systematic(Splitter):
+    key = "systematic"
+    label = "Every so manieth row"
+    help = "Right where rows stand in no order."
+    drawn = False
+
+    def holdout(self, rows, share, random_state):
+        held = np.diff(np.floor(np.arange(rows.n + 1) * share)) > 0
+        return Cut(np.flatnonzero(~held), np.flatnonzero(held))
+
+    def folds(self, rows, k, random_state):
+        fold = np.arange(rows.n) % k
+        return [Cut(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
+'''
 FIGURE = '''
 """How many test rows each calibrator calls positive."""
 
@@ -199,6 +223,13 @@ ADDITIONS = {
         ("from calib.placements.none", "from calib.placements.halves import Halves\n{there}"),
         ("TrainingScores, Full)", "TrainingScores, Full, Halves)"),
     ),
+    "split": (
+        "calib/splits/systematic.py",
+        SPLIT,
+        "calib/splits/__init__.py",
+        ("from calib.splits.time", "from calib.splits.systematic import Systematic\n{there}"),
+        ("ByCluster, ByFile)", "ByCluster, ByFile, Systematic)"),
+    ),
     "figure": (
         "calib/figures/called.py",
         FIGURE,
@@ -264,6 +295,7 @@ RECIPE = {
     "model": "stump",
     "params": {"depth": 3},
     "placement": "halves",
+    "split": "systematic",
     "calibrators": ["none", "shrunk", "venn_abers"],
     "options": {"shrunk.share": 0.5},
 }
@@ -306,6 +338,7 @@ recipe = Recipe.from_json(open("recipe.json").read()).replace(data="sample:breas
 assert Recipe.from_query(recipe.to_query()) == recipe
 evaluation = evaluate(recipe, load(recipe))
 assert evaluation.refused == {}
+np.testing.assert_array_equal(evaluation.rows, np.flatnonzero(np.diff(np.floor(np.arange(570) * 0.3)) > 0))
 part = evaluation.dataset.n - len(evaluation.y)
 assert abs(len(evaluation.calibration_y) - part / 2) <= 1, (len(evaluation.calibration_y), part)
 p, raw = evaluation.predictions["shrunk"].p, evaluation.predictions["none"].p

@@ -99,7 +99,7 @@ def _notes(problems: Iterable[Problem]) -> tuple[str, ...]:
 
 
 def _reasons(evaluation: Evaluation, found: Choice) -> tuple[str, ...]:
-    rows = f"on the {counted(len(evaluation.y), 'test row')}"
+    rows = f"on the {counted(evaluation.size, 'test row')}"
     if not found.compared:
         first = (_lowest_of_all(found, rows), *_rivals(found))
     elif found.choice == "none":

@@ -24,7 +24,7 @@ from scipy.stats import t as student
 from calib.analysis.differences import paired_interval
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
-from calib.metrics.scoring import log_losses, squared_errors
+from calib.metrics.scoring import log_losses, mean, squared_errors
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
 START = ("platt", "venn_abers")  # where the choice begins, the first that is compared
@@ -70,17 +70,18 @@ def advise(evaluation: Evaluation) -> Choice:
     losses = {key: squared_errors(evaluation.y, p) for key, p in predicted.items()}
     table = pd.DataFrame(
         {
-            "score": {key: round(float(loss.mean()), ROUNDING) for key, loss in losses.items()},
+            "score": {key: round(mean(loss, evaluation.weight), ROUNDING) for key, loss in losses.items()},
             "infinite": {key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()},
             "sure": {key: _surest(p) < SURE / _calibration_rows(evaluation, key) for key, p in predicted.items()},
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
-    table = table.join(_against(losses, "none", ("change", "lower", "upper")))
+    weight = evaluation.weight
+    table = table.join(_against(losses, "none", ("change", "lower", "upper"), weight))
     start = _start(table)
-    choice = _choose(table, losses, start)
-    table = table.join(_against(losses, choice, ("gap", "gap_lower", "gap_upper")))
-    table["chance"] = _chance(table["gap"], table["gap_upper"], len(evaluation.y))
+    choice = _choose(table, losses, start, weight)
+    table = table.join(_against(losses, choice, ("gap", "gap_lower", "gap_upper"), weight))
+    table["chance"] = _chance(table["gap"], table["gap_upper"], evaluation.size)
     return Choice(choice, start, table)
 
 
@@ -100,11 +101,13 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     return min(equal, key=complexity_of)
 
 
-def _against(losses: dict[str, np.ndarray], reference: str, names: Sequence[str]) -> pd.DataFrame:
+def _against(
+    losses: dict[str, np.ndarray], reference: str, names: Sequence[str], weight: np.ndarray | None
+) -> pd.DataFrame:
     """The mean difference of every method's losses to those of the reference, with its interval."""
     if reference not in losses:
         return pd.DataFrame(np.nan, list(losses), names)
-    lines = {key: paired_interval(loss, losses[reference]) for key, loss in losses.items()}
+    lines = {key: paired_interval(loss, losses[reference], weight) for key, loss in losses.items()}
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
@@ -113,10 +116,10 @@ def _start(table: pd.DataFrame) -> str:
     return next((key for key in (*START, "none") if key in finite.index), _lowest(table if finite.empty else finite))
 
 
-def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray], start: str) -> str:
+def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray], start: str, weight: np.ndarray | None) -> str:
     """What is better than the start beyond sampling variability, else the start, or nothing where that gains little."""
     finite = table[~table["infinite"]]
-    better = finite[_against(losses, start, ("change", "lower", "upper"))["upper"][finite.index] < 0]
+    better = finite[_against(losses, start, ("change", "lower", "upper"), weight)["upper"][finite.index] < 0]
     sober = better[~better["sure"]]
     if not sober.empty:
         return _lowest(sober)

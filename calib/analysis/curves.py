@@ -174,28 +174,30 @@ def binned_curve(
     strategy: str = "uniform",
     level: float = 0.95,
     interval: str = "wilson",
+    sample_weight: ArrayLike | None = None,
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · strategy : "uniform" (equal width) or "quantile" (equally many; ties may
     leave fewer bins) · level : of interval and band · interval : "wilson" or "clopper_pearson"
+    sample_weight : (n,) counts of rows, or weights that add up to as many as their mean is worth; here and below
 
     >>> curve = binned_curve([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75], bins=2)
     >>> curve.mean_p, curve.observed
     (array([0.25, 0.75]), array([0.5, 1. ]))
     """
-    y, p = checks.labelled_probabilities(y, p)
-    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy)
-    count, mean_p, ones = _counts(placed.index, placed.count, y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
+    count, mean_p, ones = _counts(placed.index, placed.count, y, p, weights)
     lower, upper = binomial_interval(ones, count, level=level, interval=interval)
     tail = (1 - level) / 2
     divisor = np.where(count > 0, count, np.nan)
-    band_lower, band_upper = (binom.ppf(q, count, mean_p) / divisor for q in (tail, 1 - tail))
+    band_lower, band_upper = (_binomial_quantile(q, count, mean_p) / divisor for q in (tail, 1 - tail))
     return BinnedCurve(
         edges=placed.edges,
         mean_p=mean_p,
         observed=ones / divisor,
-        count=count.astype(np.intp),
+        count=_rows(count),
         lower=lower,
         upper=upper,
         band_lower=band_lower,
@@ -205,8 +207,25 @@ def binned_curve(
     )
 
 
+def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
+    """Of ``count`` rows; where weights make no whole number of them, that of the nearest, in proportion."""
+    rows = np.maximum(np.round(count), count > 0)
+    return binom.ppf(q, rows, p) * (count / np.where(rows > 0, rows, 1))
+
+
+def _rows(count: Array) -> Array:
+    """Counts of rows as whole numbers where they are."""
+    return count.astype(np.intp) if checks.are_whole(count) else count
+
+
 def group_curve(
-    y: ArrayLike, p: ArrayLike, groups: ArrayLike, *, level: float = 0.95, interval: str = "wilson"
+    y: ArrayLike,
+    p: ArrayLike,
+    groups: ArrayLike,
+    *,
+    level: float = 0.95,
+    interval: str = "wilson",
+    sample_weight: ArrayLike | None = None,
 ) -> GroupCurve:
     """Mean prediction and observed frequency in each group: are the probabilities right for all of them?
 
@@ -220,13 +239,14 @@ def group_curve(
     y, p = checks.labelled_probabilities(y, p)
     index, names = pd.factorize(pd.Series(groups), use_na_sentinel=False)
     checks.same_length(y=y, groups=index)
-    count, mean_p, ones = _counts(index, len(names), y, p)
+    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
+    count, mean_p, ones = _counts(index, len(names), y, p, weights)
     lower, upper = binomial_interval(ones, count, level=level, interval=interval)
-    group = np.asarray(names, dtype=object)
-    return GroupCurve(group, mean_p, ones / count, count.astype(np.intp), lower, upper, interval, level)
+    group, divisor = np.asarray(names, dtype=object), np.where(count > 0, count, np.nan)
+    return GroupCurve(group, mean_p, ones / divisor, _rows(count), lower, upper, interval, level)
 
 
-def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20) -> Histogram:
+def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20, sample_weight: ArrayLike | None = None) -> Histogram:
     """Rows, and rows of class 1, in equal-width bins of p.
 
     >>> histogram([0, 1, 1], [0.25, 0.25, 0.75], bins=2).to_frame()
@@ -234,9 +254,9 @@ def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20) -> Histogram:
     0   0.0    0.5      2          1
     1   0.5    1.0      1          1
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True))
-    count, positives = (group_sums(placed.index, bins, values).astype(np.intp) for values in (None, y))
+    count, positives = (_rows(group_sums(placed.index, bins, values, weights)) for values in (None, y))
     return Histogram(placed.edges, count, positives)
 
 
@@ -248,6 +268,7 @@ def corp_curve(
     level: float = 0.95,
     repeats: int = 500,
     random_state: int | np.random.Generator = 0,
+    sample_weight: ArrayLike | None = None,
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
@@ -264,16 +285,16 @@ def corp_curve(
     2  0.6           0.5      2
     3  0.9           1.0      1
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weighted, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     checks.one_of(band, BANDS, "band")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(repeats, "repeats", low=1, integer=True)
-    tied = pool_ties(p, y)
+    tied = pool_ties(p, y, weighted)
     blocks = pool_adjacent_violators(tied.sums, tied.weights)
     group = _neighbours(tied.weights)
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     points = np.unique(np.r_[blocks.bounds[:-1], blocks.bounds[1:] - 1, starts])
-    count = np.repeat(blocks.weights, blocks.sizes)[points].astype(np.intp)
+    count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
     if band != "none":
         weights = np.add.reduceat(tied.weights, starts)
@@ -282,19 +303,26 @@ def corp_curve(
             for values in (tied.scores, np.repeat((blocks.sums + 0.5) / (blocks.weights + 1), blocks.sizes))
         )
         rng = np.random.default_rng(random_state)
+        rows = np.maximum(np.round(weights), 1)  # weights that are no counts may make no whole number of rows
         drawn = rng.binomial(
-            weights.astype(np.int64),
+            rows.astype(np.int64),
             np.clip(center if band == "consistency" else chance, 0, 1),  # a mean of ones may round to above 1
             size=(repeats, weights.size),
         )
-        curves = np.array([pool_adjacent_violators(ones.astype(np.float64), weights).fitted for ones in drawn])
+        curves = np.array([pool_adjacent_violators(ones.astype(np.float64), rows).fitted for ones in drawn])
         ends = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
         lower, upper = (np.interp(tied.scores[points], center, end) for end in ends)
     return CorpCurve(tied.scores[points], blocks.fitted[points], count, lower, upper, band, level)
 
 
 def smooth_curve(
-    y: ArrayLike, p: ArrayLike, *, span: float = 0.5, points: int = 101, level: float = 0.95
+    y: ArrayLike,
+    p: ArrayLike,
+    *,
+    span: float = 0.5,
+    points: int = 101,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
@@ -309,11 +337,11 @@ def smooth_curve(
     >>> curve.p, curve.smoothed.round(3)
     (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weighted, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
-    count, x, ones = _counts(bin_index(p, FINE), FINE, y, p)
+    count, x, ones = _counts(bin_index(p, FINE), FINE, y, p, weighted)
     filled = count > 0
     count, x, ones = count[filled], x[filled], ones[filled]
     grid = np.linspace(p.min(), p.max(), points)
@@ -321,7 +349,7 @@ def smooth_curve(
     near = np.abs(offset).min(axis=1) <= np.ptp(p) / (points - 1) + 1e-12
     grid, offset = grid[near], offset[near]
     distance = np.abs(offset)
-    width = np.maximum(_reach(distance, count, span * p.size), 0.05) * (1 + 1e-9)
+    width = np.maximum(_reach(distance, count, span * count.sum()), 0.05) * (1 + 1e-9)
     kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
     s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
     slopes = s0 * s2 - s1**2 > 1e-12 * s0**2 * width**2  # all weight at one p: a mean, not a line
@@ -337,10 +365,11 @@ def smooth_curve(
     return SmoothCurve(grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
 
 
-def _counts(index: Array, groups: int, y: Array, p: Array) -> tuple[Array, Array, Array]:
+def _counts(index: Array, groups: int, y: Array, p: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     """Rows, mean prediction (NaN without rows) and rows of class 1 of each group."""
-    count = group_sums(index, groups)
-    return count, group_sums(index, groups, p) / np.where(count > 0, count, np.nan), group_sums(index, groups, y)
+    count = group_sums(index, groups, weights=weights)
+    mean_p = group_sums(index, groups, p, weights) / np.where(count > 0, count, np.nan)
+    return count, mean_p, group_sums(index, groups, y, weights)
 
 
 def _neighbours(weights: Array) -> Array:

@@ -21,13 +21,14 @@ from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.records import Predictions
+from calib.metrics.bootstrap import Weighted
+from calib.metrics.scoring import mean
 
 BOOTSTRAPPED = 20_000  # rows; the bootstrap of a mean over more is its normal approximation
 REPEATS = 1000
 NORMAL = 1.959963984540054
 COSTS = (0.001, 1_000_000)  # the range of each
 FALSE_ALARM, MISS = 1.0, 5.0  # the costs where none are given
-CHUNK = 2_000_000  # counts held at once: 16 MB
 CURVE_THRESHOLDS = np.arange(1, 100) / 100
 
 
@@ -58,17 +59,19 @@ def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost
     return np.where(act, cost_false_alarm * (1.0 - y), cost_miss * y)
 
 
-def net_benefit(y: np.ndarray, p: np.ndarray, thresholds: np.ndarray = CURVE_THRESHOLDS) -> np.ndarray:
+def net_benefit(
+    y: np.ndarray, p: np.ndarray, thresholds: np.ndarray = CURVE_THRESHOLDS, weight: np.ndarray | None = None
+) -> np.ndarray:
     """TP/n − FP/n · t/(1 − t) at each threshold t in (0, 1), acting where p > t.
 
     >>> net_benefit(np.array([0, 1, 1, 0]), np.array([0.9, 0.8, 0.1, 0.2]), np.array([0.5]))    # 1/4 − 1/4
     array([0.])
     """
     order = np.argsort(p)
-    above = len(p) - np.searchsorted(p[order], thresholds, side="right")
-    ones = np.append(np.cumsum(y[order][::-1])[::-1], 0)  # of class 1 among the highest
-    hits = ones[len(p) - above]
-    return (hits - (above - hits) * thresholds / (1 - thresholds)) / len(p)
+    first = np.searchsorted(p[order], thresholds, side="right")  # of those that are acted on
+    each = np.ones(len(p)) if weight is None else weight[order]
+    above, hits = (np.append(np.cumsum(counts[::-1])[::-1], 0.0)[first] for counts in (each, each * y[order]))
+    return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
 def undecided(said: Predictions, t: float) -> np.ndarray:
@@ -140,7 +143,7 @@ def decide(
     >>> bool(np.isclose(said.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
-    y = evaluation.y
+    y, weight = evaluation.y, evaluation.weight
     costs = (
         float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS)),
         float(checks.in_range(cost_miss, "cost_miss", *COSTS)),
@@ -153,43 +156,48 @@ def decide(
     realised = np.array([realised_costs(y, act, *costs) for act in acted]).reshape(len(keys), len(y))
     table = pd.DataFrame(
         {
-            "acted": [act.mean() for act in acted],
-            "false_alarms": [int((act & (y == 0)).sum()) for act in acted],
-            "misses": [int((~act & (y == 1)).sum()) for act in acted],
+            "acted": [mean(act, weight) for act in acted],
+            "false_alarms": [_rows(act & (y == 0), weight) for act in acted],
+            "misses": [_rows(~act & (y == 1), weight) for act in acted],
         },
         index=pd.Index(keys, name="calibrator"),
     )
     reference = reference_of(keys) if keys else "none"
     against = realised - realised[keys.index(reference)] if keys else realised
     losses = np.concatenate([expected, realised, against])
-    lower, upper = mean_intervals(losses, random_state)
+    lower, upper = mean_intervals(losses, random_state, weight)
+    means = np.average(losses, axis=1, weights=weight)
     for i, name in enumerate(("expected", "realised", "difference")):
         part = slice(i * len(keys), (i + 1) * len(keys))
-        table[name], table[f"{name}_lower"], table[f"{name}_upper"] = losses[part].mean(1), lower[part], upper[part]
-    share = float(y.mean())
+        table[name], table[f"{name}_lower"], table[f"{name}_upper"] = means[part], lower[part], upper[part]
+    share = evaluation.share
     straddling = {k: undecided(said, t) for k, said in evaluation.predictions.items() if said.lower is not None}
     return Decision(
         evaluation, *costs, t, table, reference, costs[1] * share, costs[0] * (1 - share), MappingProxyType(straddling)
     )
 
 
-def mean_intervals(values: np.ndarray, random_state: int) -> tuple[np.ndarray, np.ndarray]:
+def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
+    return int(which.sum() if weight is None else round(float(weight @ which)))
+
+
+def mean_intervals(
+    values: np.ndarray, random_state: int, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper), (k,) each: 95 % intervals of the means of ``values`` (k, n) when the n cases are drawn anew.
+
+    weight (n,) : how many cases each stands for
 
     >>> mean_intervals(np.full((1, 5), 2.0), random_state=0)    # nothing varies
     (array([2.]), array([2.]))
     """
-    k, n = values.shape
+    n = values.shape[1] if weight is None else float(weight.sum())
     if n > BOOTSTRAPPED:
-        half = NORMAL * values.std(axis=1) / np.sqrt(n)
-        return values.mean(axis=1) - half, values.mean(axis=1) + half
-    rng = np.random.default_rng(random_state)
-    chunk = max(1, CHUNK // n)
-    means = np.empty((REPEATS, k))
-    for start in range(0, REPEATS, chunk):
-        r = min(chunk, REPEATS - start)
-        drawn = rng.integers(n, size=(r, n)) + n * np.arange(r)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=r * n).reshape(r, n)
-        means[start : start + r] = counts @ values.T / n
+        means = np.average(values, axis=1, weights=weight)
+        variance = np.average((values - means[:, None]) ** 2, axis=1, weights=weight)
+        half = NORMAL * np.sqrt(variance / n)
+        return means - half, means + half
+    drawn = Weighted(values.shape[1], weight).resamples(REPEATS, random_state)
+    means = np.concatenate([counts @ values.T / counts.sum(axis=1, keepdims=True) for counts in drawn])
     lower, upper = np.quantile(means, [0.025, 0.975], axis=0)
     return lower, upper

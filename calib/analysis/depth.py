@@ -26,6 +26,7 @@ from calib.metrics import METRICS, loss_decomposition, metric_table
 from calib.models import MODELS
 from calib.models.leaves import LEAVES as ALL_LEAVES
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 DRAWN = (
     "brier",
@@ -181,7 +182,9 @@ def sweep(
     share = 0.1 if forests else 1.0
     yield from _sweep(recipe, dataset, ["tree"], watch.part(0.0, share), have)
     if forests:
-        yield from _sweep(recipe, dataset, [key for key in GROWTHS if key != "tree"], watch.part(share, 1.0), have)
+        bags = SPLITS[recipe.split].bags
+        growths = [key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")]
+        yield from _sweep(recipe, dataset, growths, watch.part(share, 1.0), have)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
@@ -282,7 +285,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "leaf": point.leaf,
         "depth": point.depth,
         "leaves": point.leaves,
-        "rows": len(evaluation.y),
+        "rows": evaluation.size,
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):
@@ -290,7 +293,9 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     if evaluation.posterior is not None:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
         parts = [
-            loss_decomposition(evaluation.posterior, said.p, groups=groups, corrected=True)
+            loss_decomposition(
+                evaluation.posterior, said.p, groups=groups, corrected=True, sample_weight=evaluation.weight
+            )
             for said in evaluation.predictions.values()
         ]
         for name in LOSSES:

@@ -17,11 +17,13 @@ import pandas as pd
 from scipy.stats import t as student
 
 from calib.evaluate import Evaluation, evaluate
+from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, bootstrap_differences
 from calib.metrics.scoring import hits, log_losses, squared_errors
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
 MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far below the interval's width
@@ -74,7 +76,7 @@ def differences(
 
     Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000 rows.
     """
-    metrics, n = list(metrics), len(evaluation.y)
+    metrics, n = list(metrics), evaluation.size
     reference = reference_of(evaluation.predictions)
     repeats = 1000 if n <= MANY_ROWS else 200
     drawn = [metric for metric in metrics if metric not in PER_ROW]
@@ -89,11 +91,14 @@ def differences(
 def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
     """The lines of a metric that is a mean over rows."""
     losses = {key: PER_ROW[metric](evaluation.y, said.p) for key, said in evaluation.predictions.items()}
-    others = {key: loss for key, loss in losses.items() if key != reference}
-    return [
-        (metric, key, *paired_interval(loss, losses[reference]), int(np.isinf(loss + losses[reference]).sum()))
-        for key, loss in others.items()
-    ]
+    weight = evaluation.weight
+    lines = []
+    for key, loss in losses.items():
+        if key != reference:
+            infinite = np.isinf(loss + losses[reference])
+            unknown = int(infinite.sum() if weight is None else round(float(weight @ infinite)))
+            lines.append((metric, key, *paired_interval(loss, losses[reference], weight), unknown))
+    return lines
 
 
 def _resampled(
@@ -112,6 +117,7 @@ def _resampled(
         level=LEVEL,
         random_state=random_state,
         watch=watch,
+        sample_weight=evaluation.weight,
     )
     lines: dict[str, list[Line]] = {}
     for (metric, key), interval in found.items():
@@ -120,7 +126,9 @@ def _resampled(
     return lines
 
 
-def paired_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
+def paired_interval(
+    first: np.ndarray, second: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[float, float, float]:
     """(mean, lower, upper) of first − second, losses (n,) of the same rows: the interval of the paired t test.
 
     A difference below 1e-12 is rounding, and 0. NaN ends for a single row and where a loss is infinite.
@@ -129,7 +137,7 @@ def paired_interval(first: np.ndarray, second: np.ndarray) -> tuple[float, float
     (2.0, -0.484..., 4.484...)
     """
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        mean, half = resampled_t(first - second, 0.0)
+        mean, half = resampled_t(first - second, 0.0, weight=weight)
     return _without_rounding(mean), _without_rounding(mean - half), _without_rounding(mean + half)
 
 
@@ -183,20 +191,24 @@ class Repeats:
         return Differences(_table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None)
 
 
-def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVEL) -> tuple[float, float]:
+def resampled_t(
+    values: np.ndarray, test_to_training: float, level: float = LEVEL, weight: np.ndarray | None = None
+) -> tuple[float, float]:
     """(mean, half-width) of the corrected resampled t interval of differences (J,) from J random splits.
 
     half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than two values
-    and where one of them is infinite.
+    and where one of them is infinite. weight (J,) : how many values each stands for
 
     >>> mean, half = resampled_t(np.array([1.0, 2.0, 3.0]), 1 / 3)
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
     (2.0, 3.513)
     """
-    j, mean = len(values), float(values.mean())
-    if j < 2 or not np.isfinite(mean):
+    j = len(values) if weight is None else float(weight.sum())
+    mean = float(values.mean() if weight is None else np.average(values, weights=weight))
+    if j <= 1 or not np.isfinite(mean):
         return mean, np.nan
-    spread = np.sqrt((1 / j + test_to_training) * values.var(ddof=1))
+    variance = values.var(ddof=1) if weight is None else float(weight @ (values - mean) ** 2) / (j - 1)
+    spread = np.sqrt((1 / j + test_to_training) * variance)
     return mean, float(student.ppf((1 + level) / 2, j - 1) * spread)
 
 
@@ -210,9 +222,14 @@ def repeat_splits(
 ) -> Repeats:
     """Evaluate the Recipe on ``repeats`` random holdouts, with the seeds that follow its own.
 
-    Raises InputError where no split can be made, Cancelled when ``watch`` was called off.
+    Raises InputError where no split can be made or there is but one, Cancelled when ``watch`` was called off.
     """
     watch = watch or Watch()
+    if not SPLITS[recipe.split].drawn:
+        raise InputError(
+            f"split={recipe.split!r} is one and the same for every seed: there are no others to repeat. For a split in "
+            "time choose evaluation='folds', an expanding window; else split='random' or 'cluster'."
+        )
     metrics, tables = list(metrics), []
     for i in range(repeats):
         seed = (recipe.seed + i) % 2**31

@@ -27,7 +27,7 @@ def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
 def _to_fit(evaluation: Evaluation) -> Problem | None:
     folds = evaluation.recipe.folds if evaluation.recipe.evaluation == "folds" else 1
     y = evaluation.calibration_y
-    n, ones = round(len(y) / folds), round(int(y.sum()) / folds)
+    n, ones = (round(rows / folds) for rows in _class_rows(y, evaluation.calibration_weight))
     rare = min(ones, n - ones)
     fitted = [key for key in evaluation.predictions if key != "none"]
     if not n or not fitted or rare >= FEWEST_TO_FIT:
@@ -44,14 +44,20 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     )
 
 
+def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """(rows, rows of class 1) that labels (n,) stand for."""
+    return (float(len(y)), float(y.sum())) if weight is None else (float(weight.sum()), float(weight @ y))
+
+
 def _to_judge(evaluation: Evaluation) -> Problem | None:
-    rare = int(np.bincount(evaluation.y, minlength=2).min())
+    n, ones = _class_rows(evaluation.y, evaluation.weight)
+    rare = round(min(ones, n - ones))
     if rare >= FEWEST_TO_JUDGE:
         return None
     remedy = "A larger test share, or every row judged once by folds, gives more."
     if rare < FEWEST_TO_COMPARE:
         message = (
-            f"The {counted(len(evaluation.y), 'test row')} hold {rare} of the rarer class: too few to compare "
+            f"The {counted(evaluation.size, 'test row')} hold {rare} of the rarer class: too few to compare "
             f"calibrators by; at least {FEWEST_TO_COMPARE} are needed, {FEWEST_TO_JUDGE} are usually asked for."
         )
         return Problem("warning", None, message, remedy)

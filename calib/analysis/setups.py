@@ -15,9 +15,10 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.scoring import hits, optimism, squared_errors
+from calib.metrics.scoring import hits, mean, optimism, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
 PLACED = {"split": "cal", "oob": "oob"}
@@ -41,14 +42,15 @@ def bagged(recipe: Recipe) -> bool:
 
 
 def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
-    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model that is not bagged.
+    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model or a split
+    that has no such rows.
 
     Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for log-odds.
 
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
     ['split']
     """
-    placements = PLACED if bagged(recipe) else ("split",)
+    placements = PLACED if bagged(recipe) and SPLITS[recipe.split].bags else ("split",)
     options = {"platt.on": "score"} | dict(recipe.options)
     return {key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements}
 
@@ -99,16 +101,17 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         evaluation = evaluations.get(placement)
         if evaluation is None or key not in evaluation.predictions:
             continue
-        said, y = evaluation.predictions[key], evaluation.y
+        said, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
         row: dict[str, Any] = {"calibrator": key, "placement": placement}
-        row["reliability"] = METRICS["reliability"].function(y, said.p)
+        row["reliability"] = METRICS["reliability"].function(y, said.p, sample_weight=weight)
         for metric, loss in MEANS.items():
             values = loss(y, said.p)
-            row[metric] = float(values.mean())
-            row[f"{metric}_error"] = 1.96 * float(values.std()) / math.sqrt(len(y))
+            row[metric] = mean(values, weight)
+            spread = math.sqrt(mean((values - row[metric]) ** 2, weight))
+            row[f"{metric}_error"] = 1.96 * spread / math.sqrt(evaluation.size)
         if said.lower is not None:
-            size = max(1, len(evaluation.calibration_y) // len(evaluation.calibrators[key]))
-            summary = predicted_label_summary(y, said.pairs, calibration_size=size)
+            size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
+            summary = predicted_label_summary(y, said.pairs, calibration_size=size, sample_weight=weight)
             row |= {"low": summary.lower, "high": summary.upper, "size": summary.width, "valid": summary.valid}
         rows[name] = row
     table = pd.DataFrame.from_dict(rows, orient="index")

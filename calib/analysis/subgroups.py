@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
-from calib.kernel.binning import edge_index, quantile_edges
+from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.records import Predictions
 
 MOST_GROUPS = 12
@@ -122,11 +122,12 @@ class GroupTable:
 def judge_groups(evaluation: Evaluation, grouping: Grouping, calibrators: Sequence[str] | None = None) -> GroupTable:
     """Mean prediction against observed frequency of every group, for these calibrators (all by default)."""
     keys = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
-    k, index, count = len(grouping.names), grouping.index, grouping.count
+    k, index = len(grouping.names), grouping.index
+    count = grouping.count if evaluation.weight is None else group_sums(index, k, weights=evaluation.weight)
     filled = np.where(count > 0, count, np.nan)
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(index, weights=values, minlength=k)
+        return group_sums(index, k, values, evaluation.weight)
 
     ones = sums(evaluation.y)
     lower, upper = binomial_interval(ones, count, level=LEVEL)
@@ -160,7 +161,7 @@ def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
     """The same evaluation on some of its test rows, by their positions: the diagram of one group."""
 
     def cut(said: Predictions) -> Predictions:
-        ends = (said.lower, said.upper, said.p0, said.p1)
+        ends = (said.lower, said.upper, said.p0, said.p1, said.weight)
         return Predictions(said.y[rows], said.p[rows], *(None if end is None else end[rows] for end in ends))
 
     return replace(
@@ -170,4 +171,5 @@ def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
         scores=evaluation.scores[rows],
         predictions=MappingProxyType({key: cut(said) for key, said in evaluation.predictions.items()}),
         posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
+        weight=None if evaluation.weight is None else evaluation.weight[rows],
     )

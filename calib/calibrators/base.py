@@ -209,8 +209,9 @@ class IntervalCalibrator(ScoreCalibrator):
     """A calibrator whose answer is a pair (p0, p1), merged into p by the option ``merge``.
 
     A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
-    the labels (n,) as ``labels_`` and writes ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it
-    says them as ``_steps()``, and can then be written as SQL, ONNX or a program.
+    the labels (n,) as ``labels_``, their weights, where it takes any, as ``weights_``, and writes
+    ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it says them as ``_steps()``, and can then
+    be written as SQL, ONNX or a program.
     """
 
     gives_interval = True
@@ -231,13 +232,16 @@ class IntervalCalibrator(ScoreCalibrator):
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)
         same_length(scores=scores, removed=removed)
-        n = len(self.labels_)
+        weights = getattr(self, "weights_", None)
+        n = len(self.labels_) if weights is None else int(weights.sum())
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(
                 "removed must hold one position of a calibration row for each score, a whole number from 0 to "
                 f"{n - 1}, but is {np.array2string(removed, threshold=8, edgeitems=3)}."
             )
+        if weights is not None:
+            removed = np.searchsorted(np.cumsum(weights), removed, side="right")
         return self._pairs_without(scores, removed.astype(np.intp))
 
     def formula(self, *scores: Term) -> dict[str, Term]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
-from calib.kernel.checks import Array
+from calib.kernel.checks import Array, are_whole
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, pieces
 from calib.kernel.records import Parameter
@@ -72,9 +72,7 @@ class Histogram(ScoreCalibrator):
         if self.strategy == "uniform":
             self.breaks_ = uniform_breaks(self.bins)
         else:
-            whole = bool((weights == np.round(weights)).all())
-            counted = np.repeat(scores, weights.astype(np.intp)) if whole else scores
-            self.breaks_ = quantile_edges(counted, self.bins)[1:-1]
+            self.breaks_ = quantile_edges(scores, self.bins, weights if are_whole(weights) else None)[1:-1]
         index, bins = self._bin(scores), len(self.breaks_) + 1
         self.counts_ = group_sums(index, bins, weights)
         self.positives_ = group_sums(index, bins, weights * y)

@@ -13,7 +13,7 @@ import numpy as np
 from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
 from calib.calibrators.step_pairs import StepPairs, pairs_map
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
-from calib.kernel.checks import Array, InputError
+from calib.kernel.checks import Array, InputError, row_counts
 from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
 
@@ -46,6 +46,7 @@ class Venn(IntervalCalibrator):
     beyond = "that of the category"
     complexity = 6
     kind = "pairs"
+    weighted = True
     parameters = (
         Parameter(
             "taxonomy",
@@ -75,11 +76,12 @@ class Venn(IntervalCalibrator):
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         groups = 2 if self.taxonomy == "label" else self.bins
         if self.taxonomy == "quantile":
-            self.edges_ = quantile_edges(scores, self.bins)
+            self.edges_ = quantile_edges(scores, self.bins, weights)
             groups = len(self.edges_) - 1
+        self.weights_ = None if weights is None else row_counts(weights, self.label)
         self.categories_, self.labels_ = self._category(scores), y
-        self.counts_ = group_sums(self.categories_, groups)
-        self.positives_ = group_sums(self.categories_, groups, y)
+        self.counts_ = group_sums(self.categories_, groups, weights=weights)
+        self.positives_ = group_sums(self.categories_, groups, y, weights)
 
     def _category(self, scores: Array) -> Array:
         if self.taxonomy == "label":

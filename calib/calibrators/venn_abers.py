@@ -28,7 +28,7 @@ from calib.calibrators.base import KEPT, MERGE, IntervalCalibrator, Steps
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.checks import Array, in_range
+from calib.kernel.checks import Array, in_range, row_counts
 from calib.kernel.fields import Fields
 from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
@@ -191,6 +191,7 @@ class VennAbers(IntervalCalibrator):
     beyond = KEPT
     complexity = 7
     kind = "pairs"
+    weighted = True
     parameters = (MERGE,)
 
     def __init__(self, merge: Literal["log", "square", "midpoint"] = "log"):
@@ -198,7 +199,8 @@ class VennAbers(IntervalCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         self.calibration_scores_, self.labels_ = scores.copy(), y
-        tied = pool_ties(scores, y)
+        self.weights_ = None if weights is None else row_counts(weights, self.label)
+        tied = pool_ties(scores, y, self.weights_)
         self.thresholds_, self.p0_, self.p1_ = step_functions(tied, pool_adjacent_violators(tied.sums, tied.weights))
 
     def _pairs(self, scores: Array) -> Array:
@@ -213,7 +215,7 @@ class VennAbers(IntervalCalibrator):
         return pairs
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
-        tied = pool_ties(self.calibration_scores_, self.labels_)
+        tied = pool_ties(self.calibration_scores_, self.labels_, self.weights_)
         return pairs_without(tied, scores, self.calibration_scores_[removed], self.labels_[removed])
 
     def to_map(self) -> dict[str, Any]:
@@ -248,8 +250,9 @@ class VennAbers(IntervalCalibrator):
         score = float(in_range(score, "score"))
         if removed is not None:
             in_range(removed, "removed", 0, len(self.labels_) - 1, integer=True)
-        kept = np.arange(len(self.labels_)) != removed  # all of them where nothing is removed
-        tied = pool_ties(np.append(self.calibration_scores_[kept], score), np.append(self.labels_[kept], label))
+        counts = np.ones(len(self.labels_) + 1) if self.weights_ is None else np.append(self.weights_, 1.0)
+        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them where nothing is removed
+        tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label), counts)
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         position = np.searchsorted(tied.scores, score)
         pool = np.searchsorted(blocks.bounds, position, side="right") - 1

@@ -7,6 +7,7 @@ from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
+from calib.data.roles import PARTS, ROLES
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_frame
 from calib.data.summary import summarise
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
@@ -14,6 +15,8 @@ from calib.data.validate import validate
 
 __all__ = [
     "DEFAULT_SAMPLE",
+    "PARTS",
+    "ROLES",
     "SAMPLES",
     "Column",
     "DataError",

@@ -25,6 +25,7 @@ ROLE_WORDS = {
     "time": frozenset(("date", "datetime", "timestamp", "time", "year", "month", "day", "week", "quarter")),
     "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
 }
+COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))  # whole names of weights
 SCORE_NAME = re.compile(
     r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
 )
@@ -102,7 +103,7 @@ def _role(column: pd.Series, found: Column) -> str:
         return "part"
     if found.kind != "number":
         return "feature"
-    if ends & ROLE_WORDS["weight"] or words == ["w"]:
+    if ends & ROLE_WORDS["weight"] or (len(words) == 1 and words[0] in COUNT_NAMES):
         return "weight"
     called = found.distinct > 2 and SCORE_NAME.search(found.name)  # of 0 and 1 alone it holds decisions
     return "score" if called or in_unit_interval(column) else "feature"

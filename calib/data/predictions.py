@@ -16,8 +16,10 @@ import pandas as pd
 from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.ranking import auc, auc_interval
+from calib.data.roles import read_roles
 from calib.data.target import choose_classes, class_counts, conventional, guess_target, labels
 from calib.data.typed import typed_frame
+from calib.kernel.checks import effective_weights
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import counted, listed, number, row_numbers
 
@@ -125,6 +127,7 @@ def prepare_predictions(
     positive: object = None,
     scores: Sequence[str] | None = None,
     name: str | None = None,
+    roles: Mapping[str, str | None] | None = None,
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
@@ -138,6 +141,8 @@ def prepare_predictions(
         convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
     scores
         The score columns; None takes ``score_columns``, of two that add up to one only the positive class's.
+    roles
+        weight, time, cluster and part → the column that holds it, which is then no score.
 
     Examples
     --------
@@ -147,7 +152,12 @@ def prepare_predictions(
     """
     typed, target = typed_frame(frame), str(target)
     text, counts = labels(frame, target), class_counts(frame, target)
-    chosen = _score_columns(typed, target) if not scores else [str(score) for score in scores]
+    known, taken = read_roles(typed, roles or {}, target), {str(column) for column in (roles or {}).values()}
+    chosen = (
+        _score_columns(typed.drop(columns=[name for name in typed if name in taken]), target)
+        if not scores
+        else [str(score) for score in scores]
+    )
     if not chosen:
         raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
     values = {column: _scores(typed, column, target) for column in chosen}
@@ -157,11 +167,11 @@ def prepare_predictions(
         del values[column]
     labelled = text.notna().to_numpy()
     finite = {column: np.isfinite(given) for column, given in values.items()}
-    rows = np.logical_and.reduce([labelled, *finite.values()])
+    rows = np.logical_and.reduce([labelled, known.rows, *finite.values()])
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
-    notes = [classes.note, *_left_out(labelled, finite)]
-    unused = [column for column in typed.columns if column != target and column not in values]
+    notes = [classes.note, *_left_out(labelled, finite), *known.notes]
+    unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
     if unused:
         notes.append(f"Not used as scores: {', '.join(unused)}.")
     data = Dataset(
@@ -170,6 +180,7 @@ def prepare_predictions(
         y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
         classes=classes.names,
         predictions=True,
+        **known.of(rows),
     )
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=tuple(notes))
@@ -211,12 +222,13 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
     "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to grow with the belief in class '0'."
     """
-    ones = int(data.y.sum())
-    if not 0 < ones < data.n:
+    rows = np.ones(data.n) if data.weight is None else effective_weights(data.weight)
+    n, ones = float(rows.sum()), float(rows @ data.y)
+    if not 0 < ones < n:
         return []
     found = []
-    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y), strict=True):
-        interval = auc_interval(float(area), ones, data.n - ones)
+    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True):
+        interval = auc_interval(float(area), ones, n - ones)
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found

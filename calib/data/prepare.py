@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from calib.data.columns import Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.matrix import imputations
+from calib.data.roles import read_roles
 from calib.data.target import choose_classes, class_counts, labels
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset
@@ -30,6 +31,7 @@ def prepare(
     exclude: Collection[str] = (),
     keep: Collection[str] = (),
     name: str | None = None,
+    roles: Mapping[str, str | None] | None = None,
 ) -> Dataset:
     """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
 
@@ -49,6 +51,8 @@ def prepare(
         Columns not to use.
     keep
         Columns to use although they are constant, identifiers or free text.
+    roles
+        weight, time, cluster and part → the column that holds it, which is then no feature.
 
     Raises
     ------
@@ -69,20 +73,25 @@ def prepare(
     rows = text.notna().to_numpy()
     if not rows.all():
         notes.append(f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)}).")
+    known = read_roles(typed, roles or {}, target)
+    rows = rows & known.rows
+    notes.extend(known.notes)
     left_out, kept = set(map(str, exclude)), set(map(str, keep))
     unknown = sorted((left_out | kept) - set(typed.columns))
     if unknown:
         raise DataError(f"There is no column {unknown[0]!r}.", f"Columns are {', '.join(typed.columns)}.")
     if left_out:
         notes.append(f"Left out as asked: {', '.join(sorted(left_out))}.")
-    candidates = [column for column in typed.columns if column != target and column not in left_out]
+    no_feature = {target, *left_out, *(str(column) for column in (roles or {}).values())}
+    candidates = [column for column in typed.columns if column not in no_feature]
     X, remarks = _features(typed.loc[rows, candidates], kept)
     if X.shape[1] == 0:
         remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))
-    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=(*notes, *remarks, *imputations(X)))
+    all_notes = (*notes, *remarks, *imputations(X))
+    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=all_notes, **known.of(rows))
 
 
 def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[str]]:

@@ -10,15 +10,21 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
+from calib.kernel.pav import pool_ties
+
 STEPS = 10_001
 
 
-def auc(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """Area under the ROC curve (k,) of finite columns (n, k) for labels (n,) of 0 and 1; ties count one half.
+
+    weight (n,) : how many rows each stands for
 
     >>> auc(np.array([[0.1, 3.0], [0.9, 3.0], [0.8, 3.0]]), np.array([0, 1, 1]))
     array([1. , 0.5])
     """
+    if weight is not None:
+        return np.array([_weighted_auc(column, y, weight) for column in columns.T])
     ones = int(np.sum(y))
     pairs = ones * (len(y) - ones)
     if not pairs:
@@ -26,7 +32,14 @@ def auc(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (rankdata(columns, axis=0)[y == 1].sum(axis=0) - ones * (ones + 1) / 2) / pairs
 
 
-def auc_interval(area: float, ones: int, zeros: int, level: float = 0.95) -> tuple[float, float]:
+def _weighted_auc(column: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    tied = pool_ties(column, y, weight)
+    zeros = tied.weights - tied.sums
+    pairs = tied.sums.sum() * zeros.sum()
+    return float(tied.sums @ (np.cumsum(zeros) - zeros / 2) / pairs) if pairs else np.nan
+
+
+def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) -> tuple[float, float]:
     """The areas that ``area``, found on so many rows of each class, does not contradict at this level.
 
     >>> [round(end, 2) for end in auc_interval(0.5, 100, 100)], auc_interval(1.0, 3, 3)[1]

@@ -69,6 +69,28 @@ SAMPLES: dict[str, Sample] = {
             "No model needed: naive Bayes too bold, a forest too modest, and the margins of an SVM.",
             predictions=True,
         ),
+        Sample(
+            "dated",
+            "Orders by date, ever more sent back",
+            "dated.csv.gz",
+            "returned",
+            "The rate drifts: a split in time tells what a random one hides. Give the date its role on the Data page.",
+        ),
+        Sample(
+            "customers",
+            "Customers with many calls",
+            "customers.csv.gz",
+            "complaint",
+            "Rows of one customer resemble each other: a random split recognises them, a split by cluster does not.",
+        ),
+        Sample(
+            "counts",
+            "A billion predictions as counts",
+            "counts.csv.gz",
+            "yes",
+            "What GROUP BY leaves of a billion rows: score, label and how many. Give the count its role.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

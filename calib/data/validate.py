@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
 from calib.data.leakage import leaks
 from calib.data.predictions import prepare_predictions, ranking_problems, scores_among_features
+from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
     choose_classes,
     class_counts,
@@ -35,6 +36,7 @@ def validate(
     rows_needed: int = 3,
     content: str = "features",
     scores: Collection[str] = (),
+    roles: Mapping[str, str | None] | None = None,
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
@@ -52,6 +54,8 @@ def validate(
         "features", or "predictions" made elsewhere.
     scores
         Their columns, found out where there are none.
+    roles
+        weight, time, cluster and part → the column that holds it.
 
     Examples
     --------
@@ -62,14 +66,27 @@ def validate(
         typed = typed_frame(frame)
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
-    found = [*_target(frame, target, positive, rows_needed)]
+    roles = roles or {}
+    found = [*_target(frame, target, positive, rows_needed), *_roles(typed, target, roles)]
+    usable = not any(problem.severity == "error" for problem in found)
     if content == "predictions":
-        usable = not any(problem.severity == "error" for problem in found)
-        found.extend(_predictions(frame, str(target), positive, scores) if usable else ())
+        found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
     else:
-        found.extend(_features(frame, typed, target, positive, exclude))
+        taken = [name for name in map(str, roles.values()) if name in typed]
+        found.extend(_features(frame, typed, target, positive, (*exclude, *taken)))
+    if usable:
+        held = typed.drop(columns=[name for name in map(str, exclude) if name in typed and name != str(target)])
+        found.extend(propose_roles(held, str(target), roles, content == "features"))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
+
+
+def _roles(typed: pd.DataFrame, target: str | None, roles: Mapping[str, str | None]) -> Iterator[Problem]:
+    """Columns that cannot have the role they were given."""
+    try:
+        read_roles(typed, roles, str(target))
+    except DataError as error:
+        yield Problem("error", None, error.message, error.remedy)
 
 
 def _features(
@@ -116,14 +133,17 @@ def _leaks(
         yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out")
 
 
-def _predictions(frame: pd.DataFrame, target: str, positive: object, scores: Collection[str]) -> Iterator[Problem]:
+def _predictions(
+    frame: pd.DataFrame, target: str, positive: object, scores: Collection[str], roles: Mapping[str, str | None]
+) -> Iterator[Problem]:
     """What is taken as scores, and how these rank the classes."""
     try:
-        data = prepare_predictions(frame, target, positive, list(scores) or None)
+        data = prepare_predictions(frame, target, positive, list(scores) or None, roles=roles)
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
         return
-    others = [str(name) for name in frame.columns if str(name) not in (target, *data.X.columns)]
+    taken = (target, *data.X.columns, *roles.values())
+    others = [str(name) for name in frame.columns if str(name) not in taken]
     message = "Taken as predictions made elsewhere, which are judged and calibrated as they are; "
     message += f"{data.classes[1]!r} is the positive class." + (
         f" Not taken as scores: {listed(others)}." if others else ""
@@ -222,13 +242,6 @@ def _feature(column: Column) -> Iterator[Problem]:
             message = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
             remedy = "They count as missing. Correct in the file those that mean a number."
             yield Problem("warning", name, message, remedy)
-    if column.role == "identifier" and column.usable:
-        message = (
-            f"Looks like an identifier whose values come back: {column.distinct:,} different ones. A model can learn "
-            "single ones by heart, and rows of one fall on both sides of the split, which flatters it."
-        )
-        remedy = "Leave it out. Rows of one still fall on both sides: one row for each would be safe."
-        yield Problem("warning", name, message, remedy, {"exclude": (name,)}, "Leave out")
     if column.infinite:
         message = f"{counted(column.infinite, 'infinite value')}."
         yield Problem("warning", name, message, "They count as missing. Replace them in the file by what they mean.")

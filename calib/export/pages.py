@@ -97,7 +97,7 @@ def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart]) -> dict[
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
         "notes": evaluation.notes,
         "data": f"{data.name}: {data.n:,} rows, {data.X.shape[1]} columns, digest {data.digest}; classes "
-        f"{data.classes[0]} (0) and {data.classes[1]} (1); {len(evaluation.y):,} test rows, "
-        f"{len(evaluation.calibration_y):,} calibration scores.",
+        f"{data.classes[0]} (0) and {data.classes[1]} (1); {evaluation.size:,} test rows, "
+        f"{evaluation.calibration_size:,} calibration scores.",
         "recipe": evaluation.recipe.to_json(),
     }

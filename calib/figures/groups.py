@@ -71,7 +71,7 @@ def prepare(
     return GroupLanes(
         table,
         grouping,
-        np.bincount(grouping.index[selected_rows(evaluation, selection)], minlength=len(grouping.names)),
+        _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
         "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
@@ -81,6 +81,13 @@ def prepare(
         f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
         f"{len(off)} pairs of calibrator and group are beyond chance.",
     )
+
+
+def _picked(evaluation: Evaluation, grouping: Grouping, selection: Sequence[str]) -> np.ndarray:
+    """How many of the rows picked are in each group."""
+    rows = selected_rows(evaluation, selection)
+    weight = None if evaluation.weight is None else evaluation.weight[rows]
+    return np.bincount(grouping.index[rows], weight, minlength=len(grouping.names))
 
 
 def _first(table: pd.DataFrame) -> pd.DataFrame:

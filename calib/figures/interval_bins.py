@@ -41,7 +41,9 @@ def prepare(
 ) -> BinnedIntervals:
     """Bins of the merged probability; None: as the evaluation's Recipe says."""
     recipe, said = viewed(evaluation, bins=bins, binning=binning).recipe, evaluation.predictions[calibrator]
-    found = interval_bins(evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning)
+    found = interval_bins(
+        evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight
+    )
     lower, upper = binomial_interval(found.count * np.nan_to_num(found.observed), found.count)
     told = found.count >= FEW
     met = told & (upper >= found.lower) & (lower <= found.upper)

@@ -84,13 +84,15 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         raise InputError(NO_INTERVALS)
     summaries = tuple(
         (
-            interval_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size),
-            predicted_label_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size),
+            interval_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size, sample_weight=s.said.weight),
+            predicted_label_summary(
+                s.said.y, s.said.pairs, calibration_size=s.calibration_size, sample_weight=s.said.weight
+            ),
         )
         for s in series
     )
     held = sum(one.valid for one, _ in summaries)
-    rows, observed = len(series[0].said.y), summaries[0][0].observed
+    rows, observed = series[0].said.size, summaries[0][0].observed
     return IntervalMeans(
         tuple(series),
         summaries,

@@ -48,9 +48,11 @@ def prepare(decision: Decision) -> NetBenefit:
     evaluation, t = decision.evaluation, decision.threshold
     if not evaluation.predictions:
         raise InputError(NOTHING)
-    y, share = evaluation.y, float(evaluation.y.mean())
-    curves = {key: net_benefit(y, said.p) for key, said in evaluation.predictions.items()}
-    here = {key: float(net_benefit(y, said.p, np.array([t]))[0]) for key, said in evaluation.predictions.items()}
+    y, share, weight = evaluation.y, evaluation.share, evaluation.weight
+    curves = {key: net_benefit(y, said.p, weight=weight) for key, said in evaluation.predictions.items()}
+    here = {
+        key: float(net_benefit(y, said.p, np.array([t]), weight)[0]) for key, said in evaluation.predictions.items()
+    }
     odds = CURVE_THRESHOLDS / (1 - CURVE_THRESHOLDS)
     simple = max(0.0, share - (1 - share) * t / (1 - t))
     best = max(here, key=lambda key: here[key])

@@ -100,7 +100,7 @@ def prepare(
     evaluation's Recipe says
     """
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
-    recipe, y = evaluation.recipe, evaluation.y
+    recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
     in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
@@ -110,16 +110,23 @@ def prepare(
     return Reliability(
         {key: _curve(evaluation, key, recipe.curve) for key in shown},
         in_bins,
-        {key: histogram(y, p, bins=recipe.bins) for key, p in said.items()},
-        {key: histogram(y[rows], p[rows], bins=recipe.bins) for key, p in said.items()} if rows.size else {},
+        {key: histogram(y, p, bins=recipe.bins, sample_weight=weight) for key, p in said.items()},
+        {key: _picked(evaluation, key, rows) for key in said} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins)),
-        f"Reliability diagram of {len(y)} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
+        f"Reliability diagram of {evaluation.size} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
+
+
+def _picked(evaluation: Evaluation, key: str, rows: np.ndarray) -> Histogram:
+    """How the predictions of the rows picked are spread."""
+    said = evaluation.predictions[key]
+    weight = None if said.weight is None else said.weight[rows]
+    return histogram(said.y[rows], said.p[rows], bins=evaluation.recipe.bins, sample_weight=weight)
 
 
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
@@ -134,14 +141,21 @@ def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
         return once(
             said,
             (kind, recipe.bins, recipe.binning),
-            lambda: binned_curve(said.y, said.p, bins=recipe.bins, strategy=recipe.binning),
+            lambda: binned_curve(said.y, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight),
         )
     if kind == "smoothed":
-        return once(said, kind, lambda: smooth_curve(said.y, said.p))
+        return once(said, kind, lambda: smooth_curve(said.y, said.p, sample_weight=said.weight))
     return once(
         said,
         (kind, recipe.band, recipe.seed),
-        lambda: corp_curve(said.y, said.p, band=recipe.band, repeats=BAND_REPEATS, random_state=recipe.seed),
+        lambda: corp_curve(
+            said.y,
+            said.p,
+            band=recipe.band,
+            repeats=BAND_REPEATS,
+            random_state=recipe.seed,
+            sample_weight=said.weight,
+        ),
     )
 
 

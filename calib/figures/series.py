@@ -47,7 +47,7 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
     """Every method with intervals in these evaluations, the same calibrator's placements together."""
     many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
     found = [
-        Series(key, e.recipe.placement, said, max(1, len(e.calibration_y) // len(e.calibrators[key])))
+        Series(key, e.recipe.placement, said, max(1, e.calibration_size // len(e.calibrators[key])))
         for e in many
         for key, said in e.predictions.items()
         if said.lower is not None

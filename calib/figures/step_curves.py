@@ -85,10 +85,12 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
         score_range(evaluation),
         chosen,
         evaluation.dataset.classes,
-        f"{len(y):,} calibration rows give {steps:,} steps" + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
+        f"{evaluation.calibration_size:,} calibration rows give {steps:,} steps"
+        + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
         _caption(evaluation, len(curves)),
-        f"Step curves of p0 and p1 against the score from {len(y)} calibration rows: {steps} steps, gap from "
-        f"{number(float(min(gap.min() for gap in gaps)))} to {number(float(max(gap.max() for gap in gaps)))}.",
+        f"Step curves of p0 and p1 against the score from {evaluation.calibration_size} calibration rows: {steps} "
+        f"steps, gap from {number(float(min(gap.min() for gap in gaps)))} to "
+        f"{number(float(max(gap.max() for gap in gaps)))}.",
     )
 
 
@@ -99,7 +101,7 @@ def _single(fitted: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def _caption(evaluation: Evaluation, curves: int) -> str:
-    points, tests = len(evaluation.calibration_y), len(evaluation.y)
+    points, tests = evaluation.calibration_size, evaluation.size
     text = (
         "Between the two curves lies the interval at each score. They rise in steps, because isotonic regression pools "
         "neighbouring calibration rows (diamonds above: class 1, circles below: class 0) until frequencies rise. "

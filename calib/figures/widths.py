@@ -14,6 +14,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.binning import quantiles
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 
@@ -82,10 +83,12 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     series = series_of(evaluations)
     if not series:
         raise InputError(NO_INTERVALS)
-    edges = logarithmic_edges(min(float(np.quantile(s.said.width, 0.05)) for s in series))
-    counts = np.stack([np.histogram(np.clip(s.said.width, edges[0], 1.0), edges)[0] for s in series])
-    quantiles = np.stack([np.quantile(s.said.width, QUANTILES) for s in series])
-    median = quantiles[:, 1]
+    edges = logarithmic_edges(min(float(quantiles(s.said.width, np.array(0.05), s.said.weight)) for s in series))
+    counts = np.stack(
+        [np.histogram(np.clip(s.said.width, edges[0], 1.0), edges, weights=s.said.weight)[0] for s in series]
+    )
+    spread = np.stack([quantiles(s.said.width, np.array(QUANTILES), s.said.weight) for s in series])
+    median = spread[:, 1]
     narrow, wide = int(median.argmin()), int(median.argmax())
     title = f"{series[narrow].name}: half of the intervals are at most {number(float(median[narrow]))} wide"
     if median[wide] > median[narrow]:
@@ -94,8 +97,8 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
         tuple(series),
         edges,
         counts,
-        quantiles,
-        np.array([s.said.width.mean() for s in series]),
+        spread,
+        np.array([np.average(s.said.width, weights=s.said.weight) for s in series]),
         title,
         _caption(series, median),
         "Histograms of interval widths. "

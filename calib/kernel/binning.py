@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.kernel.checks import Array, one_of, whole_weights
+from calib.kernel.checks import Array, are_whole, one_of
 
 STRATEGIES = ("uniform", "quantile")
 
@@ -51,21 +51,58 @@ def uniform_breaks(bins: int) -> Array:
     return breaks
 
 
-def quantile_edges(values: Array, bins: int) -> Array:
+def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Array:
     """Edges of bins with equally many of ``values`` (n,), n ≥ 1, at most ``bins`` + 1 of them, strictly increasing.
 
     Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so that an edge
     meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then fewer bins. A single
     distinct value keeps one bin of width zero.
 
+    With ``weights`` (n,) a value of weight w stands w times; where they are no counts, rank is a share of their sum.
+
     >>> quantile_edges(np.array([1.0, 2.0, 3.0, 9.0, 9.0]), 2)
     array([1., 3., 9.])
     """
-    ordered = np.sort(values)
-    rank, rest = np.divmod((len(ordered) - 1) * np.arange(bins + 1), bins)
-    above = ordered[np.minimum(rank + 1, len(ordered) - 1)]
-    edges = np.unique(ordered[rank] + (above - ordered[rank]) * (rest / bins))
+    ordered, upto = _ranked(values, weights)
+    if upto is not None and not are_whole(upto):
+        edges = np.unique(
+            ordered[np.searchsorted(upto, upto[-1] * np.arange(bins + 1) / bins).clip(0, len(ordered) - 1)]
+        )
+        return edges if len(edges) > 1 else np.repeat(edges, 2)
+    n = len(ordered) if upto is None else int(upto[-1])
+    rank, rest = np.divmod((n - 1) * np.arange(bins + 1), bins)
+    here, above = (
+        ordered[each if upto is None else np.searchsorted(upto, each, side="right")]
+        for each in (rank, np.minimum(rank + 1, n - 1))
+    )
+    edges = np.unique(here + (above - here) * (rest / bins))
     return edges if len(edges) > 1 else np.repeat(edges, 2)
+
+
+def quantiles(values: Array, shares: Array, weights: Array | None = None) -> Array:
+    """Quantiles of ``values`` (n,) by linear interpolation at rank (N − 1) share; a value of weight w stands w times.
+
+    >>> quantiles(np.array([3.0, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 2.0]))    # of 1, 1, 3
+    array([1., 3.])
+    """
+    if weights is None:
+        return np.quantile(values, shares)
+    ordered, upto = _ranked(values, weights)
+    assert upto is not None
+    at = np.maximum(upto[-1] - 1, 0) * np.asarray(shares)
+    low = np.floor(at)
+    here, above = (
+        ordered[np.searchsorted(upto, rank, side="right").clip(0, len(ordered) - 1)] for rank in (low, np.ceil(at))
+    )
+    return here + (above - here) * (at - low)
+
+
+def _ranked(values: Array, weights: Array | None) -> tuple[Array, Array | None]:
+    """(sorted values (n,), the sum of the weights up to each, or None)."""
+    if weights is None:
+        return np.sort(values), None
+    order = np.argsort(values)
+    return values[order], np.cumsum(weights[order])
 
 
 def edge_index(values: Array, edges: Array) -> Array:
@@ -80,12 +117,12 @@ def edge_index(values: Array, edges: Array) -> Array:
 def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None = None) -> Bins:
     """Put probabilities (n,) into ``bins`` equal-width bins, or into bins with equally many of them.
 
-    With whole ``weights`` (n,) each counts as often as its weight says; fractions are refused for equal counts.
+    With ``weights`` (n,) each counts as often as its weight says.
     """
     one_of(strategy, STRATEGIES, "strategy")
     if strategy == "uniform":
         return Bins(bin_index(p, bins), np.arange(bins + 1) / bins)
-    edges = quantile_edges(p if weights is None else np.repeat(p, whole_weights(weights, "An equal-count bin")), bins)
+    edges = quantile_edges(p, bins, weights)
     return Bins(edge_index(p, edges), edges)
 
 

@@ -134,10 +134,16 @@ def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array
 
 
 MOST_ROWS = 100_000_000
+MOST_COUNTED = 2**53  # up to here float64 holds every whole number
 
 
-def whole_weights(weights: Array, who: str) -> Array:
-    """Checked weights (n,) as int, for a method that counts rows; fractions are refused by name."""
+def are_whole(weights: Array) -> bool:
+    """Whether weights (n,) are counts of rows."""
+    return not (weights % 1).any()
+
+
+def row_counts(weights: Array, who: str) -> Array:
+    """Checked weights (n,) for a method that counts rows, exactly; fractions are refused by name."""
     fractions = weights % 1 != 0
     if fractions.any():
         first = int(np.argmax(fractions))
@@ -145,9 +151,26 @@ def whole_weights(weights: Array, who: str) -> Array:
             f"{who} counts rows, so that sample_weight must hold whole numbers, but holds {weights[first]:g} at "
             f"position {first}. Use whole numbers, or a method that takes any weights: Platt, isotonic, beta."
         )
-    if weights.sum() > MOST_ROWS:
+    if weights.sum() > MOST_COUNTED:
+        raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")
+    return weights
+
+
+def whole_weights(weights: Array, who: str) -> Array:
+    """The same as int, for a method that spells the rows out, so that they must not be too many."""
+    if row_counts(weights, who).sum() > MOST_ROWS:
         raise InputError(f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}.")
     return weights.astype(np.intp)
+
+
+def effective_weights(weights: Array) -> Array:
+    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many rows as
+    the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
+
+    >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
+    (array([2., 3.]), array([1., 1.]))
+    """
+    return weights if are_whole(weights) else weights * (weights.sum() / (weights @ weights))
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:

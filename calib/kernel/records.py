@@ -30,6 +30,14 @@ class Dataset:
         What was dropped, imputed or merged on the way, one sentence each.
     predictions
         True when the columns of X are scores made elsewhere, so that no model is needed.
+    weight
+        Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated rows.
+    time
+        Array (n,) of numbers or of datetime64, or None.
+    cluster
+        Int array (n,), equal for rows that belong together, or None.
+    part
+        Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or None.
     """
 
     name: str
@@ -39,6 +47,10 @@ class Dataset:
     posterior: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     predictions: bool = False
+    weight: np.ndarray | None = None
+    time: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    part: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         assert len(self.X) == len(self.y), "X and y must have the same number of rows"
@@ -49,6 +61,11 @@ class Dataset:
     @property
     def n(self) -> int:
         return len(self.y)
+
+    @cached_property
+    def fixes_calibration(self) -> bool:
+        """Whether the file says which rows calibrate."""
+        return self.part is not None and bool((self.part == 1).any())
 
     @cached_property
     def row_numbers(self) -> np.ndarray:
@@ -70,6 +87,10 @@ class Dataset:
         h.update(np.ascontiguousarray(self.y, dtype=np.int64).tobytes())
         if self.posterior is not None:
             h.update(np.ascontiguousarray(self.posterior, dtype=np.float64).tobytes())
+        for name in ("weight", "time", "cluster", "part"):
+            values = getattr(self, name)
+            if values is not None:
+                h.update(f"{name} {values.dtype}".encode() + np.ascontiguousarray(values).tobytes())
         return h.hexdigest()
 
 
@@ -87,6 +108,8 @@ class Predictions:
         Float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals.
     p0, p1
         The multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None.
+    weight
+        Float array (m,), how much each row counts, or None.
     """
 
     y: np.ndarray
@@ -95,6 +118,17 @@ class Predictions:
     upper: np.ndarray | None = None
     p0: np.ndarray | None = None
     p1: np.ndarray | None = None
+    weight: np.ndarray | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows they are, or stand for."""
+        return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+
+    @property
+    def mean(self) -> float:
+        """The mean probability of class 1."""
+        return float(np.average(self.p, weights=self.weight))
 
     @property
     def pairs(self) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
 
 from calib.metrics.average_precision import average_precision
-from calib.metrics.base import Metric
+from calib.metrics.base import Metric, takes_weights
 from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
 from calib.metrics.brier_skill import brier_skill
 from calib.metrics.calibration_error import (
@@ -103,5 +103,6 @@ __all__ = [
     "smoothed_residuals",
     "spiegelhalter_test",
     "squared_ece",
+    "takes_weights",
     "true_calibration_error",
 ]

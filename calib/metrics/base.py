@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,8 @@ class Metric:
         Whether the function also takes ``bins`` and ``strategy``.
     target
         The best value of a metric that can miss it on either side.
+    counted
+        Whether weights must be counts of rows.
     everyday
         Shown without being asked for; the others stand beside published tables only.
     """
@@ -52,6 +55,18 @@ class Metric:
     binned: bool = False
     target: float | None = None
     everyday: bool = True
+    counted: bool = False
+
+
+def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
+    """Whether the metric can be told these weights (n,): has ``sample_weight``, and needs no counts or is given them.
+
+    >>> takes_weights(Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing."), np.ones(3))
+    False
+    """
+    if "sample_weight" not in inspect.signature(metric.function).parameters:
+        return False
+    return not metric.counted or checks.are_whole(weights)
 
 
 def check_metric(metric: Any) -> None:

@@ -27,6 +27,7 @@ Array = np.ndarray
 MetricLike = str | Callable[..., float]
 
 CELLS = 2_000_000  # counts held at once: 16 MB
+MOST_DRAWN = 2_000_000  # rows behind a table of counts that are drawn one by one
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def bootstrap_interval(
     repeats: int = 1000,
     level: float = 0.95,
     random_state: int | np.random.Generator,
+    sample_weight: ArrayLike | None = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of one metric.
@@ -78,6 +80,8 @@ def bootstrap_interval(
         Resamples.
     level
         In (0, 1).
+    sample_weight : (n,)
+        Counts are so many rows, drawn one by one; of other weights the rows are drawn, and keep them.
     options
         Handed to the metric (``bins``, ``strategy``, ``base``).
 
@@ -88,9 +92,10 @@ def bootstrap_interval(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
-    value = function(y, p, **options)
-    replicate = _replicate(function, np.asarray(y), np.asarray(p), options)
-    values = np.concatenate([replicate(counts) for counts in _resamples(len(np.asarray(y)), repeats, random_state)])
+    weighted, (labels, said) = Weighted.of(sample_weight, y, p)
+    value = function(labels, said, **options, **weighted.keyword)
+    replicate = _replicate(function, labels, said, options)
+    values = np.concatenate([replicate(counts) for counts in weighted.resamples(repeats, random_state)])
     return _summary(value, values, level)
 
 
@@ -103,6 +108,7 @@ def bootstrap_difference(
     repeats: int = 1000,
     level: float = 0.95,
     random_state: int | np.random.Generator,
+    sample_weight: ArrayLike | None = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of metric(a) − metric(b) on the same rows, both on the same resamples.
@@ -119,11 +125,13 @@ def bootstrap_difference(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
+    weighted, (labels, *both) = Weighted.of(sample_weight, y, p_a, p_b)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        value = float(np.subtract(function(y, p_a, **options), function(y, p_b, **options)))
-        first, second = (_replicate(function, np.asarray(y), np.asarray(p), options) for p in (p_a, p_b))
+        one, other = (function(labels, p, **options, **weighted.keyword) for p in both)
+        value = float(np.subtract(one, other))
+        first, second = (_replicate(function, labels, p, options) for p in both)
         values = np.concatenate(
-            [first(counts) - second(counts) for counts in _resamples(len(np.asarray(y)), repeats, random_state)]
+            [first(counts) - second(counts) for counts in weighted.resamples(repeats, random_state)]
         )
     return _summary(value, values, level)
 
@@ -138,6 +146,7 @@ def bootstrap_differences(
     level: float = 0.95,
     random_state: int,
     watch: Watch | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> dict[tuple[str, str], BootstrapInterval]:
     """``bootstrap_difference`` of every metric and method to one of the methods, drawn once for all of them.
 
@@ -168,16 +177,19 @@ def bootstrap_differences(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.one_of(reference, methods, "reference")
-    y = np.asarray(y)
-    p = {name: np.asarray(values) for name, values in methods.items()}
+    weighted, (labels, *columns) = Weighted.of(sample_weight, y, *methods.values())
+    p = dict(zip(methods, columns, strict=True))
     replicates = {
-        key: {name: _replicate(_function(key), y, p[name], dict(options)) for name in p}
+        key: {name: _replicate(_function(key), labels, p[name], dict(options)) for name in p}
         for key, options in metrics.items()
     }
-    resamples = _resamples(len(y), repeats, random_state)
+    resamples = weighted.resamples(repeats, random_state)
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
         drawn = _drawn_differences(replicates, reference, resamples, repeats, watch or Watch())
-        on_data = {key: {name: _function(key)(y, p[name], **metrics[key]) for name in p} for key in metrics}
+        on_data = {
+            key: {name: _function(key)(labels, p[name], **metrics[key], **weighted.keyword) for name in p}
+            for key in metrics
+        }
         return {
             (key, name): _summary(float(np.subtract(on_data[key][name], on_data[key][reference])), values, level)
             for (key, name), values in drawn.items()
@@ -211,15 +223,52 @@ def _function(metric: MetricLike) -> Callable[..., float]:
     return METRICS[checks.one_of(metric, METRICS, "metric")].function
 
 
-def _resamples(n: int, repeats: int, random_state: int | np.random.Generator) -> Iterator[Array]:
-    """Chunks (r, n) of counts; each row sums to n."""
-    checks.in_range(repeats, "repeats", low=1, integer=True)
-    rng = np.random.default_rng(random_state)
-    chunk = max(1, CELLS // n)
-    for start in range(0, repeats, chunk):
-        r = min(chunk, repeats - start)
-        drawn = rng.integers(n, size=(r, n)) + n * np.arange(r)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=r * n).reshape(r, n)
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """n rows that are drawn again. weights : None or positive (n,)"""
+
+    n: int
+    weights: Array | None = None
+
+    @classmethod
+    def of(cls, sample_weight: ArrayLike | None, *arrays: ArrayLike) -> tuple[Weighted, list[Array]]:
+        """(the rows of positive weight, the arrays of these)."""
+        held = [np.asarray(each) for each in arrays]
+        if sample_weight is None:
+            return cls(len(held[0])), held
+        weights = checks.weight_vector(sample_weight, len(held[0]))
+        return cls(int((weights > 0).sum()), weights[weights > 0]), [each[weights > 0] for each in held]
+
+    @property
+    def keyword(self) -> dict[str, Array]:
+        """The argument that a metric on the data itself takes."""
+        return {} if self.weights is None else {"sample_weight": self.weights}
+
+    def resamples(self, repeats: int, random_state: int | np.random.Generator) -> Iterator[Array]:
+        """Chunks (r, n) of how often, or with which weight, each row is in a resample.
+
+        Counts that stand for at most ``MOST_DRAWN`` rows are drawn as those rows would be, one by one; of more, each
+        count is drawn by the Poisson law that this comes to.
+        """
+        checks.in_range(repeats, "repeats", low=1, integer=True)
+        rng, weights, owner = np.random.default_rng(random_state), self.weights, None
+        if weights is not None and checks.are_whole(weights):
+            if weights.sum() > MOST_DRAWN:
+                yield from (rng.poisson(weights, size=(r, self.n)) for r in _chunks(repeats, self.n))
+                return
+            owner = np.repeat(np.arange(self.n), weights.astype(np.intp))
+        total = self.n if owner is None else len(owner)
+        for r in _chunks(repeats, total):
+            drawn = rng.integers(total, size=(r, total))
+            cells = (drawn if owner is None else owner[drawn]) + self.n * np.arange(r)[:, None]
+            counts = np.bincount(cells.ravel(), minlength=r * self.n).reshape(r, self.n)
+            yield counts if weights is None or owner is not None else counts * weights
+
+
+def _chunks(repeats: int, n: int) -> list[int]:
+    """Resamples of n rows that are held at once."""
+    most = max(1, CELLS // n)
+    return [min(most, repeats - start) for start in range(0, repeats, most)]
 
 
 def _replicate(function: Callable[..., float], y: Array, p: Array, options: dict[str, Any]) -> Callable[[Array], Array]:
@@ -230,6 +279,8 @@ def _replicate(function: Callable[..., float], y: Array, p: Array, options: dict
     rows = np.arange(len(y))
 
     def one_by_one(counts: Array) -> Array:
+        if counts.dtype.kind == "f" or counts[0].sum() > MOST_DRAWN:
+            return np.array([function(y, p, **options, sample_weight=row) for row in counts])
         drawn = (np.repeat(rows, row) for row in counts)
         return np.array([function(y[i], p[i], **options) for i in drawn])
 
@@ -240,10 +291,10 @@ def _mean_of(losses: Callable[[Array, Array], Array], then: Callable[[Array], Ar
     def prepare(y: Array, p: Array) -> Callable[[Array], Array]:
         values = losses(y, p)
         infinite = np.isinf(values)
-        finite = np.where(infinite, 0.0, values) / len(values)
+        finite = np.where(infinite, 0.0, values)
 
         def replicate(counts: Array) -> Array:
-            means = counts @ finite
+            means = counts @ (finite / len(values)) * (len(values) / counts.sum(axis=1))
             means[counts[:, infinite].any(axis=1)] = np.inf
             return then(means)
 
@@ -255,7 +306,7 @@ def _mean_of(losses: Callable[[Array, Array], Array], then: Callable[[Array], Ar
 def _binned_gaps(y: Array, p: Array, bins: int = 20) -> Callable[[Array], Array]:
     """ECE is Σ over bins of |Σ (y − p)| / n."""
     gaps = csr_array(((y - p) / len(y), (bin_index(p, bins), np.arange(len(y)))), shape=(bins, len(y)))
-    return lambda counts: np.abs(gaps @ counts.T).sum(axis=0)
+    return lambda counts: np.abs(gaps @ counts.T).sum(axis=0) * (len(y) / counts.sum(axis=1))
 
 
 def _ordered_pairs(y: Array, p: Array) -> Callable[[Array], Array]:
@@ -270,7 +321,7 @@ def _ordered_pairs(y: Array, p: Array) -> Callable[[Array], Array]:
         below = np.cumsum(zeros, axis=1) - zeros / 2
         n1 = ones.sum(axis=1)
         with np.errstate(invalid="ignore"):  # 0/0 where one class was drawn: undefined
-            return (ones * below).sum(axis=1) / (n1 * (len(y) - n1))
+            return (ones * below).sum(axis=1) / (n1 * (counts.sum(axis=1) - n1))
 
     return replicate
 

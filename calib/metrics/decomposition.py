@@ -24,6 +24,9 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 LOSSES = ("brier", "log")
 
 
+MOST_SPELT_OUT = 1_000_000  # rows that a table of counts may stand for until their labels are drawn by its lines
+
+
 @dataclass(frozen=True)
 class Murphy:
     """Brier score = reliability − resolution + uncertainty + within.
@@ -137,8 +140,14 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     (0.0, True)
     """
     weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    p = np.sort(p if weights is None else np.repeat(p, checks.whole_weights(weights, "Miscalibration by chance")))
-    rng, repeats = np.random.default_rng(0), max(1, min(50, 50_000 // p.size))
+    rng = np.random.default_rng(0)
+    counts = None if weights is None else checks.row_counts(weights, "Miscalibration by chance")
+    if counts is not None and counts.sum() > MOST_SPELT_OUT:
+        ones = rng.binomial(counts.astype(np.int64), p)
+        both = np.concatenate([counts - ones, ones])
+        return corp_decomposition(np.repeat([0, 1], p.size), np.tile(p, 2), sample_weight=both).miscalibration
+    p = np.sort(p if counts is None else np.repeat(p, counts.astype(np.intp)))
+    repeats = max(1, min(50, 50_000 // p.size))
     drawn = ((rng.random(p.size) < p).astype(np.int64) for _ in range(repeats))
     return float(np.mean([corp_decomposition(labels, p).miscalibration for labels in drawn]))
 

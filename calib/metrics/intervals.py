@@ -123,7 +123,13 @@ def interval_summary(
 
 
 def interval_bins(
-    y: ArrayLike, intervals: ArrayLike, by: ArrayLike, *, bins: int = 10, strategy: str = "quantile"
+    y: ArrayLike,
+    intervals: ArrayLike,
+    by: ArrayLike,
+    *,
+    bins: int = 10,
+    strategy: str = "quantile",
+    sample_weight: ArrayLike | None = None,
 ) -> IntervalBins:
     """Mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
 
@@ -131,6 +137,8 @@ def interval_bins(
     ----------
     strategy
         "quantile" for any score, "uniform" for probabilities.
+    sample_weight
+        As for ``brier_score``.
 
     Examples
     --------
@@ -142,14 +150,18 @@ def interval_bins(
     y, pairs = _labelled_pairs(y, intervals)
     by = (checks.probability_vector if strategy == "uniform" else checks.score_vector)(by, "by")
     checks.same_length(y=y, by=by)
-    placed = binned(by, checks.in_range(bins, "bins", low=1, integer=True), strategy)
+    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
+    if weights is not None:
+        y, pairs, by, weights = (each[weights > 0] for each in (y, pairs, by, weights))
+    placed = binned(by, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     ends = np.sort(pairs, axis=1)
-    count = group_sums(placed.index, placed.count)
+    count = group_sums(placed.index, placed.count, weights=weights)
     divisor = np.where(count > 0, count, np.nan)
     center, lower, upper, observed = (
-        group_sums(placed.index, placed.count, values) / divisor for values in (by, ends[:, 0], ends[:, 1], y)
+        group_sums(placed.index, placed.count, values, weights) / divisor for values in (by, ends[:, 0], ends[:, 1], y)
     )
-    return IntervalBins(placed.edges, center, count.astype(np.intp), lower, upper, upper - lower, observed)
+    rows = count.astype(np.intp) if checks.are_whole(count) else count
+    return IntervalBins(placed.edges, center, rows, lower, upper, upper - lower, observed)
 
 
 def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:

@@ -215,6 +215,7 @@ METRICS: Registry[Metric] = Registry(
             None,
             "Mean miscalibration of labels drawn from these predictions: what a perfect model would show on so many "
             "rows.",
+            counted=True,
         ),
         Metric(
             "discrimination",

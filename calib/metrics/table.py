@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.records import Predictions
-from calib.metrics.base import Metric
+from calib.metrics.base import Metric, takes_weights
 from calib.metrics.registry import METRICS
 
 
@@ -23,15 +23,19 @@ def metric_value(
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
 ) -> float:
-    """One metric of one method; NaN where it needs intervals or a posterior and there are none."""
+    """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights."""
+    weight = predictions.weight
+    if weight is not None and not takes_weights(metric, weight):
+        return math.nan
+    weighted = {} if weight is None else {"sample_weight": weight}
     if metric.needs == "intervals":
         if predictions.lower is None or predictions.upper is None:
             return math.nan
-        return metric.function(predictions.y, np.column_stack([predictions.lower, predictions.upper]))
+        return metric.function(predictions.y, np.column_stack([predictions.lower, predictions.upper]), **weighted)
     if metric.needs == "posterior":
-        return math.nan if posterior is None else metric.function(posterior, predictions.p)
+        return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
-    return metric.function(predictions.y, predictions.p, **options)
+    return metric.function(predictions.y, predictions.p, **options, **weighted)
 
 
 def metric_table(

@@ -110,25 +110,32 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     return score_vector(scores, "The model's scores")
 
 
-def fit_model(estimator: BaseEstimator, X: Any, y: np.ndarray, watch: Watch | None = None) -> tuple[BaseEstimator, Any]:
+def fit_takes(estimator: BaseEstimator, name: str) -> bool:
+    """Whether the ``fit`` of the model at the end of a pipeline, or of the estimator, has an argument of this name."""
+    return name in inspect.signature(last_step(estimator).fit).parameters
+
+
+def fit_model(
+    estimator: BaseEstimator, X: Any, y: np.ndarray, watch: Watch | None = None, **given: Any
+) -> tuple[BaseEstimator, Any]:
     """A fitted clone, and the matrix that its last step was fitted on.
 
     A pipeline is fitted step by step, so that the matrix need not be computed twice, and a model whose ``fit`` takes a
-    ``watch`` reports its progress and can be called off.
+    ``watch`` reports its progress and can be called off. What else is ``given`` to the model's ``fit``, such as
+    sample_weight, must be among its arguments (``fit_takes``); preprocessing steps do not see it.
     """
     if isinstance(estimator, Pipeline):
         head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]
         if head.steps:
             X = head.fit_transform(X, y)
-        fitted, matrix = fit_model(last, X, y, watch)
+        fitted, matrix = fit_model(last, X, y, watch, **given)
         return Pipeline([*head.steps, (name, fitted)]), matrix
     model = clone(estimator)
     watch = watch or Watch()
     watch.step(0.0, "model")
     if "watch" in inspect.signature(model.fit).parameters:
-        model.fit(X, y, watch=watch)
-    else:
-        model.fit(X, y)
+        given["watch"] = watch
+    model.fit(X, y, **given)
     watch.step(1.0, "model")
     return model, X
 

@@ -47,6 +47,8 @@ def refuse_without_bagging(model: Any) -> None:
 
 def in_bag(ensemble: Any) -> np.ndarray:
     """Whether each training row is in each tree's sample, bool (n, n_trees), one tree's column contiguous."""
+    if getattr(ensemble, "bag_", None) is not None:
+        return ensemble.bag_
     samples = ensemble.estimators_samples_
     bag = np.zeros((len(samples), ensemble._n_samples), dtype=bool)
     for row, drawn in zip(bag, samples, strict=True):

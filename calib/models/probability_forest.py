@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib.kernel import checks
@@ -122,13 +123,20 @@ class ProbabilityForest(RandomForestClassifier):
         self.prior = prior
         self.vote = vote
 
-    def fit(self, X, y, sample_weight=None, watch: Watch | None = None):
-        """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees."""
+    def fit(self, X, y, sample_weight=None, watch: Watch | None = None, groups=None):
+        """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees.
+
+        groups (n,) : rows of one group are drawn together into a tree's bag, as many groups as there are, with
+        replacement, so that a tree out of whose bag a row is has seen none of its group
+        """
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
         checks.one_of(self.vote, VOTES, "vote")
         if y is not None:
             y = column_or_1d(y, warn=True)
-        if watch is None or self.warm_start or self.oob_score:
+        self.bag_: np.ndarray | None = None
+        if groups is not None:
+            self._fit_groups(X, y, sample_weight, watch or Watch(), np.asarray(groups))
+        elif watch is None or self.warm_start or self.oob_score:
             super().fit(X, y, sample_weight=sample_weight)
         else:
             self._fit_watched(X, y, sample_weight, watch)
@@ -159,6 +167,26 @@ class ProbabilityForest(RandomForestClassifier):
                 group *= 2 if time.perf_counter() - begin < 0.1 else 1
         finally:
             self.set_params(n_estimators=trees, warm_start=False)
+        watch.step(1.0, "trees")
+
+    def _fit_groups(self, X, y, sample_weight, watch: Watch, groups: np.ndarray) -> None:
+        """Grow every tree on whole groups, drawn anew for each: by warm starts, the draws being weights."""
+        names, group = np.unique(groups, return_inverse=True)
+        checks.same_length(y=y, groups=group)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        settings = {name: getattr(self, name) for name in ("n_estimators", "bootstrap", "warm_start")}
+        trees, bags = int(self.n_estimators), []
+        try:
+            for t in range(trees):
+                watch.step(t / trees, "trees")
+                drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)))[group]
+                self.set_params(n_estimators=t + 1, warm_start=t > 0, bootstrap=False)
+                with _quiet(self.class_weight):
+                    super().fit(X, y, sample_weight=drawn if sample_weight is None else drawn * sample_weight)
+                bags.append(drawn > 0)
+        finally:
+            self.set_params(**settings)
+        self.bag_ = np.array(bags).T  # one tree's column contiguous
         watch.step(1.0, "trees")
 
     def _node_votes(self, tree: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,8 +26,9 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score, gives_probability
-from calib.models.base import before_last_step, fit_model, last_step
+from calib.models.base import before_last_step, fit_model, fit_takes, last_step
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
+from calib.splits import SPLITS, Known, Splitter
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +67,16 @@ class Outcome:
         return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
 
 
-LIGHT = ("estimator", "classes", "probability", "decides", "notes", "random_state", "scores", "y", "index")
+LIGHT = ("estimator", "classes", "probability", "decides", "notes", "random_state", "scores", "y", "index", "weight")
 
 
 class Placement(ABC):
     """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
 
-    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index`` (calibration
-    scores, labels 0/1 and row positions in X), ``classes`` (the two labels; class 1 is the later in sorted order),
-    ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a decision function) and
-    ``notes`` (sentences on what was left out).
+    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index``, ``weight``
+    (calibration scores, labels 0/1, row positions in X, and weights or None), ``classes`` (the two labels; class 1 is
+    the later in sorted order), ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a
+    decision function) and ``notes`` (sentences on what was left out).
     """
 
     key: ClassVar[str]
@@ -87,6 +88,7 @@ class Placement(ABC):
     scores: np.ndarray
     y: np.ndarray
     index: np.ndarray
+    weight: np.ndarray | None
     notes: tuple[str, ...]
 
     def fit(
@@ -99,6 +101,8 @@ class Placement(ABC):
         cv: int = 5,
         random_state: Any = None,
         watch: Watch | None = None,
+        rows: Known | None = None,
+        split: Splitter | None = None,
     ) -> Self:
         """Train clones of ``estimator`` on X (n rows) and y (n labels of two classes), as the placement asks.
 
@@ -110,6 +114,10 @@ class Placement(ABC):
             Number of folds (cv).
         random_state
             Of every draw made.
+        rows
+            The weight, time, cluster and part of the n rows, where they are known.
+        split
+            How the rows that calibrate are held out; at random by default.
 
         Raises
         ------
@@ -124,9 +132,17 @@ class Placement(ABC):
         self.random_state = (
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
         )
-        self.probability, self.decides, self.notes = False, False, ()
+        self.probability, self.decides, self.notes, self.weight = False, False, (), None
+        self.rows = Known(coded) if rows is None else replace(rows, y=coded)
+        self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
         self.y = coded[self.index]
+        if self.weight is None and self.rows.weight is not None:
+            self.weight = self.rows.weight[self.index]
+        if self.rows.weight is not None and not self._weighs:
+            self._note(
+                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on the rows as they are."
+            )
         return self
 
     @abstractmethod
@@ -164,7 +180,15 @@ class Placement(ABC):
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
         """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""
-        return self._clone(calibrator).fit(self._input(calibrator), self.y)
+        return self._fitted(calibrator, self._input(calibrator), self.y, self.weight)
+
+    def _fitted(self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        """A fitted clone; weights are handed on only where there are any."""
+        given = {} if weight is None else {"sample_weight": weight}
+        return self._clone(calibrator).fit(scores, y, **given)
+
+    def _note(self, note: str) -> None:
+        self.notes = (*self.notes, note)
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
         """The answers of a calibrator that ``calibrate`` returned to scored rows."""
@@ -182,11 +206,37 @@ class Placement(ABC):
         """How many times the model is fitted, with ``cv`` folds and for ``n`` new rows."""
         return 1
 
-    def _train(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
+    @property
+    def _weighs(self) -> bool:
+        """Whether the model takes weights, or learns nothing that could take any."""
+        return trained_elsewhere(self.estimator) or fit_takes(self.estimator, "sample_weight")
+
+    def _train(
+        self, X: Any, y: np.ndarray, watch: Watch, weight: np.ndarray | None = None, **given: Any
+    ) -> tuple[BaseEstimator, Any]:
         """(fitted clone, the matrix its last step saw), trained on the labels as they were given."""
-        model, matrix = fit_model(self.estimator, X, self.classes[y], watch)
+        if weight is not None and fit_takes(self.estimator, "sample_weight"):
+            given["sample_weight"] = weight
+        model, matrix = fit_model(self.estimator, X, self.classes[y], watch, **given)
         self.probability, self.decides = gives_probability(model), hasattr(model, "decision_function")
         return model, matrix
+
+    def _train_on(self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None) -> BaseEstimator:
+        """The model trained on these rows; refused where they are of one class."""
+        if y[index].min() == y[index].max():
+            raise InputError(
+                f"split={self.split.key!r} leaves rows of one class only to a part that trains. Choose fewer folds, "
+                "another share of calibration rows, or split='random'."
+            )
+        own = self.rows.weight
+        model, _ = self._train(
+            rows(X, index), y[index], watch, own[index] if weight is None and own is not None else weight
+        )
+        return model
+
+    def _train_on_all(self, X: Any, y: np.ndarray, watch: Watch) -> tuple[BaseEstimator, Any]:
+        self.split.check_all_train(self.rows, self.key)
+        return self._train(X, y, watch, self.rows.weight)
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
         """An unfitted clone for the kind of score at hand; refuses margins where probabilities are needed."""

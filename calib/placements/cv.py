@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import StratifiedKFold
 
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
@@ -85,23 +84,39 @@ class CrossFit(Placement):
     help = "Every row calibrates, scored by a model that did not see it; costs one fit a fold and one more."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        rarest = int(np.bincount(y).min())
+        rarest = int(np.bincount(y, self.rows.weights).min())
         if rarest < self.cv:
             raise InputError(
                 f"cv={self.cv} folds need at least {self.cv} rows of each class, but the rarer class has {rarest}: "
                 "use fewer folds, more rows, or the placement split or oob."
             )
-        splitter = StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
-        self.fold_index = [test for _, test in splitter.split(y, y)]
+        cuts = self.split.calibration_folds(self.rows, self.cv, self.random_state)
+        self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
         self.fold_models = []
-        self.scores, self.index = np.empty(len(y)), np.arange(len(y))
-        for k, test in enumerate(self.fold_index):
-            train = np.setdiff1d(self.index, test)
+        self.scores = np.empty(len(self.index))
+        for k, (cut, fold) in enumerate(zip(cuts, self.fold_index, strict=True)):
             part = watch.part(k / (self.cv + 1), (k + 1) / (self.cv + 1))
-            model, _ = self._train(rows(X, train), y[train], part)
-            self.scores[test] = class_one_score(model, rows(X, test))
+            model = self._train_on(X, y, cut.train, part, cut.train_weight)
+            self.scores[fold] = class_one_score(model, rows(X, cut.test))
             self.fold_models.append(model)
-        self.model, _ = self._train(X, y, watch.part(self.cv / (self.cv + 1), 1.0))
+        self.model, _ = self._train_on_all(X, y, watch.part(self.cv / (self.cv + 1), 1.0))
+        if self.fold_index and len(np.unique(self.index)) < len(y):
+            self._note(
+                f"{len(y) - len(self.index):,} of {len(y):,} training rows do not calibrate: nothing that came before "
+                "them could score them."
+            )
+
+    def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:
+        """The rows that calibrate in the order of X, and where each fold's are among them."""
+        joined = np.concatenate(tests)
+        order = np.argsort(joined, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.index = joined[order]
+        self.fold_index = np.split(place, np.cumsum([len(test) for test in tests])[:-1])
+        parted = [each for each in weights if each is not None]
+        if parted:
+            self.weight = np.concatenate(parted)[order]
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         by_fold = np.stack([class_one_score(model, X) for model in self.fold_models])
@@ -111,7 +126,12 @@ class CrossFit(Placement):
         if not calibrator.gives_interval:
             return super().calibrate(calibrator)
         return FoldCalibrators(
-            tuple(self._clone(calibrator).fit(self.scores[fold], self.y[fold]) for fold in self.fold_index)
+            tuple(
+                self._fitted(
+                    calibrator, self.scores[fold], self.y[fold], None if self.weight is None else self.weight[fold]
+                )
+                for fold in self.fold_index
+            )
         )
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
@@ -44,7 +44,7 @@ class Full(Placement):
     fit_share = 0.02
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        self.model, _ = self._train(X, y, watch)
+        self.model, _ = self._train_on_all(X, y, watch)
         self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
         self._X = X
         if self.scores[y == 1].min() > self.scores[y == 0].max():
@@ -62,7 +62,8 @@ class Full(Placement):
             extended = _append(self._X, rows(X, [j]))
             for label in (0, 1):
                 watch.step(j / len(scores), "rows")
-                model, _ = self._train(extended, np.append(self.y, label), Watch(cancel=watch.cancel))
+                weight = None if self.weight is None else np.append(self.weight, 1.0)
+                model, _ = self._train(extended, np.append(self.y, label), Watch(cancel=watch.cancel), weight)
                 refits[j, label] = class_one_score(model, extended)
         return Scored(scores, X, refits=refits)
 
@@ -81,14 +82,14 @@ class Full(Placement):
         pair = np.empty((len(tests.scores), 2))
         for j, refits in enumerate(tests.refits):
             for label, scores in enumerate(refits):
-                calibrated = clone(fitted).fit(scores[:-1], self.y)
+                calibrated = self._fitted(fitted, scores[:-1], self.y, self.weight)
                 pair[j, label] = calibrated.predict_interval(scores[-1:])[0, label]
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
         assert tests.refits is not None
         zero, one = (
-            clone(fitted).fit(scores[:-1], self.y).added_fit(scores[-1], label)
+            self._fitted(fitted, scores[:-1], self.y, self.weight).added_fit(scores[-1], label)
             for label, scores in enumerate(tests.refits[j])
         )
         p = float(merge_pair(zero.value, one.value, fitted.merge))

@@ -27,7 +27,7 @@ class NoPlacement(Placement):
     help = "Every row trains the model; only its own probabilities can be shown."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        self.model, _ = self._train(X, y, watch)
+        self.model, _ = self._train_on_all(X, y, watch)
         self.scores, self.index = np.empty(0), np.empty(0, dtype=np.intp)
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:

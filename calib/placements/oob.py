@@ -18,7 +18,7 @@ from calib.calibrators import Isotonic, Rank, merge_pair
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
-from calib.models.base import before_last_step, last_step
+from calib.models.base import before_last_step, fit_takes, last_step
 from calib.models.out_of_bag import (
     ensemble_of,
     in_bag,
@@ -62,7 +62,7 @@ class OutOfBag(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
-        self.model, self._matrix = self._train(X, y, watch.part(0.0, 0.9))
+        self.model, self._matrix = self._train(X, y, watch.part(0.0, 0.9), self.rows.weight, **self._bags())
         self.ensemble = ensemble_of(last_step(self.model))
         self._seed = int(np.random.default_rng(_entropy(self.random_state)).integers(2**63))
         bag = in_bag(self.ensemble)
@@ -81,6 +81,18 @@ class OutOfBag(Placement):
         self.scores = scores[self.index]
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
 
+    def _bags(self) -> dict[str, Any]:
+        """What the model is told to draw whole, where the split draws clusters."""
+        groups = self.split.bag(self.rows)
+        if groups is None:
+            return {}
+        if not fit_takes(self.estimator, "groups"):
+            raise InputError(
+                f"placement: {type(last_step(self.estimator)).__name__} draws its bags row by row, which "
+                "split='cluster' rules out. Choose the random forest or bagged trees, or the placement split or cv."
+            )
+        return {"groups": groups}
+
     def with_model(self, model: BaseEstimator) -> Self:
         other = super().with_model(model)
         other.ensemble = ensemble_of(last_step(model))
@@ -92,7 +104,11 @@ class OutOfBag(Placement):
 
     def reference(self, X: Any) -> np.ndarray:
         """For each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
-        return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
+        if self.weight is None:
+            return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
+        ends = np.cumsum(self.weight)  # a row that counts w times is drawn as often
+        drawn = row_hash(X, self._seed).astype(np.float64) / 2.0**64 * ends[-1]
+        return np.minimum(np.searchsorted(ends, drawn, side="right"), len(ends) - 1)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         matrix, reference = before_last_step(self.model, X), self.reference(X)
@@ -102,14 +118,17 @@ class OutOfBag(Placement):
         if not isinstance(calibrator, Rank):
             return super().calibrate(calibrator)
         scores = self._rank(None, None)
-        return RankMap(Isotonic().fit(scores, self.y))
+        return RankMap(Isotonic().fit(scores, self.y, sample_weight=self.weight))
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
         if isinstance(fitted, RankMap):
             return Outcome(fitted.isotonic.predict(self._rank(tests.X, tests.reference)))
         if not fitted.gives_interval or tests.reference is None:
             return super().predict(fitted, tests)
-        pair = fitted.leave_one_out_interval(tests.scores, tests.reference)
+        removed = tests.reference
+        if self.weight is not None:
+            removed = np.cumsum(self.weight).astype(np.intp)[removed] - 1  # one of the rows that it stands for
+        pair = fitted.leave_one_out_interval(tests.scores, removed)
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:

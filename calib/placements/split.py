@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -38,7 +37,7 @@ class Split(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         train, self.index = self._parts(y)
-        self.model, _ = self._train(rows(X, train), y[train], watch)
+        self.model = self._train_on(X, y, train, watch)
         self._held_out = rows(X, self.index)
         self.scores = self._own_scores()
 
@@ -46,21 +45,22 @@ class Split(Placement):
         return class_one_score(self.model, self._held_out)
 
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        everything = np.arange(len(y))
         if trained_elsewhere(self.estimator):
-            self.notes = ("The model needs no training: all rows calibrate.",)
-            return everything, everything
+            calibrating = self.split.scores_of(self.rows)
+            which = "all rows" if len(calibrating) == len(y) else "the rows that the file names"
+            self._note(f"The model needs no training: {which} calibrate.")
+            return np.arange(len(y)), calibrating
         try:
-            train, held_out = train_test_split(
-                everything, test_size=self.calibration_size, stratify=y, random_state=self.random_state
-            )
+            cut = self.split.calibration(self.rows, self.calibration_size, self.random_state)
+        except InputError:
+            raise
         except ValueError:
             raise InputError(
                 f"{len(y)} rows with {np.bincount(y).min()} of the rarer class are too few for a stratified split "
                 f"with calibration_size={self.calibration_size:.3g}: both parts need both classes. "
                 "Use more rows, a share nearer to one half, or the placement cv or oob."
             ) from None
-        return train, held_out
+        return cut.train, cut.test
 
     @property
     def tree_scores(self) -> np.ndarray:

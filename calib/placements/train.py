@@ -28,5 +28,5 @@ class TrainingScores(Placement):
     help = "The rows that trained the model calibrate it too: too sure of itself, shown for comparison."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        self.model, _ = self._train(X, y, watch)
+        self.model, _ = self._train_on_all(X, y, watch)
         self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))

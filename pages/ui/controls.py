@@ -10,7 +10,7 @@ import streamlit as st
 
 from calib import recipe as recipes
 from calib.calibrators import CALIBRATORS, label_of
-from calib.data import SAMPLES
+from calib.data import ROLES, SAMPLES
 from calib.data.predictions import ranking_problems
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
@@ -19,6 +19,7 @@ from calib.kernel.records import Parameter
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
@@ -26,6 +27,7 @@ from pages.ui.text import plain
 from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
+NO_ROLES = {**dict.fromkeys(ROLES), "split": "random"}  # what goes with a table
 
 LABELS = {
     "uniform": "Equal width",
@@ -100,6 +102,7 @@ def choose_data(key: str) -> dict[str, Any]:
         "exclude": (),
         "keep": (),
         "score": None,
+        **NO_ROLES,
         "reliability.selection": (),
         "reliability.group": None,
         "reliability.others": (),
@@ -163,6 +166,7 @@ def _scores(recipe: Recipe) -> None:
         label_visibility="collapsed",
         help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
     )
+    split(recipe)
     _judged_on(recipe, "The other rows fit the calibrators.")
 
 
@@ -243,8 +247,9 @@ def _placement(recipe: Recipe, whole: bool) -> None:
     """The placement with its settings; or of these what holds where the page takes placements of its own."""
     st.subheader("Placement" if whole else "Split", anchor=False)
     if not whole:
+        split(recipe)
         _judged_on(recipe, recipes_help("test_size"))
-        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+        _calibration_rows(recipe)
         return
     keys = [
         key for key in PLACEMENTS if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
@@ -259,16 +264,54 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         label_visibility="collapsed",
         help=PLACEMENTS[recipe.placement].help,
     )
+    split(recipe)
+    if recipe.split == "file" and (recipe.placement not in ("split", "cv") or _file_fixes_calibration(recipe)):
+        return  # and leaves nothing to set
     with st.expander("Split settings"):
         _judged_on(recipe, recipes_help("test_size"))
         if recipe.placement == "split":
-            _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+            _calibration_rows(recipe)
         if recipe.placement == "cv":
             control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
 
 
+def _calibration_rows(recipe: Recipe) -> None:
+    if not _file_fixes_calibration(recipe):
+        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+
+
+def _file_fixes_calibration(recipe: Recipe) -> bool:
+    """Whether a column says which rows calibrate, so that no share of them is drawn."""
+    try:
+        return recipe.split == "file" and evaluations.load(recipe).fixes_calibration
+    except InputError:
+        return False  # the page itself says why
+
+
+def split(recipe: Recipe) -> None:
+    """How rows are held out, where a column's role leaves a choice; the gap of a split in time."""
+    keys = [key for key, made in SPLITS.items() if made.needs is None or getattr(recipe, made.needs) is not None]
+    if len(keys) < 2 and recipe.split in keys:
+        return
+    control(
+        st.selectbox,
+        "split",
+        recipe.split,
+        "Split",
+        keys if recipe.split in keys else [*keys, recipe.split],
+        format_func=lambda key: SPLITS[key].label,
+        help=SPLITS[recipe.split].help,
+        and_then={"evaluation": "holdout"},
+    )
+    for parameter in SPLITS[recipe.split].parameters:
+        value = dict(recipe.data_params).get(parameter.name, parameter.default)
+        parameter_control(parameter, f"data_params.{parameter.name}", value)
+
+
 def _judged_on(recipe: Recipe, help: str) -> None:
     """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
+    if recipe.split == "file":
+        return  # the file fixes one test part
     choice("evaluation", recipe, recipes.EVALUATIONS, "Judged on")
     if recipe.evaluation == "holdout":
         _share("test_size", recipe.test_size, "Test rows", help)

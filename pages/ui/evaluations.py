@@ -28,6 +28,7 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
+    key += tuple(sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
 

@@ -54,7 +54,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             st.metric(METRICS[name].label, value, width=215, help=METRICS[name].help, **changed)
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
-    st.caption(f"{who}{then}. {len(evaluation.y):,} test rows.")
+    st.caption(f"{who}{then}. {evaluation.size:,} test rows.")
 
 
 def _changed(line: pd.Series | None) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{len(evaluation.y):,} test rows, {evaluation.y.mean():.1%} of them {plain(evaluation.dataset.classes[1])}. "
+        f"{evaluation.size:,} test rows, {evaluation.share:.1%} of them {plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
     )

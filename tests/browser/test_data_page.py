@@ -31,7 +31,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     for label, gone in (
         ("Merge spellings", "but for case and spaces"),
         ("Leave these rows out", "may mean that the label is not known"),
-        ("Leave out", "Looks like an identifier"),
+        ("Split by cluster", "Looks like an identifier"),
     ):
         assert any(gone in text for text in tab.alerts())
         tab.press(label)

@@ -159,9 +159,10 @@ def test_two_labels_are_two_classes_whatever_they_are_called(labels):
 )
 def test_a_key_whose_values_come_back_is_named_with_a_remedy(name, values, repeats):
     problems = [p for p in validate(GOOD.assign(**{name: values}), "target") if p.column == name]
-    assert [p.fix for p in problems] == ([{"exclude": (name,)}] if repeats else [])
+    assert [p.fix for p in problems] == ([{"cluster": name, "split": "cluster"}] if repeats else [])
     if repeats:
-        assert "both sides of the split" in problems[0].message
+        assert "both sides of a random split" in problems[0].message
+        assert validate(GOOD.assign(**{name: values}), "target", roles={"cluster": name}) == []
 
 
 def test_the_label_is_asked_for_with_the_candidates():

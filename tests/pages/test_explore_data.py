@@ -113,15 +113,19 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     assert len(at.selectbox(key="positive").options) == 4
 
 
-def test_repeated_keys_and_columns_that_give_the_label_away_are_left_out_by_a_click():
+def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_left_out_by_a_click():
     content = csv({"customer_id": RNG.integers(0, 80, N), "x": X, "after": Y == "yes", "target": Y})
     at = brought(content)
     assert any("customer_id: Looks like an identifier whose values come back" in text for text in stripped(at))
     assert any("after: Alone tells the classes apart (AUC 1.00)" in text for text in stripped(at))
-    for _ in range(2):
-        next(button for button in at.button if button.label == "Leave out").click().run()
-    assert set(at.session_state["recipe"].exclude) == {"customer_id", "after"}
-    assert list(again(at, content).X.columns) == ["x"]
+    press(at, "Split by cluster")
+    press(at, "Leave out")
+    recipe = at.session_state["recipe"]
+    assert (recipe.exclude, recipe.cluster, recipe.split) == (("after",), "customer_id", "cluster")
+    assert at.selectbox(key="cluster").value == "customer_id"
+    data = again(at, content)
+    assert list(data.X.columns) == ["x"]
+    assert len(np.unique(data.cluster)) == pd.read_csv(io.BytesIO(content))["customer_id"].nunique()
     assert not any("Looks like" in text or "tells the classes" in text for text in stripped(at))
 
 

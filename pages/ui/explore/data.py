@@ -18,6 +18,7 @@ from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import browser, controls, evaluations, frame, jobs, state, tables
 from pages.ui.text import plain
+from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS = 4, 6
 FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
@@ -103,6 +104,7 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
 
 ANEW = {
     **{"target": None, "positive": None, "exclude": (), "keep": (), "score": None},
+    **controls.NO_ROLES,
     **{"reliability.group": None, "reliability.selection": (), "reliability.others": ()},
 }
 
@@ -187,8 +189,9 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             required=True,
             help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
         )
+    roles = sources.roles(recipe)
     if recipe.content == "features":
-        others = [name for name in columns if name != target]
+        others = [name for name in columns if name not in (target, *roles.values())]
         state.control(
             st.multiselect,
             "exclude",
@@ -200,9 +203,36 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
         )
         _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
     elif target in columns:
-        _score_columns(recipe, raw_table.drop(columns=target))
+        _score_columns(recipe, raw_table[[name for name in columns if name not in (target, *roles.values())]])
+    if target in columns:
+        _roles(recipe, [name for name in columns if name != target])
     if target in columns:
         _labels(recipe, target)
+
+
+ROLE_LABELS = {"weight": "Weight or count", "time": "Date or time", "cluster": "Cluster", "part": "Part"}
+
+
+def _roles(recipe: Recipe, columns: list[str]) -> None:
+    """Columns that are neither features nor scores; a column has one role, the last that it was given."""
+    given = sources.roles(recipe)
+    with st.expander("Roles of other columns", expanded=any(given.values()), key="roles"):
+        for place, (role, label) in zip(st.columns(len(ROLE_LABELS)), ROLE_LABELS.items(), strict=True):
+            with place:
+                shown(
+                    st.selectbox,
+                    role,
+                    given[role] if given[role] in columns else None,
+                    lambda column, role=role: state.update(**sources.with_role(recipe, role, column)),
+                    label,
+                    [None, *columns],
+                    format_func=lambda column: "None" if column is None else column,
+                    help=controls.recipes_help(role),
+                )
+        st.caption(
+            "How rows are held out by them is chosen on the other pages, beside the model, under Split: at random, in "
+            "time, by cluster or as the file says."
+        )
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
@@ -266,12 +296,12 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
 
 def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
     """Every problem in plain words with its remedy, the gravest first."""
-    raw_table, target, positive = table
+    (raw_table, target, positive), given = table, sources.roles(recipe)
     if target is None:
         _ask_for_label(raw_table)
         _first_rows(raw_table)
         st.stop()
-    key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude)
+    key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude, *given.values())
     found = jobs.cached("problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive))
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
@@ -330,26 +360,28 @@ def _some(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
+
+
 def overview(recipe: Recipe, data: Dataset) -> None:
     """Headline numbers, columns and rows."""
-    positives = int(data.y.sum())
+    size = data.n if data.weight is None else data.weight.sum()
+    positives = data.y.sum() if data.weight is None else data.weight @ data.y
     with st.container(horizontal=True):
-        st.metric("Rows", f"{data.n:,}", width=160)
+        st.metric("Rows", f"{data.n:,}", None if data.weight is None else f"stand for {size:,.0f}", **PLAIN, width=160)
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         st.metric(
             f"Class 1: {plain(data.classes[1])}",
-            f"{positives / data.n:.1%}",
-            f"{positives:,} rows",
-            delta_color="off",
-            delta_arrow="off",
+            f"{positives / size:.1%}",
+            f"{positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
+            **PLAIN,
             width=220,
         )
         st.metric(
             f"Class 0: {plain(data.classes[0])}",
-            f"{1 - positives / data.n:.1%}",
-            f"{data.n - positives:,} rows",
-            delta_color="off",
-            delta_arrow="off",
+            f"{1 - positives / size:.1%}",
+            f"{size - positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
+            **PLAIN,
             width=220,
         )
     frame.notes(data.notes)

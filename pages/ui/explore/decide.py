@@ -6,6 +6,7 @@ import streamlit as st
 
 from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision
 from calib.analysis.explain import METHOD
+from calib.analysis.subgroups import subset
 from calib.calibrators import interval_methods, label_of
 from calib.export import safe_csv
 from calib.figures import formatted_costs
@@ -90,7 +91,7 @@ def table(decision: Decision) -> None:
     st.dataframe(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"In the units of the two costs, a case; [low, high] are 95 % bootstrap intervals over "
-        f"{len(decision.evaluation.y):,} test rows. A difference whose interval holds 0 may be sampling variability."
+        f"{decision.evaluation.size:,} test rows. A difference whose interval holds 0 may be sampling variability."
     )
 
 
@@ -119,11 +120,12 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         st.markdown(f"No {label_of(method)} interval straddles {number(decision.threshold)}: every case is decided.")
         return
     shown = decision.undecided_frame(method, MOST_LISTED)
-    ones = decision.evaluation.y[rows]
+    held = subset(decision.evaluation, rows)
     st.markdown(
-        f"For {rows.sum():,} test rows ({rows.mean():.1%}) the {label_of(method)} interval holds the threshold "
-        f"{plain(number(decision.threshold))}: its lower end says no, its upper end says act. "
-        f"{ones.mean():.1%} of them are {plain(decision.evaluation.dataset.classes[1])}. A second look pays here first."
+        f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
+        f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says no, its upper end "
+        f"says act. {held.share:.1%} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        "A second look pays here first."
     )
     said = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in decision.evaluation.predictions}
     said |= {name: st.column_config.NumberColumn(format="%.3f") for name in ("lower end", "upper end")}

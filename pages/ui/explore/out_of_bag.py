@@ -12,6 +12,7 @@ from calib.figures import formatted_setups
 from calib.kernel.wording import number
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from pages.ui import bagging, controls, frame, state, tables
 from pages.ui.evaluations import evaluations_of, or_stop
 
@@ -30,6 +31,13 @@ def needs_features(recipe: Recipe) -> None:
 
 def needs_bagging(recipe: Recipe) -> None:
     """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
+    if not SPLITS[recipe.split].bags:
+        said = (
+            f"The split “{SPLITS[recipe.split].label}” leaves no rows out of bag: trees would score what came before "
+        )
+        said += "what they saw, or rows that the file keeps for something else."
+        st.info(f"{said} Shown are the five setups with a held-out share.")
+        return
     if bagged(recipe):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -94,7 +102,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         formatted_setups(table), width="stretch", key="setups", alt="All setups, the best of each column marked"
     )
     st.caption(
-        f"{len(first.y):,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
+        f"{first.size:,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
         "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
         "best of a column; a small difference may be sampling variability."
     )

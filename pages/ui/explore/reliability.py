@@ -18,6 +18,7 @@ from calib.analysis.differences import (
     reference_of,
     repeat_splits,
 )
+from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.subgroups import group_rows, subset
@@ -34,9 +35,10 @@ from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.explore import data
-from pages.ui.text import plain
+from pages.ui.text import duration, plain
 from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
@@ -109,6 +111,27 @@ def advice(evaluation: Evaluation) -> None:
         st.markdown(plain(reason))
     for warning in found.warnings:
         st.caption(plain(warning))
+
+
+def claim(evaluation: Evaluation) -> None:
+    """What a random split would have claimed instead, after one press: a second fit."""
+    recipe = evaluation.recipe
+    if recipe.split == "random" or not evaluation.predictions:
+        return
+    at_random = random_recipe(recipe)
+    key, cost = (evaluation.dataset.digest, at_random.digest("fit")), f"fitted anew in {duration(evaluation.seconds)}."
+    asked = "What would a random split have claimed?"
+    if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
+        return
+    other = evaluations.another(at_random, "random_split", "the random split")
+    if other is None:
+        return
+    found = optimism(evaluation, other)
+    choice = recommend(evaluation).choice
+    st.markdown(plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions)))))
+    with st.expander("What a random split would have claimed"):
+        st.dataframe(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
+        tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
 
 
 def intervals(evaluation: Evaluation) -> Differences | None:
@@ -220,14 +243,15 @@ def _range(evaluation: Evaluation) -> None:
 
 
 def _summary(evaluation: Evaluation, positions) -> str:
-    ones, n = int(evaluation.y[positions].sum()), len(positions)
+    picked = subset(evaluation, positions)
     ranges = ", ".join(
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    said = ", ".join(f"{label_of(key)} {p.p[positions].mean():.1%}" for key, p in evaluation.predictions.items())
+    said = ", ".join(f"{label_of(key)} {p.mean:.1%}" for key, p in picked.predictions.items())
     return (
-        f"{ranges}: {n:,} rows, {ones:,} of them {evaluation.dataset.classes[1]} ({ones / n:.1%}). "
+        f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
+        f"{evaluation.dataset.classes[1]} ({picked.share:.1%}). "
         f"Predicted on average: {said}."
     )
 
@@ -330,6 +354,12 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         st.info("Choose a second calibrator: there is nothing to set it against.")
         return
     recipe = evaluation.recipe
+    if not SPLITS[recipe.split].drawn:
+        st.markdown("**The same model, other test rows**")
+        if found is not None:
+            chart.show("differences", found, key="differences_rows")
+        st.caption("There is one split of this kind, so that nothing can be said of others.")
+        return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
     state.control(

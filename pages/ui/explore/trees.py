@@ -157,7 +157,7 @@ def growing(recipe: Recipe) -> Growing:
     data = evaluations.dataset(recipe)
     fits = (data.digest, sweep_key(recipe))
     bins = (recipe.bins, recipe.binning) if METRICS[recipe.setting("trees.metric")].binned else ()
-    key = (*fits, *recipe.part("calibrate").values(), *bins)
+    key = (*fits, *recipe.fields_of("calibrate").values(), *bins)
     points = jobs.cached("depth_points", KEPT_SWEEPS, fits, dict)
     return Growing(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
 

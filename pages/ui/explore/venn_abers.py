@@ -84,7 +84,7 @@ def headline(result: Evaluation) -> None:
     """Mean interval against the observed frequency, width, and what the merged probability is worth."""
     method = shown_method(result)
     said = result.predictions[method]
-    summary = interval_summary(result.y, said.pairs)
+    summary = interval_summary(result.y, said.pairs, sample_weight=result.weight)
     scores = metric_table(result.predictions, metrics=["brier", "log_loss"])
     with st.container(horizontal=True, key="headline"):
         st.metric(

@@ -1,0 +1,111 @@
+"""What a random split would have claimed: the loss that it promises, against that of a split which is honest.
+
+Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows that
+learned, and looks easier than what comes. The optimism is the mean loss on the honest test part minus that on a random
+one, model and calibrators fitted anew for each. The two parts are taken as drawn apart: the variances of the two means
+add up, each with the rows of one cluster as one draw (Liang & Zeger 1986) where clusters are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.kernel.wording import number
+from calib.metrics import METRICS
+from calib.metrics.scoring import log_losses, mean, squared_errors
+from calib.recipe import Recipe
+
+LOSSES = {"brier": squared_errors, "log_loss": log_losses}
+Z = float(norm.ppf(0.975))
+
+
+@dataclass(frozen=True, eq=False)
+class Optimism:
+    """Losses of the honest and of the random split.
+
+    table : a line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower, upper –
+    the ends of its 95 % interval, NaN where a loss is infinite
+    """
+
+    table: pd.DataFrame
+
+    def sentence(self, calibrator: str) -> str:
+        """What the random split would have claimed for one calibrator, by its Brier score."""
+        lines = self.table[(self.table["calibrator"] == calibrator) & (self.table["metric"] == "brier")]
+        if lines.empty:
+            return ""
+        line = lines.iloc[0]
+        gap = f"{number(line.value)} [{number(line.lower)}, {number(line.upper)}]"
+        told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
+        if line.lower > 0:
+            return f"For {label_of(calibrator)} a random split would have claimed {told}: too good by {gap}."
+        if line.upper < 0:
+            return f"For {label_of(calibrator)} a random split would have claimed {told}: too bad, by {gap}."
+        return (
+            f"For {label_of(calibrator)} a random split would have claimed {told}: within sampling variability ({gap})."
+        )
+
+    def formatted(self) -> pd.DataFrame:
+        """For people: one line a calibrator and metric."""
+        return pd.DataFrame(
+            {
+                "Calibrator": [label_of(key) for key in self.table["calibrator"]],
+                "Metric": [METRICS[key].label for key in self.table["metric"]],
+                "Honest split": [number(value) for value in self.table["honest"]],
+                "Random split": [number(value) for value in self.table["random"]],
+                "Optimism": [number(value) for value in self.table["value"]],
+                "95 % interval": [
+                    f"[{number(low)}, {number(high)}]"
+                    for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
+                ],
+            }
+        )
+
+
+def random_recipe(recipe: Recipe) -> Recipe:
+    """The same with rows held out at random; where a split in time judged folds, in as many."""
+    return recipe.replace(split="random")
+
+
+def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
+    """By how much a random split flatters, for every calibrator that answers in both.
+
+    Parameters
+    ----------
+    honest, random
+        Evaluations of one Recipe on the same data, the second of ``random_recipe``.
+    """
+    lines = []
+    for key in honest.predictions:
+        if key not in random.predictions:
+            continue
+        for metric, loss in LOSSES.items():
+            (one, one_se), (other, other_se) = (_mean_and_error(each, key, loss) for each in (honest, random))
+            with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+                value, half = float(np.subtract(one, other)), Z * float(np.hypot(one_se, other_se))
+                lines.append((key, metric, one, other, value, value - half, value + half))
+    columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
+    return Optimism(pd.DataFrame(lines, columns=columns))
+
+
+def _mean_and_error(evaluation: Evaluation, key: str, loss) -> tuple[float, float]:
+    """(mean loss, its standard error)."""
+    values, weight = loss(evaluation.y, evaluation.predictions[key].p), evaluation.weight
+    center = mean(values, weight)
+    if not np.isfinite(center):
+        return center, np.nan
+    cluster = evaluation.dataset.cluster
+    if cluster is None:
+        n = evaluation.size
+        return center, float(np.sqrt(mean((values - center) ** 2, weight) / max(n - 1, 1)))
+    weights = np.ones(len(values)) if weight is None else weight
+    _, index = np.unique(cluster[evaluation.rows], return_inverse=True)
+    sums = np.bincount(index, weights=weights * (values - center))
+    k = len(sums)
+    return center, float(np.sqrt((sums @ sums) * k / max(k - 1, 1)) / weights.sum())

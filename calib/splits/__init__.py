@@ -1,0 +1,15 @@
+"""Splits by key: which rows train, calibrate and test, so that what is judged was not seen in any disguise."""
+
+from types import MappingProxyType
+
+from calib.splits.base import Cut, Known, Splitter
+from calib.splits.cluster import ByCluster
+from calib.splits.file import ByFile
+from calib.splits.random import AtRandom
+from calib.splits.time import InTime
+
+SPLITS: MappingProxyType[str, type[Splitter]] = MappingProxyType(
+    {split.key: split for split in (AtRandom, InTime, ByCluster, ByFile)}
+)
+
+__all__ = ["SPLITS", "Cut", "Known", "Splitter"]

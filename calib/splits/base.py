@@ -1,0 +1,133 @@
+"""A split says which rows are held out from which: once for the test part, and again inside it for calibration.
+
+``holdout`` and ``folds`` cut off test rows, ``calibration`` and ``calibration_folds`` the rows that calibrate; most
+often these are the same. Row positions are those in the arrays that the split is given.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a split may know of n rows; None for what nothing is known of.
+
+    Parameters
+    ----------
+    y
+        Int array (n,) of 0 and 1.
+    weight
+        Float array (n,), how much each row counts.
+    time
+        Array (n,) of numbers or of datetime64.
+    cluster
+        Int array (n,), who each row belongs to.
+    part
+        Int array (n,), the place in ``calib.data.PARTS`` of what the file says the row is for.
+    counted
+        Whether a row of weight w stands for w rows, which a random draw may part from each other.
+    """
+
+    y: np.ndarray
+    weight: np.ndarray | None = None
+    time: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    part: np.ndarray | None = None
+    counted: bool = False
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Float array (n,): ones where no weights are given."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
+    def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> Known:
+        """The same of some rows; ``weight`` takes the place of their own weights."""
+        held = {name: getattr(self, name) for name in ("weight", "time", "cluster", "part")}
+        cut = {name: None if values is None else values[index] for name, values in held.items()}
+        return replace(self, y=self.y[index], **(cut | ({} if weight is None else {"weight": weight})))
+
+
+class Cut(NamedTuple):
+    """Positions of the rows that learn and of those held out; weights only where counted rows were parted."""
+
+    train: np.ndarray
+    test: np.ndarray
+    train_weight: np.ndarray | None = None
+    test_weight: np.ndarray | None = None
+
+
+class Splitter(ABC):
+    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others where they differ.
+
+    Attributes
+    ----------
+    key, label, help
+        Its name in a Recipe, its name for people, and one line on when to take it.
+    needs
+        The column that it is made by: the field of Recipe and of ``Known``, or None.
+    drawn
+        Whether another seed gives another split.
+    bags
+        Whether trees may be grown on bags of the training rows and score those that are out of theirs.
+    parameters
+        Options of ``__init__``, held among a Recipe's ``data_params``.
+    """
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    help: ClassVar[str]
+    needs: ClassVar[str | None] = None
+    drawn: ClassVar[bool] = True
+    bags: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    @abstractmethod
+    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+        """One part of about ``share`` of the rows held out. Raises InputError where there is none."""
+
+    @abstractmethod
+    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        """``k`` parts held out one after the other, each from a model of its own."""
+
+    def calibration(self, rows: Known, share: float, random_state: Any) -> Cut:
+        """The rows that calibrate, held out from those that train."""
+        return self.holdout(rows, share, random_state)
+
+    def calibration_folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        """The same for cross-calibration."""
+        return self.folds(rows, k, random_state)
+
+    def scores_of(self, rows: Known) -> np.ndarray:
+        """Positions of the rows that calibrate a model which is trained elsewhere and needs none of them."""
+        return np.arange(rows.n)
+
+    def bag(self, rows: Known) -> np.ndarray | None:
+        """Int array (n,), of what bags are drawn whole, or None for single rows. InputError where there are none."""
+        return None
+
+    def check_all_train(self, rows: Known, placement: str) -> None:  # noqa: B027 – most splits allow it
+        """Raise InputError where a placement may not train on all these rows."""
+
+    def _column(self, rows: Known) -> np.ndarray:
+        """What the split is made by."""
+        assert self.needs is not None
+        values = getattr(rows, self.needs)
+        if values is None:
+            raise InputError(
+                f"split={self.key!r} needs the field {self.needs}: name the column that holds it, or choose "
+                "split='random'."
+            )
+        return values

@@ -1,0 +1,95 @@
+"""By cluster: all rows of one customer, patient or machine are on the same side, and each class in about its share.
+
+Clusters are dealt out the large ones first. Those with the same numbers of both classes are alike: so many of them go
+to a part as bring its two class counts nearest to their share, least squares, and which ones is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from calib.kernel.checks import InputError
+from calib.splits.base import Cut, Known, Splitter
+
+STIR = 0.5  # by how much a cluster's size may count more or less in the order of dealing, so that seeds differ
+
+
+class ByCluster(Splitter):
+    """No cluster in two parts.
+
+    >>> rows = Known(np.array([0, 1, 0, 1, 0, 1]), cluster=np.array([0, 0, 1, 1, 2, 2]))
+    >>> len(ByCluster().holdout(rows, 1 / 3, 0).test)
+    2
+    """
+
+    key = "cluster"
+    label = "By cluster"
+    help = "Rows of one cluster stay together: right where one person or machine has several rows."
+    needs = "cluster"
+
+    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+        cluster, totals = _totals(rows, self._column(rows), 2)
+        part = _deal(totals, np.array([1 - share, share]), check_random_state(random_state))
+        return Cut(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
+
+    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        cluster, totals = _totals(rows, self._column(rows), k)
+        part = _deal(totals, np.full(k, 1 / k), check_random_state(random_state))
+        own = part[cluster]
+        return [Cut(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(k)]
+
+    def bag(self, rows: Known) -> np.ndarray | None:
+        return self._column(rows)
+
+
+def _totals(rows: Known, column: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """(the cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, 2))."""
+    _, cluster = np.unique(column, return_inverse=True)
+    k = int(cluster.max()) + 1
+    if k < parts:
+        raise InputError(
+            f"cluster: the rows belong to {k} cluster{'' if k == 1 else 's'}, too few for {parts} parts. Choose fewer "
+            "folds, a finer column, or split='random'."
+        )
+    sums = [np.bincount(cluster, weights=rows.weights * (rows.y == label), minlength=k) for label in (0, 1)]
+    return cluster, np.column_stack(sums)
+
+
+def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """The part of every cluster, int (clusters,): ``shares`` (parts,) of each class of ``totals``, nearly."""
+    kinds, kind = np.unique(totals, axis=0, return_inverse=True)
+    shuffled = rng.permutation(len(totals))
+    members = np.split(shuffled[np.argsort(kind[shuffled], kind="stable")], np.cumsum(np.bincount(kind))[:-1])
+    sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)  # both classes count alike, however rare one is
+    part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), 2))
+    for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - STIR, 1 + STIR, len(sizes)), kind="stable"):
+        numbers = _numbers(len(members[i]), sizes[i], dealt, shares)
+        dealt += numbers[:, None] * sizes[i]
+        part[members[i]] = np.repeat(np.arange(len(shares)), numbers)
+    return _without_empty(part, len(shares), sizes.sum(axis=1)[kind])
+
+
+def _numbers(m: int, size: np.ndarray, dealt: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """How many of ``m`` clusters alike go to each part: least squares to the shares, in whole numbers."""
+    if not size.any():
+        wanted = m * shares
+    else:
+        lacking = shares[:, None] * (dealt.sum(axis=0) + m * size) - dealt
+        wanted = np.maximum(lacking @ size / (size @ size), 0)
+        wanted *= m / wanted.sum()
+    numbers = np.floor(wanted + 1e-9).astype(np.intp)
+    rest = np.argsort(numbers - wanted, kind="stable")[: m - numbers.sum()]
+    numbers[rest] += 1
+    return numbers
+
+
+def _without_empty(part: np.ndarray, parts: int, size: np.ndarray) -> np.ndarray:
+    """Each part holds a cluster: an empty one gets the smallest of the part with the most."""
+    for empty in np.flatnonzero(np.bincount(part, minlength=parts) == 0):
+        donors = np.flatnonzero(part == np.bincount(part, minlength=parts).argmax())
+        part[donors[np.argmin(size[donors])]] = empty
+    return part

@@ -1,0 +1,83 @@
+"""By the file: a column says which rows train, which calibrate and which are the test part, and nothing is drawn.
+
+Where it names no rows that calibrate, they are drawn from those that train, at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calib.kernel.checks import InputError
+from calib.splits.base import Cut, Known, Splitter
+from calib.splits.random import AtRandom
+
+TRAIN, CALIBRATE, TEST = range(3)  # as Known.part numbers them
+
+
+class ByFile(Splitter):
+    """The column ``part`` fixes train, calibrate and test.
+
+    >>> rows = Known(np.array([0, 1, 0, 1]), part=np.array([0, 0, 2, 2]))
+    >>> ByFile().holdout(rows, 0.3, 0).test
+    array([2, 3])
+    """
+
+    key = "file"
+    label = "As the file says"
+    help = "A column says which rows train, calibrate and test: right where others must get the same answer."
+    needs = "part"
+    drawn = False
+    bags = False
+
+    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+        part = self._column(rows)
+        cut = Cut(np.flatnonzero(part != TEST), np.flatnonzero(part == TEST))
+        for name, found in (("test", cut.test), ("train", cut.train)):
+            if not len(found):
+                raise InputError(
+                    f"part: the column names no {name} rows. Mark them with {name!r}, or choose split='random'."
+                )
+        return cut
+
+    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        raise InputError(
+            "evaluation: the file fixes one test part, so that there are no folds with split='file'. Choose "
+            "evaluation='holdout'."
+        )
+
+    def calibration(self, rows: Known, share: float, random_state: Any) -> Cut:
+        part = self._column(rows)
+        if not (part == CALIBRATE).any():
+            return AtRandom().holdout(rows, share, random_state)
+        train = np.flatnonzero(part == TRAIN)
+        if not len(train):
+            raise InputError(
+                "part: every row outside the test part calibrates, and none is left to train. Mark some with 'train'."
+            )
+        return Cut(train, np.flatnonzero(part == CALIBRATE))
+
+    def calibration_folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        self._refuse_fixed(rows, "cv")
+        return AtRandom().folds(rows, k, random_state)
+
+    def scores_of(self, rows: Known) -> np.ndarray:
+        part = self._column(rows)
+        fixed = np.flatnonzero(part == CALIBRATE)
+        return fixed if len(fixed) else np.arange(rows.n)
+
+    def check_all_train(self, rows: Known, placement: str) -> None:
+        self._refuse_fixed(rows, placement)
+
+    def bag(self, rows: Known) -> np.ndarray | None:
+        self._refuse_fixed(rows, "oob")
+        return None
+
+    def _refuse_fixed(self, rows: Known, placement: str) -> None:
+        if (self._column(rows) == CALIBRATE).any():
+            raise InputError(
+                f"placement: {placement!r} calibrates on rows that train, but the column of part names the rows that "
+                "calibrate. Choose the placement split, or a column of train and test alone."
+            )

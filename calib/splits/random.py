@@ -1,0 +1,52 @@
+"""At random, each class in the same share everywhere: right where rows know nothing of each other.
+
+A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and multinomial
+draws), so that the parts are independent and no sample is spelt out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from calib.splits.base import Cut, Known, Splitter
+
+
+class AtRandom(Splitter):
+    """scikit-learn's stratified draws.
+
+    >>> AtRandom().holdout(Known(np.array([0, 1, 0, 1])), 0.5, 0).test
+    array([0, 1])
+    """
+
+    key = "random"
+    label = "At random"
+    help = "Every row has the same chance: right where rows know nothing of each other."
+
+    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+        if rows.counted:
+            drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
+            return _parted(_counts(rows) - drawn, drawn)
+        train, test = train_test_split(np.arange(rows.n), test_size=share, stratify=rows.y, random_state=random_state)
+        return Cut(train, test)
+
+    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        if rows.counted:
+            counts = _counts(rows)
+            drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))
+            return [_parted(counts - own, own) for own in drawn.T]
+        splitter = StratifiedKFold(k, shuffle=True, random_state=random_state)
+        return [Cut(train, test) for train, test in splitter.split(rows.y, rows.y)]
+
+
+def _counts(rows: Known) -> np.ndarray:
+    return rows.weights.astype(np.int64)
+
+
+def _parted(train: np.ndarray, test: np.ndarray) -> Cut:
+    """A cut by how many of each row's counts are on either side."""
+    learn, judge = np.flatnonzero(train), np.flatnonzero(test)
+    return Cut(learn, judge, train[learn].astype(np.float64), test[judge].astype(np.float64))

@@ -1,0 +1,123 @@
+"""In time: what trains is older than what calibrates, and that older than what is judged, as it will be in use.
+
+Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman 2000): k + 1
+blocks of about equally many rows, each but the first judged by what came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calib.kernel.checks import InputError
+from calib.kernel.records import Parameter
+from calib.splits.base import Cut, Known, Splitter
+
+DAY = 86_400_000_000_000  # nanoseconds
+
+
+class InTime(Splitter):
+    """The latest rows are held out.
+
+    Parameters
+    ----------
+    gap
+        What lies less than this before the first row held out is used by neither side: days for dates, else in the
+        units of the column.
+
+    Examples
+    --------
+    >>> years = Known(np.array([0, 1, 0, 1, 0]), time=np.array([3.0, 1.0, 2.0, 3.0, 0.0]))
+    >>> cut = InTime().holdout(years, 0.3, 0)         # two rows are of the last year and stay together
+    >>> cut.train, cut.test
+    (array([1, 2, 4]), array([0, 3]))
+    """
+
+    key = "time"
+    label = "In time"
+    help = "What is judged is later than what was learned from: right where the model will be used on what comes."
+    needs = "time"
+    drawn = False
+    bags = False
+    parameters = (
+        Parameter(
+            "gap",
+            "Gap",
+            "number",
+            0.0,
+            low=0.0,
+            high=1e9,
+            help="Rows less than this before the next part are used by neither: days for dates, else the column's own "
+            "units.",
+        ),
+    )
+
+    def __init__(self, gap: float = 0.0):
+        self.gap = gap
+
+    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+        moments, position, before = _moments(self._column(rows), rows.weights)
+        _refuse_fewer(moments, 2, "a part before and a part after")
+        begin = 1 + int(np.argmin(np.abs(1 - before[1:] - share)))
+        return self._cut(rows, moments, position, begin, len(moments))
+
+    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+        moments, position, before = _moments(self._column(rows), rows.weights)
+        _refuse_fewer(moments, k + 1, f"the {k + 1} blocks of {k} folds in time")
+        begins = _boundaries(before, k + 1)
+        return [
+            self._cut(rows, moments, position, begin, end)
+            for begin, end in zip(begins, [*begins[1:], len(moments)], strict=True)
+        ]
+
+    def bag(self, rows: Known) -> np.ndarray | None:
+        raise InputError(
+            "placement: out of bag, trees that saw later rows would score earlier ones, which split='time' rules out. "
+            "Choose the placement split or cv."
+        )
+
+    def _cut(self, rows: Known, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
+        """Held out is what lies from moment ``begin`` to before moment ``end``."""
+        known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
+        if known == 0:
+            raise InputError(
+                f"data_params.gap: a gap of {self.gap:g} leaves no row before {_written(moments[begin])}, where the "
+                "part held out begins. Choose a smaller gap or a smaller share."
+            )
+        return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
+
+
+def _moments(time: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(distinct moments (m,), the place of each row among them (n,), share of the rows before each of them (m,))."""
+    moments, position = np.unique(time, return_inverse=True)
+    each = np.bincount(position, weights=weights, minlength=len(moments))
+    return moments, position, (np.cumsum(each) - each) / each.sum()
+
+
+def _boundaries(before: np.ndarray, blocks: int) -> list[int]:
+    """Where the second and the later blocks begin, each block of at least one moment and of nearly equal weight."""
+    begins: list[int] = []
+    for j in range(1, blocks):
+        low, high = (begins[-1] if begins else 0) + 1, len(before) - blocks + j
+        begins.append(low + int(np.argmin(np.abs(before[low : high + 1] - j / blocks))))
+    return begins
+
+
+def _before(moment: Any, gap: float) -> Any:
+    if not isinstance(moment, np.datetime64):
+        return moment - gap
+    return moment.astype("datetime64[ns]") - np.timedelta64(round(gap * DAY), "ns")
+
+
+def _written(moment: Any) -> str:
+    return str(np.datetime_as_string(moment, unit="D")) if isinstance(moment, np.datetime64) else f"{moment:g}"
+
+
+def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
+    if len(moments) < needed:
+        raise InputError(
+            f"time: the rows hold {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
+            "Choose a finer column, fewer folds, or split='random'."
+        )

@@ -1,0 +1,159 @@
+"""Roles of columns on the pages: a column has one, they go into the link, and no control is without effect."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.analysis.optimism import optimism, random_recipe
+from calib.data import TableFile
+from calib.evaluate import evaluate
+from calib.recipe import Recipe
+from calib.sources import digest, load
+from tests.pages.app import bring, faults, go, headline, messages, page, settled
+
+RNG = np.random.default_rng(5)
+N = 300
+TABLE = pd.DataFrame(
+    {
+        "x": RNG.normal(size=N).round(3),
+        "day": pd.date_range("2024-01-01", periods=N).astype(str),
+        "patient_id": np.repeat(np.arange(60), 5) + 100,
+        "set": np.array(["train", "validation", "test"])[np.arange(N) % 3],
+        "copies": RNG.integers(1, 4, N),
+    }
+)
+TABLE["target"] = np.where(RNG.random(N) < 1 / (1 + np.exp(-TABLE["x"])), "yes", "no")
+CONTENT = TABLE.to_csv(index=False).encode()
+
+
+def brought(content=CONTENT, name="t.csv"):
+    return bring(page("explore_data", model="naive_bayes", calibrators="none,platt"), name, content)
+
+
+def again(at, content=CONTENT, name="t.csv"):
+    recipe = Recipe.from_query(dict(at.query_params))
+    return recipe, load(recipe, {digest(content): TableFile(name, content)})
+
+
+def press(at, label):
+    (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
+    return settled(button.click().run())
+
+
+def test_nothing_is_taken_unasked_and_a_column_has_one_role():
+    at = brought()
+    assert not {"weight", "time", "cluster", "part", "split"} & set(at.query_params)
+    at.selectbox(key="time").select("day").run()
+    at.selectbox(key="weight").select("copies").run()
+    at.selectbox(key="cluster").select("day").run()  # the last role that it was given
+    recipe, data = again(at)
+    assert (recipe.weight, recipe.time, recipe.cluster, recipe.split) == ("copies", None, "day", "random")
+    assert list(data.X) == ["x", "patient_id", "set"]
+    assert "day" not in at.multiselect(key="exclude").options
+    assert f"{TABLE['copies'].sum():,}" in str([metric.delta for metric in at.metric])
+    at.selectbox(key="cluster").select_index(0).run()
+    assert again(at)[0].cluster is None
+    assert faults(at) == []
+
+
+@pytest.mark.parametrize(
+    ("button", "split"),
+    [("Split in time", "time"), ("Split by cluster", "cluster"), ("Split as the file says", "file")],
+)
+def test_a_proposal_is_taken_by_a_click_and_the_diagram_is_that_of_the_split(button, split):
+    at = brought()
+    press(at, button)
+    assert not any(b.label.startswith(button) for b in at.button)
+    go(at, "explore_reliability")
+    assert faults(at) == []
+    recipe, data = again(at)
+    assert recipe.split == split
+    evaluation = evaluate(recipe, data)
+    assert f"{evaluation.size:,} test rows" in " ".join(caption.value for caption in at.caption)
+    assert at.selectbox(key="split").value == split
+
+
+def test_only_settings_that_the_split_leaves_open_are_asked_for():
+    at = page("explore_reliability", data="sample:dated", model="naive_bayes", time="ordered")
+
+    def keys():
+        kinds = ("selectbox", "slider", "number_input", "segmented_control")
+        return {widget.key for kind in kinds for widget in at.get(kind)}
+
+    assert "split" in keys()
+    assert "data_params.gap" not in keys()
+    settled(at.selectbox(key="split").select("time").run())
+    assert "data_params.gap" in keys()
+    settled(at.number_input(key="data_params.gap").set_value(30.0).run())
+    assert faults(at) == []
+    assert dict(Recipe.from_query(dict(at.query_params)).data_params) == {"gap": 30.0}
+    at = page("explore_reliability", data="sample:dated", model="naive_bayes")
+    assert "split" not in keys()
+    at = go(brought(), "explore_data")
+    press(at, "Split as the file says")
+    go(at, "explore_reliability")
+    assert not {"test_size", "calibration_size", "evaluation"} & keys()
+
+
+def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
+    at = page(
+        "explore_reliability",
+        data="sample:dated",
+        model="naive_bayes",
+        time="ordered",
+        split="time",
+        calibrators="none,platt",
+    )
+    assert any("What would a random split have claimed" in text.value.replace("\\", "") for text in at.markdown)
+    assert not any("would have claimed a Brier" in text.value for text in at.markdown)
+    press(at, "Start")
+    recipe = Recipe.from_query(dict(at.query_params))
+    found = optimism(*(evaluate(each, load(each)) for each in (recipe, random_recipe(recipe))))
+    said = [text.value.replace("\\", "") for text in at.markdown if "would have claimed a Brier" in text.value]
+    assert said in ([found.sentence("platt")], [found.sentence("none")])
+    assert faults(at) == []
+
+
+def test_a_table_of_counts_is_proposed_and_judged_as_the_rows_that_it_stands_for():
+    at = page("explore_data", data="sample:counts", content="predictions")
+    press(at, "Take as counts")
+    assert headline(at)["Class 1: yes"] == "28.5%"
+    assert not any("Looks like counts" in text for text in messages(at))
+    go(at, "explore_reliability")
+    assert faults(at) == []
+    assert any("299,984,164 test rows" in caption.value for caption in at.caption)
+
+
+def test_one_split_cannot_be_repeated_and_no_number_of_splits_is_asked_for():
+    at = page(
+        "explore_reliability",
+        **{
+            "data": "sample:dated",
+            "model": "naive_bayes",
+            "time": "ordered",
+            "split": "time",
+            "reliability.details": "variability",
+        },
+    )
+    assert faults(at) == []
+    assert not [w for w in at.number_input if w.key == "reliability.repeats"]
+
+
+@pytest.mark.parametrize(
+    "stem", ["explore_venn_abers", "explore_trees", "explore_out_of_bag", "explore_decide", "explore_compare"]
+)
+def test_the_other_pages_stand_with_weights_and_clusters(stem):
+    at = brought()
+    at.selectbox(key="cluster").select("patient_id").run()
+    at.selectbox(key="weight").select("copies").run()
+    go(at, stem)
+    settled(at.selectbox(key="split").select("cluster").run()) if stem != "explore_compare" else None
+    assert not at.exception
+    assert [e.value for e in at.error] == []
+
+
+@pytest.mark.parametrize("stem", ["explore_trees", "explore_out_of_bag"])
+def test_pages_of_trees_leave_out_what_a_split_in_time_cannot_have(stem):
+    at = page(stem, data="sample:dated", time="ordered", split="time", params='{"n_estimators":5}')
+    assert faults(at) == []
+    assert at.get("plotly_chart")
