@@ -296,7 +296,7 @@ def fit_rows(
     recipe, dataset, watch
         As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
     splits
-        (training rows, test rows) as positions, one pair a fold; as ``split`` gives them, with weights of either side too.
+        (training rows, test rows) as positions, one pair a fold; as ``split`` gives them.
     estimator
         An unfitted classifier on the Dataset's columns instead of the Recipe's model.
     placement
@@ -317,11 +317,11 @@ def fit_rows(
             calibration_size=recipe.calibration_size,
             cv=recipe.cv,
             random_state=recipe.seed,
-            watch=watch.part(begin_share, fitted_share),
+            watch=watch.within(begin_share, fitted_share),
             rows=rows.take(cut.train, cut.train_weight),
             split=splitter,
         )
-        tests = placed.score(dataset.X.iloc[cut.test], watch.part(fitted_share, end_share))
+        tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
         weight = rows.take(cut.test, cut.test_weight).weight
         parts.append(Part(cut.train, cut.test, placed, tests, weight))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
@@ -354,7 +354,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     for i, key in enumerate(recipe.calibrators):
         fits, outcomes = [], []
         try:
-            for part in watch.part(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
+            for part in watch.within(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
                 fits.append(part.placed.calibrate(make_calibrator(recipe, key)))
                 outcomes.append(part.placed.predict(fits[-1], part.tests))
         except InputError as error:

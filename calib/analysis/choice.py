@@ -92,8 +92,8 @@ def _surest(p: np.ndarray) -> float:
 
 def _calibration_rows(evaluation: Evaluation, key: str) -> float:
     """Of one fit of the calibrator; where there are none the test rows stand for them."""
-    rows = len(evaluation.calibration_y) / max(len(evaluation.calibrators.get(key, ())), 1)
-    return rows or len(evaluation.y)
+    rows = evaluation.calibration_size / max(len(evaluation.calibrators.get(key, ())), 1)
+    return rows or evaluation.size
 
 
 def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:

@@ -180,11 +180,11 @@ def sweep(
     """
     watch = watch or Watch()
     share = 0.1 if forests else 1.0
-    yield from _sweep(recipe, dataset, ["tree"], watch.part(0.0, share), have)
+    yield from _sweep(recipe, dataset, ["tree"], watch.within(0.0, share), have)
     if forests:
         bags = SPLITS[recipe.split].bags
         growths = [key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")]
-        yield from _sweep(recipe, dataset, growths, watch.part(share, 1.0), have)
+        yield from _sweep(recipe, dataset, growths, watch.within(share, 1.0), have)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
@@ -238,7 +238,7 @@ def _sweep(
 
 def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
     """The share [start, stop] of a watch, which says ``name`` whatever is done in it."""
-    part = watch.part(start, stop)
+    part = watch.within(start, stop)
     report = part.report
     return part if report is None else Watch(lambda share, what: report(share, name), part.cancel)
 

@@ -233,7 +233,7 @@ def repeat_splits(
     metrics, tables = list(metrics), []
     for i in range(repeats):
         seed = (recipe.seed + i) % 2**31
-        part = watch.part(i / repeats, (i + 1) / repeats)
+        part = watch.within(i / repeats, (i + 1) / repeats)
         part.step(0.0, f"Split {i + 1} of {repeats}")
         table = evaluate(recipe.replace(seed=seed, evaluation="holdout"), dataset, part).measured(metrics)
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))

@@ -32,7 +32,7 @@ ORDER = (
 """Folders of the experiments in the order of their pages; each defines ``EXPERIMENT``."""
 
 EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EXPERIMENT for key in ORDER}
-"""Key → experiment; a Recipe's ``settings`` hold them as "key.setting", and as "page.part" the experiment shown."""
+"""Key → experiment; a Recipe's ``settings`` hold them as "key.setting", and as "page.experiment" the one shown."""
 
 
 def _declare() -> None:
@@ -43,7 +43,7 @@ def _declare() -> None:
         declare_figures(f"{__name__}.{key}.figure", figures)
     for page in dict.fromkeys(experiment.page for experiment in EXPERIMENTS.values()):
         keys = tuple(key for key, experiment in EXPERIMENTS.items() if experiment.page == page)
-        declare_settings(page, [Parameter("part", "Experiment", "choice", keys[0], choices=keys)])
+        declare_settings(page, [Parameter("experiment", "Experiment", "choice", keys[0], choices=keys)])
 
 
 _declare()
@@ -51,7 +51,7 @@ _declare()
 
 def shown(settings: Mapping[str, Any], page: str) -> Experiment:
     """The experiment of a page that a Recipe's settings choose."""
-    return EXPERIMENTS[settings.get(f"{page}.part", SETTINGS[f"{page}.part"].default)]
+    return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
 
 
 __all__ = ["ASK", "EXPERIMENTS", "SKIP", "Experiment", "shown"]

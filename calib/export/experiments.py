@@ -58,7 +58,7 @@ def run_experiment(
     charts = []
     for i, (simulation, figures) in enumerate(experiment.runs.items()):
         numbers = experiment.numbers(values, simulation)
-        part = watch.part(i / count, (i + 1) / count)
+        part = watch.within(i / count, (i + 1) / count)
         found = experiment.simulate(simulation, random_state=seed, watch=part, **numbers)
         charts += [Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key))) for key in figures]
     return Run(experiment, values, seed, tuple(charts))

@@ -41,7 +41,7 @@ class Watch:
             yield item
         self.step(1.0, what)
 
-    def part(self, start: float, stop: float) -> Watch:
+    def within(self, start: float, stop: float) -> Watch:
         """A watch whose whole is the share [start, stop] of this one; the same cancel event."""
         report = self.report
         if report is None:

@@ -59,8 +59,8 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
                 "use fewer folds (cv) or more rows."
             )
         folds = list(StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y))
-        self.best_params_ = self._settings(X, y, folds, watch.part(0.0, 0.95))
-        self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.part(0.95, 1.0))
+        self.best_params_ = self._settings(X, y, folds, watch.within(0.0, 0.95))
+        self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.within(0.95, 1.0))
         self.classes_ = self.best_estimator_.classes_
         self.n_features_in_ = self.best_estimator_.n_features_in_
         return self
@@ -131,7 +131,7 @@ class CurtailedForest(_SearchedForest):
         checks.in_range(self.highest, "highest", 1, integer=True)
         briers = []
         for j, (train, test) in enumerate(folds):
-            part = watch.part(j / len(folds), (j + 1) / len(folds))
+            part = watch.within(j / len(folds), (j + 1) / len(folds))
             forest = self._forest().fit(_safe_indexing(X, train), y[train], watch=part)
             p = curtailed_scores(forest, _safe_indexing(X, test), self.highest)
             briers.append(np.mean((p - (y[test] == forest.classes_[1])) ** 2, axis=1))

@@ -95,11 +95,11 @@ class CrossFit(Placement):
         self.fold_models = []
         self.scores = np.empty(len(self.index))
         for k, (cut, fold) in enumerate(zip(cuts, self.fold_index, strict=True)):
-            part = watch.part(k / (self.cv + 1), (k + 1) / (self.cv + 1))
+            part = watch.within(k / (self.cv + 1), (k + 1) / (self.cv + 1))
             model = self._train_on(X, y, cut.train, part, cut.train_weight)
             self.scores[fold] = class_one_score(model, rows(X, cut.test))
             self.fold_models.append(model)
-        self.model, _ = self._train_on_all(X, y, watch.part(self.cv / (self.cv + 1), 1.0))
+        self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
                 f"{len(y) - len(self.index):,} of {len(y):,} training rows do not calibrate: nothing that came before "

@@ -62,11 +62,11 @@ class OutOfBag(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
-        self.model, self._matrix = self._train(X, y, watch.part(0.0, 0.9), self.rows.weight, **self._bags())
+        self.model, self._matrix = self._train(X, y, watch.within(0.0, 0.9), self.rows.weight, **self._bags())
         self.ensemble = ensemble_of(last_step(self.model))
         self._seed = int(np.random.default_rng(_entropy(self.random_state)).integers(2**63))
         bag = in_bag(self.ensemble)
-        scores = mean_out_of_bag(self.ensemble, self._matrix, bag, np.arange(len(y)), watch.part(0.9, 1.0))
+        scores = mean_out_of_bag(self.ensemble, self._matrix, bag, np.arange(len(y)), watch.within(0.9, 1.0))
         self.index = np.flatnonzero(~np.isnan(scores))
         missing = len(y) - len(self.index)
         if missing == len(y):

@@ -98,8 +98,8 @@ def test_settings_of_learn_change_no_fit():
 
 def test_a_page_shows_its_first_experiment_until_another_is_chosen():
     assert shown({}, "validity").key == "theorem"
-    assert shown({"validity.part": "regret"}, "validity").key == "regret"
-    assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.part"].choices)
+    assert shown({"validity.experiment": "regret"}, "validity").key == "regret"
+    assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.experiment"].choices)
 
 
 @ALL

@@ -130,7 +130,7 @@ def test_one_more_experiment_is_simulated_drawn_linked_and_on_its_page(tree):
         "from calib import Recipe\ntry:\n Recipe(settings={'coin.throws': 7})\nexcept ValueError as e:\n print(e)",
     )
     assert refused.strip() == "coin.throws must be one of 10, 100, 1000, but is 7."
-    part = ', "validity.part": "coin"' if page == "validity" else ""
+    part = ', "validity.experiment": "coin"' if page == "validity" else ""
     shown = json.loads(run(folder, "-c", OPENED % (part, f"learn_{page}")).splitlines()[-1])
     assert shown == [
         f"Heads in {first} of the throws",

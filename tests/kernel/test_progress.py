@@ -17,16 +17,16 @@ def test_parts_of_parts_fill_the_whole():
     seen = []
     whole = Watch(lambda share, what: seen.append(share))
     for half in (0, 1):
-        part = whole.part(half / 2, (half + 1) / 2)
+        part = whole.within(half / 2, (half + 1) / 2)
         for quarter in (0, 1):
-            list(part.part(quarter / 2, (quarter + 1) / 2).loop([0], "work"))
+            list(part.within(quarter / 2, (quarter + 1) / 2).loop([0], "work"))
     assert seen == [0, 0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1]
 
 
 def test_a_set_event_stops_every_part_at_its_next_step():
     event = threading.Event()
     watch = Watch(cancel=event)
-    inner = watch.part(0, 0.5).part(0, 0.5)
+    inner = watch.within(0, 0.5).within(0, 0.5)
     inner.step(0, "work")
     event.set()
     for one in (watch, inner):

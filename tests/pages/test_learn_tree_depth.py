@@ -14,7 +14,7 @@ CURVES = {"tree_depth": 2, "tree_count": 1, "leaf_estimates": 2}
 
 def learn(part, **settings):
     own = {f"{part}.{key}": value for key, value in settings.items()}
-    return page("learn_tree_depth", **query({"tree_depth.part": part} | own))
+    return page("learn_tree_depth", **query({"tree_depth.experiment": part} | own))
 
 
 def charts(at):

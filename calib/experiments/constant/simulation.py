@@ -50,7 +50,7 @@ def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watc
     p0, p1 = venn_abers_pairs(scorer.with_object(x, 0), scorer.with_object(x, 1), scorer.y)
     k, size = int(train_y.sum()), len(train_y) + 1
     many = {
-        key: draw_pairs({**settings, "predictor": key}, random_state, watch.part(i / 2, (i + 1) / 2))
+        key: draw_pairs({**settings, "predictor": key}, random_state, watch.within(i / 2, (i + 1) / 2))
         for i, key in enumerate(("constant", "full"))
     }
     return OneTrainingSet(x, classes.posterior(x), p0, p1, (k / size, (k + 1) / size), train_x, train_y, many)

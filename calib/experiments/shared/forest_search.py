@@ -35,8 +35,8 @@ def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Wat
     X (n, d), y (n,) · draws : settings tried for RF_opt
     """
     watch = watch or Watch()
-    opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.part(0.0, 0.9))
-    curtailed = CurtailedForest(random_state=random_state).fit(X, y, watch=watch.part(0.9, 1.0))
+    opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.within(0.0, 0.9))
+    curtailed = CurtailedForest(random_state=random_state).fit(X, y, watch=watch.within(0.9, 1.0))
     return ForestSettings(opt.best_params_, curtailed.best_params_["curtail"])
 
 

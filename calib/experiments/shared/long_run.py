@@ -85,7 +85,7 @@ class LongRun:
             return kept
         parts = list(self.parts(random_state, settings).values())
         shares = [(i / len(parts), (i + 1) / len(parts)) for i in range(len(parts))]
-        return self.gathered([part(watch=watch.part(*share)) for part, share in zip(parts, shares, strict=True)])
+        return self.gathered([part(watch=watch.within(*share)) for part, share in zip(parts, shares, strict=True)])
 
     def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
         """The kept results, where they are asked for and were made with these settings.

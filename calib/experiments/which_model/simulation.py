@@ -84,7 +84,7 @@ def models_side_by_side(
     fits = [(row, *model) for row in (settings["first"], "unequal") for model in models]
     rows: dict[str, list[PredictionErrors]] = {}
     for i, (row, name, *model) in enumerate(fits):
-        part = watch.part(i / len(fits), (i + 1) / len(fits))
+        part = watch.within(i / len(fits), (i + 1) / len(fits))
         errors = PredictionErrors(name, *fit(random_state, row, settings["n"], *model, watch=part))
         rows.setdefault(ROWS[row], []).append(errors)
     return Models({row: tuple(found) for row, found in rows.items()})

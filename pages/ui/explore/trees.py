@@ -200,7 +200,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
 
     def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
-        for point in watch.part(0.0, 0.1).loop(waiting, "judging what is grown"):
+        for point in watch.within(0.0, 0.1).loop(waiting, "judging what is grown"):
             growing.scores[point.key] = depth_scores(recipe, point)
         for point in sweep(recipe, growing.data, watch, list(growing.points.values()), forests):
             growing.points[point.key] = point

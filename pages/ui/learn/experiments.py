@@ -107,12 +107,12 @@ def simulated(
 
 
 def _choose(recipe: Recipe, page: str) -> Experiment:
-    parameter = SETTINGS[f"{page}.part"]
+    parameter = SETTINGS[f"{page}.experiment"]
     current = shown(dict(recipe.settings), page)
     if len(parameter.choices) > 1:
         state.control(
             st.pills,
-            f"{page}.part",
+            f"{page}.experiment",
             current.key,
             "Experiment",
             parameter.choices,
