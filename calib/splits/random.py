@@ -18,8 +18,8 @@ from calib.splits.base import Cut, Known, Splitter
 class AtRandom(Splitter):
     """scikit-learn's stratified draws.
 
-    >>> AtRandom().holdout(Known(np.array([0, 1, 0, 1])), 0.5, 0).test
-    array([0, 1])
+    >>> AtRandom().holdout(Known(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
+    array([3, 0])
     """
 
     key = "random"
