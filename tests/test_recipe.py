@@ -181,7 +181,9 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
         other = {
             "boolean": lambda p: not p.default,
             "choice": lambda p: next(c for c in (p.choices() if callable(p.choices) else p.choices) if c != p.default),
-            "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",)}.get(p.name, ("oob",)),
+            "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",), "more_metrics": ("ici",)}.get(
+                p.name, ("oob",)
+            ),
             "text": lambda p: "a,b",
             "integer": lambda p: 7,
             "number": lambda p: 7.5,

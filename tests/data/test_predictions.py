@@ -248,6 +248,7 @@ def test_the_label_of_predictions_is_guessed():
     assert guess_target(FRAME) == "label"
 
 
+@pytest.mark.soak
 def test_a_million_predictions_arrive_whole():
     n = 1_000_000
     rng = np.random.default_rng(3)

@@ -86,7 +86,9 @@ print(json.dumps([element.value.replace(chr(92), "") for element in [*at.main.su
 """
 
 
-@pytest.fixture(params=["validity", "coins"], ids=["old page", "new page"])
+@pytest.fixture(
+    params=[pytest.param("validity", id="old page", marks=pytest.mark.soak), pytest.param("coins", id="new page")]
+)
 def tree(request, tmp_path):
     """A copy of the project with the experiment in it."""
     for folder in ("calib", "pages", "sample_data", ".streamlit"):

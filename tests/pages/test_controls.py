@@ -9,6 +9,7 @@ from tests.pages.app import at_once, bring, faults, go, headline, messages, page
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for page in frame.PAGES["Explore"]]
+SWEPT = [pytest.param(path, marks=pytest.mark.soak if path == "explore_trees" else ()) for path in PATHS]  # it is slow
 
 
 def recipe(at) -> Recipe:
@@ -78,7 +79,7 @@ def test_a_control_keeps_its_name_when_it_is_moved_and_has_a_new_one_when_its_va
     assert {key for key in before if after[key] != before[key]} == {"bins"}
 
 
-@pytest.mark.parametrize("stem", PATHS)
+@pytest.mark.parametrize("stem", SWEPT)
 def test_every_control_is_drawn_by_the_one_mechanism_that_shows_what_is_used(stem):
     """No widget of the sidebar has a key of its own making."""
     at = page(stem, **QUICK)
@@ -105,7 +106,7 @@ def test_out_of_bag_is_offered_to_models_with_bags_only_and_a_link_to_it_names_w
     assert headline(at)
 
 
-@pytest.mark.parametrize("stem", PATHS)
+@pytest.mark.parametrize("stem", SWEPT)
 def test_names_from_the_file_show_no_signs_that_keep_markdown_quiet(stem):
     """What is shown as text shows itself: the signs belong where Markdown is read."""
     lines = ["a_b,c,target"] + [f"{i % 7},{i % 5},{'*odd*: [x]' if i % 3 else '_even_'}" for i in range(90)]

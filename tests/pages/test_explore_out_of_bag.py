@@ -92,6 +92,7 @@ def test_the_papers_settings_are_a_press_away_and_named_until_then():
     assert recipe.data == SMALL["data"]
 
 
+@pytest.mark.soak
 def test_a_model_without_bagging_shows_five_setups_and_a_button_that_chooses_a_forest():
     at = page(STEM, **GAUSSIAN, model="naive_bayes")
     (said,) = [text for text in messages(at) if "has no out-of-bag rows" in text]

@@ -140,7 +140,11 @@ def test_one_split_cannot_be_repeated_and_no_number_of_splits_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    "stem", ["explore_venn_abers", "explore_trees", "explore_out_of_bag", "explore_decide", "explore_compare"]
+    "stem",
+    [
+        *("explore_venn_abers", "explore_out_of_bag", "explore_decide", "explore_compare"),
+        pytest.param("explore_trees", marks=pytest.mark.soak),
+    ],
 )
 def test_the_other_pages_stand_with_weights_and_clusters(stem):
     at = brought()

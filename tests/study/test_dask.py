@@ -47,6 +47,7 @@ def numbers(rows):
     return rows.drop(columns="fit_seconds")
 
 
+@pytest.mark.soak
 def test_results_are_those_of_this_machine_also_when_a_worker_is_killed(tmp_path, cluster):
     address, workers = cluster
     text = PROTOCOL.replace("repeats = 2", "repeats = 6").replace("n_estimators = 5", "n_estimators = 40")

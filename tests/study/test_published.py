@@ -21,6 +21,7 @@ def published(measure, name):
     return pd.read_csv(shared.path(f"reference/rf_calibration_2025_{measure}.csv"), index_col=0).loc[name]
 
 
+@pytest.mark.soak
 def test_the_default_forest_on_spect_is_the_published_one(tmp_path):
     """All fifty runs, with their seeds: means to the last digit that is printed."""
     found = means(tmp_path, "spect", ["RF_d"], None).loc["RF_d"]

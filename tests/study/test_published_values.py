@@ -243,6 +243,7 @@ def test_sets_of_one_name_that_are_others_are_not_mistaken():
     assert beside(own, "rmse", VENN)["data"].tolist() == ["breast-cancer_ljubljana"]
 
 
+@pytest.mark.soak
 def test_every_file_of_the_sets_at_hand_has_at_most_one_printed_name():
     files = [name for name in shared.data_sets() if name != "sources"]
     found = {
