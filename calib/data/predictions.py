@@ -153,13 +153,7 @@ def prepare_predictions(
     typed, target = typed_frame(frame), str(target)
     text, counts = labels(frame, target), class_counts(frame, target)
     known, taken = read_roles(typed, roles or {}, target), {str(column) for column in (roles or {}).values()}
-    chosen = (
-        _score_columns(typed.drop(columns=[name for name in typed if name in taken]), target)
-        if not scores
-        else [str(score) for score in scores]
-    )
-    if not chosen:
-        raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
+    chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
     named = {column: named_class(column, list(counts)) for column in chosen}
     classes = choose_classes(counts, *((positive,) if positive is not None else _positive(counts, named)))
@@ -184,6 +178,14 @@ def prepare_predictions(
     )
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=tuple(notes))
+
+
+def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
+    """The score columns asked for, or those that look like it."""
+    chosen = [str(score) for score in scores] if scores else _score_columns(typed, target)
+    if not chosen:
+        raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
+    return chosen
 
 
 def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[str]:

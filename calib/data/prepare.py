@@ -76,22 +76,25 @@ def prepare(
     known = read_roles(typed, roles or {}, target)
     rows = rows & known.rows
     notes.extend(known.notes)
-    left_out, kept = set(map(str, exclude)), set(map(str, keep))
-    unknown = sorted((left_out | kept) - set(typed.columns))
-    if unknown:
-        raise DataError(f"There is no column {unknown[0]!r}.", f"Columns are {', '.join(typed.columns)}.")
+    left_out, kept = _asked(typed, exclude, keep)
     if left_out:
         notes.append(f"Left out as asked: {', '.join(sorted(left_out))}.")
     no_feature = {target, *left_out, *(str(column) for column in (roles or {}).values())}
     candidates = [column for column in typed.columns if column not in no_feature]
     X, remarks = _features(typed.loc[rows, candidates], kept)
-    if X.shape[1] == 0:
-        remedy = "Choose another label, or take a table with more columns."
-        raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))
     all_notes = (*notes, *remarks, *imputations(X))
     return Dataset(name=title, X=X, y=y, classes=classes.names, notes=all_notes, **known.of(rows))
+
+
+def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:
+    """The names of the columns not to use and of those to use at any rate, all of them there."""
+    left_out, kept = set(map(str, exclude)), set(map(str, keep))
+    unknown = sorted((left_out | kept) - set(typed.columns))
+    if unknown:
+        raise DataError(f"There is no column {unknown[0]!r}.", f"Columns are {', '.join(typed.columns)}.")
+    return left_out, kept
 
 
 def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -110,6 +113,9 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
             remarks.append(f"Column {name!r}: {n} that are no numbers ({shown}) count as missing.")
         if found.infinite:
             remarks.append(f"Column {name!r}: {counted(found.infinite, 'infinite value')} count as missing.")
+    if not columns:
+        remedy = "Choose another label, or take a table with more columns."
+        raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
     return pd.DataFrame(columns, index=frame.index), remarks
 
 

@@ -189,7 +189,15 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             required=True,
             help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
         )
-    roles = sources.roles(recipe)
+    _columns(recipe, raw_table, target)
+    if target in columns:
+        _roles(recipe, [name for name in columns if name != target])
+        _labels(recipe, target)
+
+
+def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> None:
+    """Which columns are features, or scores."""
+    columns, roles = list(map(str, raw_table.columns)), sources.roles(recipe)
     if recipe.content == "features":
         others = [name for name in columns if name not in (target, *roles.values())]
         state.control(
@@ -204,10 +212,6 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
         _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
     elif target in columns:
         _score_columns(recipe, raw_table[[name for name in columns if name not in (target, *roles.values())]])
-    if target in columns:
-        _roles(recipe, [name for name in columns if name != target])
-    if target in columns:
-        _labels(recipe, target)
 
 
 ROLE_LABELS = {"weight": "Weight or count", "time": "Date or time", "cluster": "Cluster", "part": "Part"}
