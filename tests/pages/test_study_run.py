@@ -148,7 +148,7 @@ def test_more_repeats_later_take_only_those_that_are_missing_and_their_time_is_m
     first = store_of(at).rows()
     at.number_input(key="run.repeats").set_value(2)
     at.run()
-    assert re.search(r"6 are there, the rest take about .*, by 6 cells measured here", texts(at))
+    assert re.search(r"6 are there; the rest takes about .*, by 6 cells measured in this session", texts(at))
     at = settled(press(at, "start_study"))
     rows = store_of(at).rows()
     assert len(rows) == 2 * len(first)

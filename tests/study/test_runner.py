@@ -7,7 +7,7 @@ from calib.calibrators import CALIBRATORS, Platt
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import METRICS
-from calib.study import Store, load_sets, read_protocol, run_study
+from calib.study import Store, load_sets, read_protocol, run_study, standing
 from calib.study import cell as cell_module
 from calib.study import runner as runner_module
 
@@ -242,3 +242,31 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
     monkeypatch.setattr(runner_module, "_results", die_at_once)
     with pytest.raises(InputError, match="Workers were ended 3 times in a row"):
         study(path.with_name("dead.sqlite"), sets)
+
+
+def test_breadth_first_takes_the_first_fold_of_every_set_and_model_first_and_changes_no_number(path, sets):
+    seen = []
+
+    class Watched(Store):
+        def add(self, results):
+            results = list(results)
+            seen.append((results[0].repeat, results[0].fold, results[0].data, results[0].setup))
+            super().add(results)
+
+    rows = {}
+    for breadth_first in (False, True):
+        seen.clear()
+        with Watched(path.with_name(f"{breadth_first}.sqlite"), write=True) as store:
+            run_study(SMALL, sets, store, breadth_first=breadth_first)
+            rows[breadth_first] = store.rows()
+        assert (seen == sorted(seen, key=lambda key: key[:2])) == breadth_first
+    assert {key[2:] for key in seen[:4]} == {(data, setup) for data in sets for setup in ("Raw", "Forest")}
+    pd.testing.assert_frame_equal(numbers(rows[False]), numbers(rows[True]), check_exact=True)
+
+
+def test_how_far_a_study_is_is_told_from_its_store(path, sets):
+    study(path, sets, setups=["Raw"], repeats=1)
+    with Store(path) as store:
+        assert [standing(SMALL, sets, store, **asked).done for asked in ({}, {"setups": ["Raw"]})] == [0, 6]
+        now = standing(SMALL, sets, store, setups=["Raw", "Forest"], repeats=1)
+    assert (now.cells, now.done, now.failed, len(now.keys)) == (12, 6, 0, 12)

@@ -52,8 +52,8 @@ from pages.ui.widget import shown
 KIND, WHAT = "study", "Running"
 MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000  # of a study here: the store stays below 100 MB
 MOST_VALUES = 20_000_000  # of all tables brought: 160 MB
-MOST_BYTES = 100_000_000  # of a store that is brought
-KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS, MOST_PROTOCOL = 4, 50, 2, 1_000_000
+MOST_PROTOCOL, MOST_STORE = 1, 100  # megabytes of a file that is brought
+KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
 UPLOAD = "upload:"
 
 declare_settings(
@@ -123,6 +123,7 @@ def protocol(recipe: Recipe) -> Protocol:
             "A protocol of your own: a TOML file",
             key="run_protocol_file",
             on_change=_protocol_received,
+            max_upload_size=MOST_PROTOCOL,
             help="Title, setups, splits and metrics, as the README describes them. It stays in this session's memory.",
         )
         browser.keep_focus("run_protocol_file", after=list(protocols()))
@@ -192,8 +193,6 @@ def _protocol_received() -> None:
     if file is None:
         return
     try:
-        if file.size > MOST_PROTOCOL:
-            raise InputError("A protocol is a text of a few kilobytes; choose another file.")
         content = file.getvalue()
         found = read_protocol(content.decode(), file.name)
     except UnicodeDecodeError:
@@ -319,7 +318,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:
     """Setups, metrics, repeats and folds, where they are not to be the protocol's; the study that this makes."""
-    left, middle, right = st.columns([0.4, 0.3, 0.3])
+    left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
         setups = _some(recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Those compared.")
     with middle:
@@ -331,8 +330,9 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "What is measured in each fold. More can be taken later without a new fit.",
             format_func=lambda key: METRICS[key].label,
         )
-    with right, st.container(horizontal=True):
+    with beside:
         _number(recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier.")
+    with right:
         if protocol.splits.kind == "folds":
             _number(recipe, "folds", protocol.splits.folds, 2, 100, "Parts of the rows, each of which tests once.")
     folds = recipe.setting("run.folds") if protocol.splits.kind == "folds" else None
@@ -373,12 +373,11 @@ def _number(recipe: Recipe, name: str, usual: int, low: int, high: int, help: st
         f"run.{name}",
         recipe.setting(f"run.{name}"),
         name.capitalize(),
-        none=f"the protocol's {usual}",
+        none=f"{usual} (protocol)",
         min_value=low,
         max_value=high,
         step=1,
         help=help,
-        width=170,
     )
 
 
@@ -391,7 +390,7 @@ def work(study: Study) -> None:
         return
     now = _standing(study)
     missing = of.cells - now.done
-    if missing and not jobs.may_begin(KIND, study.key, _size(of), f"{_cost(study, missing)}.", float("inf")):
+    if missing and not jobs.may_begin(KIND, study.key, _size(of), _cost(study, missing), float("inf")):
         jobs.run(KIND, WHAT, {})
         so_far(study)
         return
@@ -423,11 +422,12 @@ def _size(of: Extent) -> str:
 def _cost(study: Study, missing: int) -> str:
     """How long the missing cells take, by those measured in this session."""
     there = study.extent.cells - missing
-    rest = f"{there:,} are there, the rest" if there else "they"
+    before, rest = (f"{there:,} are there; ", "the rest takes") if there else ("", "they take")
     cells, seconds = running().pace.get(study.pace, (0, 0.0))
     if not cells:
-        return f"{rest} take a time that is unknown until the first cells are done"
-    return f"{rest} take about {duration(missing * seconds / cells)}, by {counted(int(cells), 'cell')} measured here"
+        return f"{before}how long {rest} is unknown until the first cells are done."
+    about = duration(missing * seconds / cells)
+    return f"{before}{rest} about {about}, by {counted(int(cells), 'cell')} measured in this session."
 
 
 def _standing(study: Study) -> Standing:
@@ -506,7 +506,9 @@ def take_along(recipe: Recipe) -> None:
             "--store. While another page is open a run rests."
         )
     with right:
-        st.file_uploader("A store to go on with", key="run_store_file", on_change=_store_received)
+        st.file_uploader(
+            "A store to go on with", key="run_store_file", on_change=_store_received, max_upload_size=MOST_STORE
+        )
 
 
 def _content(store: Store) -> bytes:
@@ -528,8 +530,6 @@ def _store_received() -> None:
     if file is None:
         return
     try:
-        if file.size > MOST_BYTES:
-            raise InputError(f"It is larger than {MOST_BYTES // 10**6} MB: go on with it on the command line.")
         store = Store.of_bytes(file.getvalue(), file.name)
         store.rows()
         _use(store)
