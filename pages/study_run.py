@@ -3,13 +3,13 @@
 import streamlit as st
 
 from pages.ui import frame
-from pages.ui.study import run
+from pages.ui.study import choose, run
 
 recipe = frame.open_page("pages/study_run.py")
 
-protocol = run.protocol(recipe)
-sets = run.data_sets(recipe, protocol)
-study = run.details(recipe, protocol, sets)
+protocol = choose.protocol(recipe)
+sets = choose.data_sets(recipe, protocol)
+study = choose.details(recipe, protocol, sets)
 work, below = st.container(), st.container()
 with below:
     run.take_along(recipe)  # first: where the work is refused the page ends, and here are the remedies

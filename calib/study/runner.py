@@ -59,6 +59,7 @@ def run_study(
     scheduler: str | None = None,
     retry_failed: bool = False,
     breadth_first: bool = False,
+    shared: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
     """Compute what the store lacks of a study, and keep it there.
@@ -80,6 +81,9 @@ def run_study(
     breadth_first
         Whether the first fold of every set and model comes before the second of any: their time then tells how long
         the rest takes.
+    shared
+        Whether this process does other work at the same time, as a server does: cells of several studies then take
+        turns, and warnings of models are not noted.
     watch
         Reports progress and can call the run off between cells.
 
@@ -100,7 +104,7 @@ def run_study(
     if breadth_first:
         missing.sort(key=lambda cell: (cell.repeat, cell.fold))
     more = outside()
-    tasks = [Task(cell, sets[cell.data], protocol.metrics, more) for cell in missing]
+    tasks = [Task(cell, sets[cell.data], protocol.metrics, more, shared) for cell in missing]
     pool = _pool(jobs, backend, scheduler)
     _compute(tasks, store, pool, Progress(watch or Watch(), len(cells), len(tasks)))
     failed = len(wanted.keys() - store.held(failed=False))

@@ -1,5 +1,8 @@
 """A run computes what the store lacks and nothing else, with the same numbers however many cells run at once."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 
@@ -270,3 +273,25 @@ def test_how_far_a_study_is_is_told_from_its_store(path, sets):
         assert [standing(SMALL, sets, store, **asked).done for asked in ({}, {"setups": ["Raw"]})] == [0, 6]
         now = standing(SMALL, sets, store, setups=["Raw", "Forest"], repeats=1)
     assert (now.cells, now.done, now.failed, len(now.keys)) == (12, 6, 0, 12)
+
+
+def test_studies_that_share_a_process_take_turns_and_leave_its_warnings_alone(sets, monkeypatch):
+    """Two studies in threads of one process: one cell at a time, and the process warns afterwards as it did before."""
+    under_way, most, real = [], [], cell_module._results
+
+    def watched(task):
+        under_way.append(task)
+        most.append(len(under_way))
+        found = real(task)
+        under_way.remove(task)
+        return found
+
+    monkeypatch.setattr(cell_module, "_results", watched)
+    before = warnings.showwarning, list(warnings.filters)
+    stores = [Store.in_memory(), Store.in_memory()]
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(run_study, SMALL, sets, store, repeats=1, shared=True) for store in stores]:
+            assert done.result().failed == 0
+    assert max(most) == 1
+    assert (warnings.showwarning, list(warnings.filters)) == before
+    pd.testing.assert_frame_equal(numbers(stores[0].rows()), numbers(stores[1].rows()), check_exact=True)
