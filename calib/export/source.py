@@ -128,13 +128,15 @@ def _results_source(recipe: Recipe) -> str:
     )
 
 
-RUN = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "folds")
+RUN = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "test_folds")
 PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results.sqlite"
 
 
 def _study(recipe: Recipe) -> dict[str, Any]:
     """What the page Run asks for, with files by their names; without what is as the protocol has it."""
     asked = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
+    if "test_folds" in asked:
+        asked["folds"] = asked.pop("test_folds")
     protocol = asked.pop("protocol", PROTOCOL)
     own = asked.pop("protocol_file", FILE)
     sets = [name.split(":", 2)[-1] if name.startswith("upload:") else name for name in asked.pop("sets", SETS)]

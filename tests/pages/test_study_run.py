@@ -88,7 +88,7 @@ def test_several_files_samples_and_a_shipped_protocol_are_counted_before_they_ru
     assert "400 cells, 400 model fits" in texts(at)  # two fits serve ten setups: 2 sets × 10 × 10 × 2
     at.number_input(key="run.repeats").set_value(1)
     at.run()
-    at.number_input(key="run.folds").set_value(5)
+    at.number_input(key="run.test_folds").set_value(5)
     at.run()
     assert "20 cells, 20 model fits" in texts(at)
     at.multiselect(key="run.setups").set_value(["RF-cal"])
@@ -97,7 +97,7 @@ def test_several_files_samples_and_a_shipped_protocol_are_counted_before_they_ru
     at.selectbox(key="run.protocol").set_value("venn_abers_2014")
     at.run()
     assert faults(at) == []
-    assert "run.folds" not in [one.key for one in at.number_input]  # random splits have none
+    assert "run.test_folds" not in [one.key for one in at.number_input]  # random splits have none
     assert set(settings_in_address(at)) == {"run.protocol", "run.sets"}
 
 
@@ -216,7 +216,7 @@ def test_a_file_with_three_labels_is_refused_by_its_name():
 
 
 def test_settings_stand_in_the_link_and_a_link_waits_for_its_files():
-    at = small_study(repeats=1, folds=2)
+    at = small_study(repeats=1, test_folds=2)
     at.multiselect(key="run.setups").set_value(["Raw"])
     at.run()
     at.multiselect(key="run.metrics").set_value(["brier", "auc"])
@@ -229,7 +229,7 @@ def test_settings_stand_in_the_link_and_a_link_waits_for_its_files():
         "run.setups": ("Raw",),
         "run.metrics": ("brier", "auc"),
         "run.repeats": 1,
-        "run.folds": 2,
+        "run.test_folds": 2,
     }
     query = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in link.items()}
     other = at_once(STEM, **query)
@@ -302,7 +302,7 @@ def test_cells_that_fail_are_listed_with_their_reason_and_can_be_tried_again():
 
 def test_other_folds_are_not_mixed_with_what_is_there_and_the_remedy_is_at_hand():
     at = settled(press(small_study(repeats=1), "start_study"))
-    at.number_input(key="run.folds").set_value(2)
+    at.number_input(key="run.test_folds").set_value(2)
     at = settled(press(at.run(), "start_study"))
     assert any("the protocol or the folds have changed since" in text for text in messages(at))
     at = settled(press(press(at, "run_discard"), "start_study"))
@@ -343,7 +343,7 @@ def test_the_command_shown_gives_the_rows(tmp_path, monkeypatch):
 
 
 def test_the_command_names_all_that_differs_from_the_protocol():
-    settings = {"run.setups": ("RF-cal", "a b"), "run.metrics": ("brier", "auc"), "run.folds": 3}
+    settings = {"run.setups": ("RF-cal", "a b"), "run.metrics": ("brier", "auc"), "run.test_folds": 3}
     assert study_command(Recipe(settings=settings)) == (
         "python -m calib study venn_forests_2019 --data sample:breast_cancer --setups RF-cal 'a b' "
         "--metrics brier,auc --folds 3 --store results.sqlite --csv rows.csv"

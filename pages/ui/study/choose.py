@@ -15,7 +15,7 @@ import streamlit as st
 
 from calib.data import SAMPLES, read_table
 from calib.kernel.checks import InputError
-from calib.kernel.declared import declare_settings
+from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.records import Dataset, Parameter
 from calib.kernel.wording import counted
 from calib.metrics import METRICS
@@ -50,7 +50,7 @@ declare_settings(
         Parameter("setups", "Setups", "names", ()),
         Parameter("metrics", "Metrics", "names", (), choices=lambda: tuple(METRICS)),
         Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
-        Parameter("folds", "Folds", "integer", None, 2, 100, optional=True),
+        Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
     ],
 )
 
@@ -144,7 +144,7 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     return {
         "run.protocol": key,
         "run.protocol_file": f"{protocol.key}.toml" if key.startswith(UPLOAD) else None,
-        **{"run.setups": (), "run.metrics": (), "run.repeats": None, "run.folds": None},
+        **{"run.setups": (), "run.metrics": (), "run.repeats": None, "run.test_folds": None},
         **({"run.sets": named} if named else {}),
     }
 
@@ -300,8 +300,8 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
         _number(recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier.")
     with right:
         if protocol.splits.kind == "folds":
-            _number(recipe, "folds", protocol.splits.folds, 2, 100, "Parts of the rows, each of which tests once.")
-    folds = recipe.setting("run.folds") if protocol.splits.kind == "folds" else None
+            _number(recipe, "test_folds", protocol.splits.folds, 2, 100, "Parts of the rows, each of which tests once.")
+    folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
     key = (recipe.setting("run.protocol"), tuple(recipe.setting("run.sets")), tuple(metrics))
     measured = protocol.measuring(metrics)
@@ -338,7 +338,7 @@ def _number(recipe: Recipe, name: str, usual: int, low: int, high: int, help: st
     controls.number(
         f"run.{name}",
         recipe.setting(f"run.{name}"),
-        name.capitalize(),
+        SETTINGS[f"run.{name}"].label,
         none=f"{usual} (protocol)",
         min_value=low,
         max_value=high,
