@@ -109,6 +109,7 @@ def _add_study(commands: Any) -> None:
     )
     command.add_argument("--repeats", type=int, metavar="N", help="instead of the protocol's")
     command.add_argument("--folds", type=int, metavar="N", help="of the cross-validation, instead of the protocol's")
+    command.add_argument("--metrics", metavar="KEY,KEY", help="instead of the protocol's")
     command.add_argument("--retry-failed", action="store_true", help="try cells again that failed before")
     command.add_argument(
         "--store", type=Path, required=True, metavar="FILE", help="keeps all results; given again, the run goes on"
@@ -233,7 +234,7 @@ def _study(args: argparse.Namespace) -> int:
     for name, (low, value) in checked.items():
         if value is not None:
             checks.in_range(value, f"--{name}", low, 10_000, integer=True)
-    protocol = load_protocol(args.protocol)
+    protocol = load_protocol(args.protocol).measuring(args.metrics and args.metrics.split(","))
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:
         print(

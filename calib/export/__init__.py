@@ -18,7 +18,7 @@ from calib.export.programs import (
 )
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.saved import Applied, SavedCalibrator, number_columns
-from calib.export.source import chart_source, page_source, python_source
+from calib.export.source import chart_source, page_source, python_source, study_command
 from calib.export.studies import drawings, latex_table, markdown_table, readable, study_bundle, study_html
 from calib.export.tables import safe_csv, side_by_side_table
 
@@ -56,6 +56,7 @@ __all__ = [
     "side_by_side_table",
     "standalone_html",
     "study_bundle",
+    "study_command",
     "study_html",
     "write_calibrator",
     "write_javascript",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,8 +87,10 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
     """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
 
-    And those of the Study page "results": the summary of the rows that are open there.
+    And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on "run".
     """
+    if page == "run":
+        return _run_source(recipe)
     if page == "results":
         return _results_source(recipe)
     if page not in PAGE_BODIES:
@@ -122,6 +125,49 @@ def _results_source(recipe: Recipe) -> str:
         f"{HOW}{reading}from calib.study import {rows.partition('(')[0]}, summarise\n\nrows = {rows}\n"
         f"summary = summarise({given})\nprint(summary.means.round(4).to_string())\n"
         "print(summary.average_ranks.round(3).to_string())\nprint(summary.win_rates.round(3).to_string())\n"
+    )
+
+
+RUN = ("protocol", "protocol_file", "sets", "setups", "metrics", "repeats", "test_folds")
+PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results.sqlite"
+
+
+def _study(recipe: Recipe) -> dict[str, Any]:
+    """What the page Run asks for, with files by their names; without what is as the protocol has it."""
+    asked = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
+    if "test_folds" in asked:
+        asked["folds"] = asked.pop("test_folds")
+    protocol = asked.pop("protocol", PROTOCOL)
+    own = asked.pop("protocol_file", FILE)
+    sets = [name.split(":", 2)[-1] if name.startswith("upload:") else name for name in asked.pop("sets", SETS)]
+    return {"protocol": own if protocol.startswith("upload:") else protocol, "data": sets} | asked
+
+
+def study_command(recipe: Recipe) -> str:
+    """The command line that runs the study of the page Run.
+
+    >>> print(study_command(Recipe(settings={"run.sets": ["sample:digits"]})))
+    python -m calib study venn_forests_2019 --data sample:digits --store results.sqlite --csv rows.csv
+    """
+    asked = _study(recipe)
+    words = [asked.pop("protocol")]
+    if "metrics" in asked:
+        asked["metrics"] = ",".join(asked["metrics"])
+    for name, value in asked.items():
+        words += [f"--{name}", *(map(str, value) if isinstance(value, list | tuple) else [str(value)])]
+    return f"python -m calib study {shlex.join(words)} --store {STORE} --csv rows.csv"
+
+
+def _run_source(recipe: Recipe) -> str:
+    asked = _study(recipe)
+    protocol, data, metrics = asked.pop("protocol"), asked.pop("data"), asked.pop("metrics", None)
+    measuring = f".measuring({metrics!r})" if metrics else ""
+    return (
+        f"{HOW}from calib.study import Store, load_protocol, load_sets, run_study\n\n"
+        f"protocol = load_protocol({protocol!r}){measuring}\nsets = load_sets({data!r}, protocol.data)\n"
+        f"with Store({STORE!r}, write=True) as store:\n"
+        f"    done = run_study(protocol, sets, store{_keywords(asked)})\n"
+        "    print(store.rows(of=done.keys).round(4).to_string(max_rows=60))\n"
     )
 
 

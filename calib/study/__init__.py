@@ -1,12 +1,12 @@
 """Studies: a paper's protocol, or your own, over many data sets, resumable, on one machine or a Dask cluster."""
 
 from calib.study.data import load_sets
-from calib.study.grid import Cell, grid
+from calib.study.grid import Cell, Extent, extent, grid
 from calib.study.protocol import Protocol, Setup
 from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
 from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
-from calib.study.runner import Summary, run_study
+from calib.study.runner import Standing, Summary, run_study, standing
 from calib.study.store import Store
 from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
@@ -15,14 +15,17 @@ __all__ = [
     "PAPERS",
     "SHIPPED",
     "Cell",
+    "Extent",
     "MetricSummary",
     "Protocol",
     "Setup",
+    "Standing",
     "Store",
     "Summary",
     "as_rows",
     "beside",
     "check_rows",
+    "extent",
     "grid",
     "likely_paper",
     "load_protocol",
@@ -34,5 +37,6 @@ __all__ = [
     "published_values",
     "read_protocol",
     "run_study",
+    "standing",
     "summarise",
 ]

@@ -5,11 +5,13 @@ What fails is told in the result, with its traceback, and costs no other cell.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 import traceback
 import warnings
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -58,15 +60,22 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A cell with what it needs in another process: its data, the metrics, and methods registered from outside."""
+    """A cell with what it needs in another process: its data, the metrics, and methods registered from outside.
+
+    shared : whether its process does other work at the same time, as a server does
+    """
 
     cell: Cell
     data: Dataset
     metrics: tuple[str, ...]
     outside: tuple[Any, ...] = ()
+    shared: bool = False
 
 
 REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
+
+
+TURN = threading.Lock()  # of the cells in a shared process
 
 
 def outside() -> tuple[Any, ...]:
@@ -75,17 +84,37 @@ def outside() -> tuple[Any, ...]:
 
 
 def run(task: Task) -> list[Result]:
-    """The results of a cell, one a setup. On one thread, so that sums are the same however many cells run at once."""
-    with _threads().limit(limits=1):
+    """The results of a cell, one a setup. On one thread, so that sums are the same however many cells run at once.
+
+    Where the process is shared, cells take turns, and warnings are left alone: both limits hold for a whole process.
+    """
+    with _turn(task.shared), _threads().limit(limits=1):
         for registry, entries in zip(REGISTRIES, task.outside, strict=False):
             for entry in entries:
                 if entry.key not in registry:
                     registry.register(entry)
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
+        with _warnings(task.shared) as warned:
             results = _results(task)
     notes = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in warned))
     return [replace(result, notes=notes) for result in results]
+
+
+@contextlib.contextmanager
+def _turn(shared: bool) -> Iterator[None]:
+    """By itself among the cells of a shared process."""
+    with TURN if shared else contextlib.ExitStack():
+        yield
+
+
+@contextlib.contextmanager
+def _warnings(shared: bool) -> Iterator[list[warnings.WarningMessage]]:
+    """All warnings that are given meanwhile; none where others may be warned too."""
+    if shared:
+        yield []
+        return
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield warned
 
 
 def _results(task: Task) -> list[Result]:

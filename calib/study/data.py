@@ -6,7 +6,7 @@ split off: papers that scaled on all rows did so on the test rows as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +37,9 @@ def stem(name: str) -> str:
     return Path(path.stem).stem if path.suffix == ".gz" else path.stem
 
 
-def load_sets(names: Iterable[str], rules: DataRules) -> dict[str, Dataset]:
+def load_sets(
+    names: Iterable[str], rules: DataRules, tables: Mapping[str, pd.DataFrame] | None = None
+) -> dict[str, Dataset]:
     """Stem → Dataset, in order.
 
     Parameters
@@ -46,6 +48,8 @@ def load_sets(names: Iterable[str], rules: DataRules) -> dict[str, Dataset]:
         Paths, or openml:NUMBER, sample:KEY, synthetic:KEY.
     rules
         The protocol's.
+    tables
+        File → its table, of files that were read already; they are not looked for on the disk.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def load_sets(names: Iterable[str], rules: DataRules) -> dict[str, Dataset]:
         if stem(name) in found:
             raise InputError(f"--data: two sets are called {stem(name)!r}; give each file a name of its own.")
         try:
-            found[stem(name)] = _load(name, rules)
+            found[stem(name)] = _load(name, rules, tables or {})
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
     if not found:
@@ -71,15 +75,15 @@ def load_sets(names: Iterable[str], rules: DataRules) -> dict[str, Dataset]:
     return found
 
 
-def _load(name: str, rules: DataRules) -> Dataset:
-    kind = name.partition(":")[0]
+def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Dataset:
+    kind = "" if name in tables else name.partition(":")[0]
     if kind == "synthetic":
         return _scaled(replace(sources.load(Recipe(data=name)), name=name), rules.scale)
     if kind in ELSEWHERE:
         frame, target, positive = sources.load_frame(Recipe(data=name), {})
         assert target is not None  # a sample or an OpenML set names its label
     else:
-        frame, target, positive = read_table(name), TARGET, None
+        frame, target, positive = tables[name] if name in tables else read_table(name), TARGET, None
         if TARGET not in map(str, frame.columns):
             raise DataError("There is no column 'target'.", "A study takes the label from a column of that name.")
     return _dataset(frame, target, positive, stem(name), rules)

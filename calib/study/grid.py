@@ -6,7 +6,7 @@ order of cells and the number of jobs change no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
+from calib.placements import PLACEMENTS
 from calib.study.protocol import Protocol, Setup, Splits
 
 
@@ -64,15 +65,7 @@ def grid(
     >>> len(grid(load_protocol("venn_forests_2019"), ["heart"], repeats=2, folds=5))    # two fits serve ten setups
     20
     """
-    if folds is not None and protocol.splits.kind != "folds":
-        raise InputError("--folds: this protocol draws random splits; choose their number with --repeats.")
-    fits: dict[str, list[Setup]] = {}
-    for setup in protocol.chosen(setups):
-        most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
-        splits = replace(setup.splits, repeats=most, folds=folds or setup.splits.folds)
-        setup = replace(setup, splits=splits)
-        fits.setdefault(setup.fit_key(), []).append(setup)
-    groups = [tuple(group) for group in fits.values()]
+    groups = _fits(protocol, setups, repeats, folds)
     return [
         Cell(name, group, repeat, fold)
         for name in data
@@ -81,6 +74,63 @@ def grid(
         for group in groups
         if repeat < group[0].splits.repeats and fold < group[0].splits.folds_a_repeat
     ]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a study comes to. cells : as in the grid · fits : of models, those within a placement included
+
+    results : rows of the store, one a setup and fold · predictions : of all test rows, which the store keeps
+    """
+
+    cells: int
+    fits: int
+    results: int
+    predictions: int
+
+
+def extent(
+    protocol: Protocol,
+    sets: Mapping[str, Dataset],
+    setups: Iterable[str] | None = None,
+    repeats: int | None = None,
+    folds: int | None = None,
+) -> Extent:
+    """How much ``grid`` would hand out, told without making it; parameters as there.
+
+    Examples
+    --------
+    >>> from calib.study import load_protocol, load_sets
+    >>> protocol = load_protocol("venn_forests_2019")
+    >>> extent(protocol, load_sets(["sample:digits"], protocol.data), repeats=1)
+    Extent(cells=20, fits=20, results=100, predictions=17970)
+    """
+    cells = fits = results = predictions = 0
+    for group in _fits(protocol, setups, repeats, folds):
+        splits, recipe = group[0].splits, group[0].recipe
+        times = splits.repeats * splits.folds_a_repeat
+        for data in sets.values():
+            tested = data.n / splits.folds if splits.kind == "folds" else data.n * splits.test_size
+            cells += times
+            fits += times * PLACEMENTS[recipe.placement].fits(recipe.cv, round(tested))
+            results += times * len(group)
+            predictions += round(times * len(group) * tested)
+    return Extent(cells, fits, results, predictions)
+
+
+def _fits(
+    protocol: Protocol, setups: Iterable[str] | None, repeats: int | None, folds: int | None
+) -> list[tuple[Setup, ...]]:
+    """The setups by model fit, each with the splits that are asked for."""
+    if folds is not None and protocol.splits.kind != "folds":
+        raise InputError("--folds: this protocol draws random splits; choose their number with --repeats.")
+    fits: dict[str, list[Setup]] = {}
+    for setup in protocol.chosen(setups):
+        most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
+        splits = replace(setup.splits, repeats=most, folds=folds or setup.splits.folds)
+        setup = replace(setup, splits=splits)
+        fits.setdefault(setup.fit_key(), []).append(setup)
+    return [tuple(group) for group in fits.values()]
 
 
 def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
+from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.metrics import METRICS
 from calib.recipe import Recipe
 
 FIT = ("model", "params", "placement", "calibration_size", "cv")
@@ -118,6 +120,11 @@ class Protocol:
     setups: tuple[Setup, ...]
     default: tuple[str, ...] = ()
     merges: Mapping[str, str] = field(default_factory=dict)
+
+    def measuring(self, metrics: Iterable[str] | None) -> Self:
+        """The protocol with these metrics in place of its own; with its own for None or none."""
+        keys = tuple(checks.one_of(key, METRICS, "--metrics") for key in metrics or self.metrics)
+        return replace(self, metrics=tuple(dict.fromkeys(keys)))
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:
         """The setups of these names, in the protocol's order; "all" stands for every one."""

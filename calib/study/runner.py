@@ -58,6 +58,8 @@ def run_study(
     backend: str = "loky",
     scheduler: str | None = None,
     retry_failed: bool = False,
+    breadth_first: bool = False,
+    shared: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
     """Compute what the store lacks of a study, and keep it there.
@@ -76,6 +78,12 @@ def run_study(
         Address of a Dask scheduler, such as tcp://host:8786.
     retry_failed
         Whether cells that failed before are tried again.
+    breadth_first
+        Whether the first fold of every set and model comes before the second of any: their time then tells how long
+        the rest takes.
+    shared
+        Whether this process does other work at the same time, as a server does: cells of several studies then take
+        turns, and warnings of models are not noted.
     watch
         Reports progress and can call the run off between cells.
 
@@ -93,12 +101,42 @@ def run_study(
     store.complete(wanted, protocol.metrics)
     there = store.held(failed=False if retry_failed else None)
     missing = [todo for cell in cells if (todo := _rest(cell, sets, there)).setups]
+    if breadth_first:
+        missing.sort(key=lambda cell: (cell.repeat, cell.fold))
     more = outside()
-    tasks = [Task(cell, sets[cell.data], protocol.metrics, more) for cell in missing]
+    tasks = [Task(cell, sets[cell.data], protocol.metrics, more, shared) for cell in missing]
     pool = _pool(jobs, backend, scheduler)
     _compute(tasks, store, pool, Progress(watch or Watch(), len(cells), len(tasks)))
     failed = len(wanted.keys() - store.held(failed=False))
     return Summary(len(cells), len(tasks), failed, frozenset(wanted))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a study is. cells : of the study · done : those with all results, failed ones too
+
+    failed : results that failed · keys : of all rows of the study, whether they are there or not
+    """
+
+    cells: int
+    done: int
+    failed: int
+    keys: frozenset[Key]
+
+
+def standing(
+    protocol: Protocol,
+    sets: Mapping[str, Dataset],
+    store: Store,
+    setups: Iterable[str] | None = None,
+    repeats: int | None = None,
+    folds: int | None = None,
+) -> Standing:
+    """What of a study a store holds; parameters as for ``run_study``."""
+    there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
+    keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
+    done = sum(not _rest(cell, sets, there).setups for cell in cells)
+    return Standing(len(cells), done, len(keys & store.held(failed=True)), keys)
 
 
 def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
@@ -119,7 +157,7 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
             what = "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
             raise InputError(
                 f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. "
-                "Choose another --store, so that the two are not mixed."
+                "Choose another store (--store), so that the two are not mixed."
             )
 
 

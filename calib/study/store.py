@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -58,10 +59,10 @@ class Store:
     0
     """
 
+    _lock: sqlite3.Connection | None  # that no other process writes
+
     def __init__(self, path: Path | str, write: bool = False) -> None:
-        self.path = Path(path)
-        self._lock: sqlite3.Connection | None = None
-        self._known: dict[str, int] = {}  # metric sets by their keys
+        self._begin(path)
         if write:
             if not self.path.parent.is_dir():
                 raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
@@ -73,9 +74,17 @@ class Store:
             self._check()
         try:
             self._db = self._connect(write)
+            if write:
+                self._make()
         except sqlite3.Error as error:
             self.close()
             raise InputError(f"{self.path} cannot be opened: {error}.") from None
+
+    def _begin(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = None
+        self._known: dict[str, int] = {}  # metric sets by their keys
+        self._whole = threading.RLock()  # held while rows are added, so that no thread takes half a cell along
 
     def _check(self) -> None:
         """Refuse a file that is no store, before anything in it is touched."""
@@ -85,8 +94,23 @@ class Store:
             _check_marks(db, str(self.path))
 
     @classmethod
+    def in_memory(cls, name: str = "results.sqlite") -> Self:
+        """A new store for writing that is in no file; ``content`` is what its file would hold.
+
+        >>> store = Store.in_memory()
+        >>> store.note_order(["VAP"])
+        >>> len(Store.of_bytes(store.content(), "results.sqlite").rows())
+        0
+        """
+        store = cls.__new__(cls)
+        store._begin(name)
+        store._db = _in_memory()
+        store._make()
+        return store
+
+    @classmethod
     def of_bytes(cls, content: bytes, name: str) -> Self:
-        """A store for reading, of a file's content as a browser uploads it: nothing is written to disk.
+        """A store of a file's content as a browser uploads it: what is added stays in memory, no file is written.
 
         Raises
         ------
@@ -94,12 +118,19 @@ class Store:
             For what is no store.
         """
         store = cls.__new__(cls)
-        store.path, store._lock, store._known = Path(name), None, {}
-        store._db = sqlite3.connect(":memory:", check_same_thread=False)
+        store._begin(name)
+        store._db = _in_memory()
         # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
+        _check_tables(store._db, name)
+        store._db.execute("PRAGMA foreign_keys = ON")
         return store
+
+    def content(self) -> bytes:
+        """The bytes of a file with all that is in the store; it can be opened anywhere, and added to."""
+        with self._whole:
+            return self._db.serialize()
 
     def _connect(self, write: bool) -> sqlite3.Connection:
         if not write:
@@ -107,11 +138,14 @@ class Store:
         db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA foreign_keys = ON")
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'results'").fetchone():
-            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
-            db.executescript(f"BEGIN; {TABLES} {marks} COMMIT;")
         return db
+
+    def _make(self) -> None:
+        """The tables of a new store."""
+        self._db.execute("PRAGMA foreign_keys = ON")
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'results'").fetchone():
+            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
+            self._db.executescript(f"BEGIN; {TABLES} {marks} COMMIT;")
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +161,8 @@ class Store:
     def held(self, failed: bool | None = None) -> set[Key]:
         """Keys of the rows that are there: all, only the failed ones, or only those with a result."""
         where = {None: "", True: "WHERE error != ''", False: "WHERE error = ''"}[failed]
-        return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
+        with self._whole:
+            return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
 
     def add(self, results: Iterable[Result]) -> None:
         """Keep results in one transaction; one that failed before gives way to its repetition."""
@@ -138,14 +173,15 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         """All or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            self._known.clear()
-            raise
+        with self._whole:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                self._known.clear()
+                raise
 
     def _add(self, one: Result) -> None:
         key = (one.data, one.setup, one.data_digest, one.digest, one.repeat, one.fold, one.seed)
@@ -248,9 +284,10 @@ class Store:
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
         """Columns of the results for which a condition holds, in the order they came."""
         text = f"FROM results WHERE {where} ORDER BY id"
-        if of is None:
-            return self._db.execute(f"SELECT {columns} {text}").fetchall()
-        return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
+        with self._whole:
+            if of is None:
+                return self._db.execute(f"SELECT {columns} {text}").fetchall()
+            return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
 
     def predictions(
         self, data: str, setup: str, repeat: int | None = None, merge: str = ""
@@ -322,8 +359,21 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         )
 
 
+def _check_tables(db: sqlite3.Connection, name: str) -> None:
+    """Refuse an upload whose tables are not ours: a trigger or a view in it would run with every row that is added."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as own:
+        own.executescript(TABLES)
+        listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+        if db.execute(listed).fetchall() != own.execute(listed).fetchall():
+            raise InputError(f"{name} is no store of a study as it was written; choose another file.")
+
+
 def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True, check_same_thread=False)
+
+
+def _in_memory() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
 def _locked(path: Path) -> sqlite3.Connection:

@@ -118,7 +118,10 @@ PAGES = {
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
     ),
-    "Study": (Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),),
+    "Study": (
+        Page("pages/study_run.py", "Run", "Do a paper’s results come out again on my data?"),
+        Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
+    ),
 }
 
 
@@ -193,7 +196,7 @@ def _heading(page: Page) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
-        uploaded = any(value.startswith("upload:") for value in state.here().values())
+        uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
         with st.popover("Show Python", help="The same numbers with the calib package."):

@@ -120,13 +120,18 @@ def _has_place(kind: str) -> bool:
 
 
 def run(
-    kind: str, what: str, calls: Mapping[Any, Callable[[Watch], Any]], meanwhile: Callable[[], None] | None = None
+    kind: str,
+    what: str,
+    calls: Mapping[Any, Callable[[Watch], Any]],
+    meanwhile: Callable[[], None] | None = None,
+    says_left: bool = False,
 ) -> list[Any] | None:
     """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
 
     kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
     what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds; such
     work rests while another page is open (``page_entered``)
+    says_left : whether the work itself tells how long the rest takes
     The page ends here, with the reason, where a call is refused or fails.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
@@ -143,7 +148,7 @@ def run(
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
-        _show(kind, {key: known[key] for key in calls}, meanwhile)
+        _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
 
 
@@ -196,10 +201,10 @@ def _result(job: Job) -> Any:
     st.stop()
 
 
-def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None) -> None:
+def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
     """How far the jobs are, with Cancel; or that they were called off, and a way to begin again."""
     if not any(job.cancelled for job in jobs.values()):
-        _progress(kind, list(jobs.values()), meanwhile)
+        _progress(kind, list(jobs.values()), meanwhile, says_left)
         return
     _offer_again(kind, [key for key, job in jobs.items() if not job.finished], bool(meanwhile))
     if meanwhile:
@@ -217,7 +222,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         )
 
 
-def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None) -> None:
+def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
     @st.fragment(run_every=2 if meanwhile else 0.5)
     def progress() -> None:
         running = [job for job in jobs if not job.finished]
@@ -225,7 +230,7 @@ def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | No
             st.rerun()
         share = sum(1 if job.finished else job.share for job in jobs) / len(jobs)
         seconds = max(job.seconds for job in running)
-        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 else ""
+        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 and not says_left else ""
         text = f"{running[0].what}: {running[0].doing or 'starting'} · {seconds:.0f} s{left}"
         st.progress(min(share, 1.0), text=plain(text))
         if st.button("Cancel", key=f"cancel_{kind}"):

@@ -153,6 +153,22 @@ LINKS = {
         learn(finite__guess="skip", finite__line="1:0.2:0 | 2:0.7:1 3:0.9:1"),
         {"cuts": ["1 | 2"]},
     ),
+    "study_run": (
+        {
+            "run.protocol": "arena",
+            "run.sets": "sample:digits,synthetic:gaussian",
+            "run.setups": "random_forest/oob/venn_abers",
+            "run.metrics": "brier,auc",
+            "run.repeats": "3",
+        },
+        {
+            "run-protocol": ["Arena: every calibrator on every base model"],
+            "run-sets": ["Handwritten digits: odd or even", "Gaussian pair"],
+            "run-setups": ["random_forest/oob/venn_abers"],
+            "run-metrics": ["Brier score", "AUC"],
+            "run-repeats": ["3"],
+        },
+    ),
     "learn_algorithms": (
         learn(pooling__guess="skip", pooling__points="1:0 2:1 3:0 4:1", pooling__step=1),
         {"pooling-points": ["1:0 2:1 3:0 4:1"], "pooling-step": ["1"]},

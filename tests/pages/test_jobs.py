@@ -42,8 +42,8 @@ def test_a_tree_that_ends_while_its_progress_is_drawn_does_not_draw_the_forests_
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
     whole = jobs._progress
 
-    def slowly(kind, running, meanwhile):
-        whole(kind, running, meanwhile)
+    def slowly(kind, running, *more):
+        whole(kind, running, *more)
         for job in running:
             job.future.result(LIMIT)
 

@@ -205,3 +205,12 @@ def test_a_shipped_protocol_runs_by_its_name(tmp_path, capsys):
     assert len(rows) == 8 * 2
     assert {"log_loss_base2", "accuracy_gap", "label_lower"} <= set(rows.columns)
     assert os.path.exists(tmp_path / "s.sqlite")
+
+
+def test_other_metrics_than_the_protocols_are_asked_for_and_a_misspelt_one_is_refused(tmp_path, capsys):
+    files(tmp_path)
+    assert main([*command(tmp_path, "--repeats", 1), "--metrics", "auc,brier"]) == 0
+    with Store(tmp_path / "results.sqlite") as store:
+        assert [name for name in store.rows().columns if name in ("auc", "brier", "accuracy")] == ["auc", "brier"]
+    assert main([*command(tmp_path), "--metrics", "briar"]) == 2
+    assert "--metrics" in capsys.readouterr().err

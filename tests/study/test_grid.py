@@ -6,7 +6,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from calib import Dataset
 from calib.kernel.checks import InputError
-from calib.study import grid, read_protocol
+from calib.study import SHIPPED, extent, grid, load_protocol, read_protocol
 from calib.study.grid import rows_of
 
 from .small import PROTOCOL, table
@@ -69,3 +69,19 @@ def test_too_few_rows_of_a_class_for_the_folds_are_refused():
     y[:2] = 1
     with pytest.raises(InputError, match="rarer class has 2 rows, fewer than the 3 folds"):
         rows_of(grid(SMALL, ["one"])[0], Dataset("one", DATA.X, y))
+
+
+@pytest.mark.parametrize("key", SHIPPED)
+@pytest.mark.parametrize("repeats", [None, 2])
+def test_the_extent_is_that_of_the_grid_and_of_its_placements(key, repeats):
+    protocol, data = load_protocol(key), {"one": DATA, "two": DATA}
+    cells = grid(protocol, data, repeats=repeats)
+    found = extent(protocol, data, repeats=repeats)
+    assert found.cells == len(cells)
+    assert found.results == sum(len(cell.setups) for cell in cells)
+    within = {"cv": lambda setup: setup.recipe.cv + 1, "full": lambda setup: 1 + 2 * 30}  # a third of 90 rows tests
+    one = {cell.setups[0].recipe.placement: cell.setups[0] for cell in cells}
+    fits = {name: within.get(name, lambda setup: 1)(setup) for name, setup in one.items()}
+    assert found.fits == sum(fits[cell.setups[0].recipe.placement] for cell in cells)
+    tested = [len(rows_of(cell, DATA)[1]) * len(cell.setups) for cell in cells]
+    assert found.predictions == pytest.approx(sum(tested), rel=0.02)

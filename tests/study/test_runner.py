@@ -1,5 +1,8 @@
 """A run computes what the store lacks and nothing else, with the same numbers however many cells run at once."""
 
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import pandas as pd
 import pytest
 
@@ -7,7 +10,7 @@ from calib.calibrators import CALIBRATORS, Platt
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import METRICS
-from calib.study import Store, load_sets, read_protocol, run_study
+from calib.study import Store, load_sets, read_protocol, run_study, standing
 from calib.study import cell as cell_module
 from calib.study import runner as runner_module
 
@@ -242,3 +245,53 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
     monkeypatch.setattr(runner_module, "_results", die_at_once)
     with pytest.raises(InputError, match="Workers were ended 3 times in a row"):
         study(path.with_name("dead.sqlite"), sets)
+
+
+def test_breadth_first_takes_the_first_fold_of_every_set_and_model_first_and_changes_no_number(path, sets):
+    seen = []
+
+    class Watched(Store):
+        def add(self, results):
+            results = list(results)
+            seen.append((results[0].repeat, results[0].fold, results[0].data, results[0].setup))
+            super().add(results)
+
+    rows = {}
+    for breadth_first in (False, True):
+        seen.clear()
+        with Watched(path.with_name(f"{breadth_first}.sqlite"), write=True) as store:
+            run_study(SMALL, sets, store, breadth_first=breadth_first)
+            rows[breadth_first] = store.rows()
+        assert (seen == sorted(seen, key=lambda key: key[:2])) == breadth_first
+    assert {key[2:] for key in seen[:4]} == {(data, setup) for data in sets for setup in ("Raw", "Forest")}
+    pd.testing.assert_frame_equal(numbers(rows[False]), numbers(rows[True]), check_exact=True)
+
+
+def test_how_far_a_study_is_is_told_from_its_store(path, sets):
+    study(path, sets, setups=["Raw"], repeats=1)
+    with Store(path) as store:
+        assert [standing(SMALL, sets, store, **asked).done for asked in ({}, {"setups": ["Raw"]})] == [0, 6]
+        now = standing(SMALL, sets, store, setups=["Raw", "Forest"], repeats=1)
+    assert (now.cells, now.done, now.failed, len(now.keys)) == (12, 6, 0, 12)
+
+
+def test_studies_that_share_a_process_take_turns_and_leave_its_warnings_alone(sets, monkeypatch):
+    """Two studies in threads of one process: one cell at a time, and the process warns afterwards as it did before."""
+    under_way, most, real = [], [], cell_module._results
+
+    def watched(task):
+        under_way.append(task)
+        most.append(len(under_way))
+        found = real(task)
+        under_way.remove(task)
+        return found
+
+    monkeypatch.setattr(cell_module, "_results", watched)
+    before = warnings.showwarning, list(warnings.filters)
+    stores = [Store.in_memory(), Store.in_memory()]
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(run_study, SMALL, sets, store, repeats=1, shared=True) for store in stores]:
+            assert done.result().failed == 0
+    assert max(most) == 1
+    assert (warnings.showwarning, list(warnings.filters)) == before
+    pd.testing.assert_frame_equal(numbers(stores[0].rows()), numbers(stores[1].rows()), check_exact=True)

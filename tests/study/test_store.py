@@ -1,9 +1,12 @@
 """The store gives back what was put in, bit by bit, and refuses second writers and files of another making."""
 
+import contextlib
 import math
 import sqlite3
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,3 +195,54 @@ def test_a_store_is_read_from_its_bytes(path):
     made_by_others(path)
     with pytest.raises(InputError, match="a SQLite file, but no store"):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
+
+
+def test_a_store_in_memory_is_added_to_and_its_bytes_are_a_file_that_goes_on(path):
+    """In memory → a file → memory again, each adding a row; no file is made beside those written here."""
+    store = Store.in_memory()
+    store.add([result(fold=0, predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
+    assert list(path.parent.iterdir()) == []
+    path.write_bytes(store.content())
+    with Store(path, write=True) as file:
+        file.add([result(fold=1)])
+    store = Store.of_bytes(path.read_bytes(), "results.sqlite")
+    store.add([result(fold=2)])
+    assert store.rows()["fold"].tolist() == [0, 1, 2]
+    assert Store.of_bytes(store.content(), "again.sqlite").pooled("one", "VAP").p.tolist() == [0.2, 0.9]
+    with Store(path) as file:
+        assert file.rows()["fold"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END",
+        "CREATE VIEW v AS SELECT * FROM results",
+        "DROP TABLE setups",
+    ],
+)
+def test_an_upload_with_other_tables_than_ours_is_refused(path, more):
+    with Store(path, write=True) as store:
+        store.add([result()])
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(more)
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with pytest.raises(InputError, match="no store of a study as it was written"):
+        Store.of_bytes(path.read_bytes(), "results.sqlite")
+
+
+def test_bytes_taken_while_another_thread_adds_hold_whole_cells():
+    store, taken = Store.in_memory(), []
+    cell = [result(setup=f"s{k}") for k in range(50)]
+
+    def add():
+        for fold in range(20):
+            store.add([replace(one, fold=fold) for one in cell])
+
+    writer = threading.Thread(target=add)
+    writer.start()
+    while writer.is_alive():
+        taken.append(store.content())
+    writer.join()
+    assert {len(Store.of_bytes(one, "x").rows()) % 50 for one in (*taken, store.content())} == {0}

@@ -145,12 +145,15 @@ def _received() -> None:
     file = st.session_state["results_file"]
     if file is None:
         return
-    content = file.getvalue()
     try:
-        found = rows_of(content, file.name)
+        take(file.getvalue(), file.name)
     except InputError as error:
         state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
-        return
+
+
+def take(content: bytes, name: str) -> None:
+    """Open a file's content. Raises InputError, with the remedy, where there are no results in it."""
+    found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
     while len(files()) > KEPT_FILES:

@@ -1,0 +1,347 @@
+"""The upper parts of the Run page: protocol, data sets, setups, metrics, repeats and folds; the study they make.
+
+No file of the server is read: data sets are the samples, the synthetic ones, and what was uploaded, whatever a link or
+a protocol names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from calib.data import SAMPLES, read_table
+from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS, declare_settings
+from calib.kernel.records import Dataset, Parameter
+from calib.kernel.wording import counted
+from calib.metrics import METRICS
+from calib.recipe import Recipe
+from calib.sources import digest
+from calib.study import (
+    SHIPPED,
+    Extent,
+    Protocol,
+    extent,
+    load_protocol,
+    load_sets,
+    read_protocol,
+)
+from calib.study.data import TARGET
+from calib.synthetic import SYNTHETIC
+from pages.ui import browser, controls, jobs, state
+from pages.ui.text import plain
+from pages.ui.widget import shown
+
+MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
+MOST_PROTOCOL = 1  # megabytes
+KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
+UPLOAD = "upload:"
+
+declare_settings(
+    "run",
+    [
+        Parameter("protocol", "Protocol", "text", SHIPPED[0], help="A shipped one by its name, or upload:DIGEST."),
+        Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
+        Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
+        Parameter("setups", "Setups", "names", ()),
+        Parameter("metrics", "Metrics", "names", (), choices=lambda: tuple(METRICS)),
+        Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
+        Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
+    ],
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What is asked for: arguments of ``run_study``, and how much that is."""
+
+    protocol: Protocol
+    sets: Mapping[str, Dataset]
+    chosen: Mapping[str, Any]
+    key: tuple
+    extent: Extent
+
+    @property
+    def pace(self) -> tuple:
+        """Equal for studies whose cells take as long: all that is asked for but the repeats."""
+        return (*self.key[:4], self.chosen["folds"])
+
+
+def protocols() -> dict[str, Protocol]:
+    """Digest → protocol that was brought in this session."""
+    return st.session_state.setdefault("study_protocols", {})
+
+
+def tables() -> dict[str, pd.DataFrame]:
+    """upload:DIGEST:NAME → table that was brought in this session; never written to disk."""
+    return st.session_state.setdefault("study_tables", {})
+
+
+def protocol(recipe: Recipe) -> Protocol:
+    """The protocol that the Recipe names, or the page ends here with what to bring."""
+    chooser, picker = st.columns(2, gap="large")
+    with picker:
+        st.file_uploader(
+            "A protocol of your own: a TOML file",
+            key="run_protocol_file",
+            on_change=_protocol_received,
+            max_upload_size=MOST_PROTOCOL,
+            help="Title, setups, splits and metrics, as the README describes them. It stays in this session's memory.",
+        )
+        browser.keep_focus("run_protocol_file", after=list(protocols()))
+    known = shipped() | {f"{UPLOAD}{key}": one for key, one in reversed(protocols().items())}
+    chosen = recipe.setting("run.protocol")
+    found = known.get(chosen)
+    if found is None:
+        st.warning(plain(_wanted(recipe)))
+    with chooser:
+        shown(
+            st.selectbox,
+            "run.protocol",
+            chosen if found else None,
+            lambda key: state.update(**_opening(key, known[key])),
+            "Protocol",
+            list(known),
+            format_func=lambda key: known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})",
+            placeholder="Choose a protocol",
+            help="What is run: splits, setups and metrics. The first five come from papers.",
+        )
+        if found:
+            st.caption(plain(_described(found)))
+    if found is None:
+        st.stop()
+    return found
+
+
+@st.cache_resource
+def shipped() -> dict[str, Protocol]:
+    return {name: load_protocol(name) for name in SHIPPED}
+
+
+def _wanted(recipe: Recipe) -> str:
+    chosen = recipe.setting("run.protocol")
+    if not chosen.startswith(UPLOAD):
+        return f"There is no protocol called {chosen!r}: choose one, or bring a file."
+    what = recipe.setting("run.protocol_file") or "the protocol that this link was made with"
+    return f"Upload {what} again to continue, and the page opens as it was; its content never travels in a link."
+
+
+def _described(protocol: Protocol) -> str:
+    splits = protocol.splits
+    how = f"{splits.folds}-fold cross-validation" if splits.kind == "folds" else f"{splits.test_size:.0%} of rows test"
+    times = counted(splits.repeats, "repeat")
+    source = f"{protocol.source}. " if protocol.source else ""
+    return f"{source}{counted(len(protocol.setups), 'setup')}, {times}, {how}."
+
+
+def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
+    """The settings that change with the protocol; the data sets that it names are taken where they are here."""
+    named = tuple(name for name in protocol.data.sets if name in here())
+    return {
+        "run.protocol": key,
+        "run.protocol_file": f"{protocol.key}.toml" if key.startswith(UPLOAD) else None,
+        **{"run.setups": (), "run.metrics": (), "run.repeats": None, "run.test_folds": None},
+        **({"run.sets": named} if named else {}),
+    }
+
+
+def refused(name: str, error: InputError) -> str:
+    """One message that names the file."""
+    return str(error) if name in str(error) else f"{name}: {error}"
+
+
+def _protocol_received() -> None:
+    file = st.session_state["run_protocol_file"]
+    if file is None:
+        return
+    try:
+        content = file.getvalue()
+        found = read_protocol(content.decode(), file.name)
+    except UnicodeDecodeError:
+        state.say(f"{file.name} is not UTF-8 text; choose a TOML file.")
+    except InputError as error:
+        state.say(refused(file.name, error))
+    else:
+        protocols()[digest(content)] = found
+        while len(protocols()) > KEPT_PROTOCOLS:
+            protocols().pop(next(iter(protocols())))
+        key = f"{UPLOAD}{digest(content)}"
+        state.say(None)
+        if state.recipe().setting("run.protocol") != key:  # else a link waited for it
+            state.update(**_opening(key, found))
+
+
+def here() -> dict[str, str]:
+    """Name → label of the data sets that can be had at once."""
+    found = {f"sample:{key}": sample.label for key, sample in SAMPLES.items() if not sample.predictions}
+    found |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
+    return {name: _file(name) for name in tables()} | found
+
+
+def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
+    """The data sets chosen, as the protocol has them, or the page ends here with what is missing."""
+    chooser, picker = st.columns(2, gap="large")
+    with picker:
+        st.file_uploader(
+            f"Tables of your own, with the label in a column {TARGET}",
+            accept_multiple_files=True,
+            key="run_files",
+            on_change=_files_received,
+            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped; several at once. They stay in this "
+            "session's memory.",
+        )
+        browser.keep_focus("run_files", after=list(tables()))
+    chosen = recipe.setting("run.sets")
+    there = [name for name in chosen if name in here()]
+    with chooser:
+        state.control(
+            st.multiselect,
+            "run.sets",
+            there,
+            "Data sets",
+            list(here()),
+            store=tuple,
+            format_func=here().get,
+            placeholder="Choose data sets",
+            help="Every setup is run on each of them.",
+        )
+    for name in chosen:
+        if name not in here():
+            st.warning(plain(_missing(name)))
+    if not there or len(there) < len(chosen):
+        if not chosen:
+            st.info("Choose at least one data set.")
+        st.stop()
+    return _loaded(there, protocol)
+
+
+def _missing(name: str) -> str:
+    if name.startswith(UPLOAD):
+        return f"Upload {_file(name)} again to continue; its content never travels in a link."
+    return f"There is no data set {name!r} here: choose others, or upload a file."
+
+
+def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
+    files = {_file(name): tables()[name] for name in names if name in tables()}
+    given = [_file(name) for name in names]
+    try:
+        return jobs.cached(
+            "study_sets", KEPT_SETS, (tuple(names), protocol.data), lambda: load_sets(given, protocol.data, files)
+        )
+    except InputError as error:
+        st.error(plain(error))
+        st.stop()
+
+
+def _files_received() -> None:
+    """Take the files that are not here yet; those refused are named, each with its reason."""
+    said, new = [], []
+    for file in st.session_state["run_files"] or ():
+        content = file.getvalue()
+        name = f"{UPLOAD}{digest(content)}:{file.name}"
+        if name in tables():
+            continue
+        try:
+            _keep(name, _table(content, file.name))
+            new.append(name)
+        except InputError as error:
+            said.append(refused(file.name, error))
+    if new:
+        chosen = state.recipe().given("run", "sets").get("sets", ())  # the default gives way
+        another = [name for name in chosen if name not in new and _file(name) in map(_file, new)]
+        state.update(**{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))})
+        said += [f"This {_file(name)} is another file than the one before of this name." for name in another]
+    if said:
+        state.say(" ".join(said))
+
+
+def _file(name: str) -> str:
+    """What upload:DIGEST:NAME is called; other sets by their name."""
+    return name.split(":", 2)[-1] if name.startswith(UPLOAD) else name
+
+
+def _table(content: bytes, name: str) -> pd.DataFrame:
+    frame = read_table(content, name)
+    if TARGET not in map(str, frame.columns):
+        raise InputError(f"There is no column {TARGET!r}. A study takes the label from a column of that name.")
+    if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
+        raise InputError("The tables brought are too large together for the browser; use the command line.")
+    return frame
+
+
+def _keep(name: str, frame: pd.DataFrame) -> None:
+    """A file takes the place of an earlier one of its name."""
+    for other in [other for other in tables() if _file(other) == _file(name)]:
+        del tables()[other]
+    tables()[name] = frame
+    while len(tables()) > KEPT_FILES:
+        tables().pop(next(iter(tables())))
+
+
+def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:
+    """Setups, metrics, repeats and folds, where they are not to be the protocol's; the study that this makes."""
+    left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
+    with left:
+        setups = _some(recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Those compared.")
+    with middle:
+        metrics = _some(
+            recipe,
+            "metrics",
+            list(METRICS),
+            f"The protocol's {len(protocol.metrics)}",
+            "What is measured in each fold. More can be taken later without a new fit.",
+            format_func=lambda key: METRICS[key].label,
+        )
+    with beside:
+        _number(recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier.")
+    with right:
+        if protocol.splits.kind == "folds":
+            _number(recipe, "test_folds", protocol.splits.folds, 2, 100, "Parts of the rows, each of which tests once.")
+    folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
+    chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
+    key = (recipe.setting("run.protocol"), tuple(recipe.setting("run.sets")), tuple(metrics))
+    measured = protocol.measuring(metrics)
+    of = extent(measured, sets, **chosen)
+    return Study(measured, sets, chosen, (*key, tuple(setups), chosen["repeats"], folds), of)
+
+
+def _usual(protocol: Protocol) -> str:
+    return f"The protocol's {len(protocol.default or protocol.setups)}"
+
+
+def _some(recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any) -> list[str]:
+    """Some of the options, or none for the protocol's own."""
+    asked = recipe.setting(f"run.{name}")
+    chosen = [one for one in asked if one in options]
+    state.control(
+        st.multiselect,
+        f"run.{name}",
+        chosen,
+        name.capitalize(),
+        options,
+        store=tuple,
+        placeholder=placeholder,
+        help=help,
+        **more,
+    )
+    for one in asked:
+        if one not in options:
+            st.warning(plain(f"The protocol has no {one!r} among its {name}; it is left out."))
+    return chosen
+
+
+def _number(recipe: Recipe, name: str, usual: int, low: int, high: int, help: str) -> None:
+    controls.number(
+        f"run.{name}",
+        recipe.setting(f"run.{name}"),
+        SETTINGS[f"run.{name}"].label,
+        none=f"{usual} (protocol)",
+        min_value=low,
+        max_value=high,
+        step=1,
+        help=help,
+    )

@@ -1,0 +1,228 @@
+"""The lower parts of the Run page: what a study comes to, its cells run, watched, stopped and gone on with.
+
+Results are kept in a store in this session's memory; nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from calib.export import safe_csv, study_command
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.wording import counted
+from calib.recipe import Recipe
+from calib.study import (
+    Extent,
+    Standing,
+    Store,
+    Summary,
+    run_study,
+    standing,
+)
+from pages.ui import jobs, state
+from pages.ui.downloads import button
+from pages.ui.study import results
+from pages.ui.study.choose import Study, refused
+from pages.ui.text import duration, plain
+
+KIND, WHAT = "study", "Running"
+MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000  # of a study here: the store stays below 100 MB
+MOST_SHOWN = 100  # of the results that failed
+MOST_STORE = 100  # megabytes of one that is brought
+
+
+@dataclass(eq=False)
+class Running:
+    """The one store of a session and who writes to it.
+
+    number : of the store, so that work for another one is other work · alone : held by the thread that writes
+    pace : ``Study.pace`` → [cells, seconds] measured in this session · retry : whether failed cells are to run again
+    """
+
+    store: Store = field(default_factory=Store.in_memory)
+    number: int = 0
+    alone: threading.Lock = field(default_factory=threading.Lock)
+    pace: dict[Any, list[float]] = field(default_factory=dict)
+    retry: bool = False
+
+
+def running() -> Running:
+    return st.session_state.setdefault("study_run", Running())
+
+
+def work(study: Study) -> None:
+    """What it comes to, Start, the progress with Cancel, and what is there so far."""
+    of, too_many = study.extent, _too_many(study.extent)
+    if too_many:
+        st.info(plain(f"{_size(of)}. {too_many}"))
+        jobs.run(KIND, WHAT, {})
+        return
+    now = _standing(study)
+    missing = of.cells - now.done
+    if missing and not jobs.may_begin(KIND, key_of(study), _size(of), _cost(study, missing), float("inf")):
+        st.caption("A cell is one fold of one data set with one model, which all setups on that model share.")
+        jobs.run(KIND, WHAT, {})
+        so_far(study)
+        return
+    if missing or running().retry or jobs.started(KIND, key_of(study)):
+        call = partial(compute, running(), study)
+        if jobs.run(KIND, WHAT, {key_of(study): call}, meanwhile=partial(so_far, study), says_left=True) is None:
+            return
+    st.success(plain(f"All {counted(of.cells, 'cell')} are there."))
+    if _standing(study).failed:
+        st.button("Try the failed ones again", key="run_retry", on_click=_retry, args=(study,))
+    so_far(study)
+
+
+def key_of(study: Study) -> tuple:
+    """Of the work on a study: with another store it is other work."""
+    return (running().number, *study.key)
+
+
+def _too_many(of: Extent) -> str | None:
+    """Why this is nothing for the browser."""
+    if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
+        return (
+            f"In the browser a study has at most {MOST_CELLS:,} cells, {MOST_RESULTS:,} results and "
+            f"{MOST_PREDICTIONS:,} predictions: choose fewer repeats, setups or sets, or take the command line "
+            "that stands below."
+        )
+    return None
+
+
+def _size(of: Extent) -> str:
+    return f"{counted(of.cells, 'cell')}, {counted(of.fits, 'model fit')}"
+
+
+def _cost(study: Study, missing: int) -> str:
+    """How long the missing cells take, by those measured in this session."""
+    there = study.extent.cells - missing
+    before, rest = (f"{there:,} are there; ", "the rest takes") if there else ("", "they take")
+    cells, seconds = running().pace.get(study.pace, (0, 0.0))
+    if not cells:
+        return f"{before}how long {rest} is unknown until the first cells are done."
+    about = duration(missing * seconds / cells)
+    return f"{before}{rest} about {about}, by {counted(int(cells), 'cell')} measured in this session."
+
+
+def _standing(study: Study) -> Standing:
+    return standing(study.protocol, study.sets, running().store, **study.chosen)
+
+
+def compute(run: Running, study: Study, watch: Watch) -> Summary:
+    """Run what the store lacks, once the cell that work called off before has under way is done."""
+    while not run.alone.acquire(timeout=0.2):
+        watch.step(0.0, "waiting for the cell under way")
+    try:
+        retry, run.retry = run.retry, False
+        timed = Watch(_timed(run, study, watch.report), watch.cancel)
+        return run_study(
+            study.protocol,
+            study.sets,
+            run.store,
+            **study.chosen,
+            retry_failed=retry,
+            breadth_first=True,
+            shared=True,
+            watch=timed,
+        )
+    finally:
+        run.alone.release()
+
+
+def _timed(run: Running, study: Study, report: Callable[[float, str], None] | None) -> Callable[[float, str], None]:
+    """The report, and how long each cell took: the first step comes before the first cell, each other after one."""
+    pace, last = run.pace.setdefault(study.pace, [0, 0.0]), [0.0]
+
+    def step(share: float, doing: str) -> None:
+        now = time.perf_counter()
+        if last[0]:
+            pace[0] += 1
+            pace[1] += now - last[0]
+        last[0] = now
+        if report:
+            report(share, doing)
+
+    return step
+
+
+def _retry(study: Study) -> None:
+    running().retry = True
+    jobs.forget(KIND, [key_of(study)])
+
+
+def so_far(study: Study) -> None:
+    """How far the study is, what failed and why, its rows, and the way to its results."""
+    now, store = _standing(study), running().store
+    if not now.done:
+        return
+    with st.container(horizontal=True, key="run_headline"):
+        st.metric("Cells done", f"{now.done:,} of {now.cells:,}", width=215)
+        st.metric("Results that failed", f"{now.failed:,}", width=215)
+    if now.failed:
+        failed = store.failures(of=now.keys)
+        with st.expander(f"What failed ({len(failed):,})", expanded=True, key="run_failed"):
+            table = failed.drop(columns="traceback").head(MOST_SHOWN)
+            st.dataframe(table, width="stretch", alt="Results that failed", hide_index=True)
+            if len(failed) > MOST_SHOWN:
+                st.caption(f"The first {MOST_SHOWN}; the store has them all, with their tracebacks.")
+    with st.container(horizontal=True, key="run_rows"):
+        if now.failed < len(store.held() & now.keys) and st.button("Open on Results", key="run_open", type="primary"):
+            results.take(store.content(), f"{study.protocol.key}.sqlite")
+            st.switch_page("pages/study_results.py", query_params=state.here())
+        button("Rows (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
+
+
+def take_along(recipe: Recipe) -> None:
+    """The store as a file, one of before to go on with, and the command line that does the same."""
+    st.header("Elsewhere, or later", anchor=False)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption("The same from a shell, without the browser's limits; again with the same store it goes on:")
+        st.code(study_command(recipe), language="bash", wrap_lines=True)
+        with st.container(horizontal=True):
+            content = running().store.content
+            button("Store (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
+            st.button("Discard the results", key="run_discard", on_click=_discard)
+        st.caption(
+            "Results are kept in this session's memory: take the store along to go on another day, here or with "
+            "--store. While another page is open a run rests."
+        )
+    with right:
+        st.file_uploader(
+            "A store to go on with", key="run_store_file", on_change=_store_received, max_upload_size=MOST_STORE
+        )
+
+
+def _discard() -> None:
+    _use(Store.in_memory())
+
+
+def _use(store: Store) -> None:
+    """Go on with another store."""
+    before = running()
+    st.session_state["study_run"] = Running(store, before.number + 1, pace=before.pace)
+
+
+def _store_received() -> None:
+    file = st.session_state["run_store_file"]
+    if file is None:
+        return
+    try:
+        store = Store.of_bytes(file.getvalue(), file.name)
+        store.rows()
+        _use(store)
+        state.say(None)
+    except InputError as error:
+        state.say(refused(file.name, error))
+    except (sqlite3.Error, ValueError) as error:
+        state.say(f"{file.name} is no store that can be read ({error}); choose another file.")
