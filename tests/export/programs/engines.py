@@ -1,6 +1,5 @@
 """What runs a calibrator that was written in another language: each takes scores and gives the answers (m, outputs)."""
 
-import shutil
 import sqlite3
 import subprocess
 import tempfile
@@ -8,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
+import playwright
 
-from calib.export import find_chromium, write_javascript, write_onnx, write_python, write_sql
+from calib.export import write_javascript, write_onnx, write_python, write_sql
 
 
 def columns(scores: np.ndarray) -> np.ndarray:
@@ -63,6 +62,7 @@ def python(fitted, scores):
     return answers(row if isinstance(row, tuple) else (row,) for row in found)
 
 
+NODE = str(Path(playwright.__file__).parent / "driver" / "node")
 LOOP = """
 const said = [];
 for (let i = 0; i < flat.length; i += width) {
@@ -78,11 +78,7 @@ def javascript(fitted, scores):
 
 
 def run(code: str, matrix: np.ndarray) -> np.ndarray:
-    """In Node where there is one, and in Chromium elsewhere."""
-    return (in_node if shutil.which("node") else in_chromium)(code, matrix)
-
-
-def in_node(code: str, matrix: np.ndarray) -> np.ndarray:
+    """In the Node that Playwright brings: the same engine as Chromium's."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         matrix.astype("<f8").tofile(path / "scores")
@@ -90,24 +86,9 @@ def in_node(code: str, matrix: np.ndarray) -> np.ndarray:
         read += f"bytes.byteOffset, bytes.byteOffset + bytes.length)); const width = {matrix.shape[1]};\n"
         write = "require('fs').writeFileSync('said', Buffer.from(new Float64Array(said).buffer));"
         (path / "run.js").write_text(read + code + write, encoding="utf-8")
-        done = subprocess.run(["node", "run.js"], cwd=path, capture_output=True, text=True)
+        done = subprocess.run([NODE, "run.js"], cwd=path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return np.fromfile(path / "said", dtype="<f8")
-
-
-def in_chromium(code: str, matrix: np.ndarray) -> np.ndarray:
-    if find_chromium() is None:
-        pytest.skip("neither Node nor Chromium runs JavaScript here")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        said = page.evaluate(
-            f"([flat, width]) => {{ {code} return said; }}", [matrix.ravel().tolist(), matrix.shape[1]]
-        )
-        browser.close()
-    return np.array(said, dtype=np.float64)
 
 
 ENGINES: dict[str, Callable] = {engine.__name__: engine for engine in (sqlite, duckdb, onnx, python, javascript)}

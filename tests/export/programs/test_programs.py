@@ -2,14 +2,13 @@
 
 import ast
 import json
-import shutil
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS, PPA, Beta, Isotonic, Platt, Rank, ScoreCalibrator, Venn, VennAbers
+from calib.calibrators import CALIBRATORS, PPA, Isotonic, Platt, Rank, ScoreCalibrator, Venn, VennAbers
 from calib.calibrators.histogram import Histogram
 from calib.calibrators.spline import Spline
 from calib.export import (
@@ -28,7 +27,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.formula import Term, sigmoid
 from calib.placements.cv import FoldCalibrators, merge_folds
 from calib.sources import load
-from tests.export.programs.engines import ENGINES, LOOP, in_chromium, in_node, run
+from tests.export.programs.engines import ENGINES, run
 
 EXACT = ("venn", "venn_abers", "histogram")
 VARIANTS = [
@@ -185,14 +184,6 @@ def test_what_is_no_number_has_no_answer_in_programs():
         np.zeros((1, 1)),
     )
     assert said.tolist() == [-1, -1, -1, -1]
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="no Node is installed here")
-def test_node_and_chromium_say_the_same():
-    fitted = Beta().fit(*calibration(200))
-    queries = np.linspace(0, 1, 101)[:, None]
-    code = write_javascript(fitted) + LOOP
-    agree(in_chromium(code, queries), in_node(code, queries), exact=False)
 
 
 def test_python_imports_nothing_but_math_and_javascript_nothing():
