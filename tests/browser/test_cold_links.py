@@ -125,7 +125,7 @@ LINKS = {
         {"cl_gl-depth": ["3"], "cl_gl-loss": ["Log loss"]},
     ),
     "learn_tree_depth": (
-        learn(tree_depth__part="tree_count", tree_count__guess="skip", tree_count__depth=3),
+        learn(tree_depth__experiment="tree_count", tree_count__guess="skip", tree_count__depth=3),
         {"tree_depth-part": ["Number of trees"], "tree_count-depth": ["3"]},
     ),
     "learn_which_model": (

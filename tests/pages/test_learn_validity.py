@@ -36,7 +36,7 @@ def test_a_prediction_is_held_against_what_came_out_and_can_be_made_again():
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_experiment_opens_from_its_link(part):
-    at = learn(**{"validity__part": part, f"{part}__guess": "skip"})
+    at = learn(**{"validity__experiment": part, f"{part}__guess": "skip"})
     assert faults(at) == []
     assert len(titles(at)) == 1
     assert any(caption.value.startswith("Source") for caption in at.main.caption)
