@@ -93,6 +93,7 @@ def test_the_metrics_and_predictions_are_those_of_evaluate(tab, evaluation):
     pd.testing.assert_frame_equal(table, evaluation.frame(), check_dtype=False)
 
 
+@pytest.mark.soak
 def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
     body = popover(tab.open("explore_reliability", **QUERY))
     (tmp_path / "chart.html").write_bytes(tab.download(body.get_by_role("button", name="Interactive chart").click))

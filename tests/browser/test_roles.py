@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from calib.analysis.optimism import optimism, random_recipe
 from calib.data import TableFile
@@ -49,6 +50,7 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     assert told.inner_text() in (found.sentence("none"), found.sentence("platt"))
 
 
+@pytest.mark.soak
 def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     content = visits()
     tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload("visits.csv", content)
@@ -66,6 +68,7 @@ def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     assert tab.headline()["Brier score"].split(" → ")[0] == files.shown(evaluation, "brier", "none")
 
 
+@pytest.mark.soak
 def test_counts_are_proposed_and_judged_as_their_rows(tab):
     score = np.arange(1, 100) / 100
     n = RNG.integers(1000, 10**7, 99)

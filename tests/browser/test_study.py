@@ -4,6 +4,7 @@ import io
 import zipfile
 
 import pandas as pd
+import pytest
 
 from calib.kernel.wording import number
 from calib.study import as_rows, summarise
@@ -17,6 +18,7 @@ def own_rows() -> pd.DataFrame:
     return pd.concat([rows, own], ignore_index=True)
 
 
+@pytest.mark.soak
 def test_ones_own_results_are_compared_and_taken_along(tab):
     rows = own_rows()
     tab.open("study_results").upload("mine.csv", rows.to_csv(index=False).encode())

@@ -20,8 +20,10 @@ def headline_of(evaluation):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("churn.csv", files.as_csv(files.churn())), ("churn.arff", files.as_arff(files.churn(seed=3)))],
-    ids=["csv", "arff"],
+    [
+        pytest.param("churn.csv", files.as_csv(files.churn()), id="csv"),
+        pytest.param("churn.arff", files.as_arff(files.churn(seed=3)), id="arff", marks=pytest.mark.soak),
+    ],
 )
 def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, name, content):
     tab.open("explore_data").upload(name, content)
@@ -39,6 +41,7 @@ def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, n
     assert LABEL["beta"] in tab.page.locator(".stPlotlyChart .legend").text_content()
 
 
+@pytest.mark.soak
 def test_predictions_made_elsewhere_need_no_model(tab):
     content = files.as_csv(files.judged())
     tab.open("explore_data").upload("scores.csv", content)

@@ -89,6 +89,7 @@ def test_what_says_little_or_nothing_is_left_in_peace(what):
 
 
 @pytest.mark.parametrize(("ones", "zeros"), [(2, 30), (3, 8), (5, 5), (10, 100)])
+@pytest.mark.soak
 def test_fifty_columns_of_noise_on_few_rows_raise_no_alarm(ones, zeros):
     """At most one table in twenty would be too many; in 100 there is none or one."""
     y = np.repeat([1, 0], [ones, zeros])

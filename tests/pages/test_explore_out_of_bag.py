@@ -124,6 +124,7 @@ def test_rows_too_few_for_a_split_are_refused_with_the_remedy():
     assert not at.exception
 
 
+@pytest.mark.soak
 def test_the_source_of_the_page_gives_its_numbers(monkeypatch):
     import plotly.graph_objects as go_
 

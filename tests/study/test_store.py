@@ -161,6 +161,7 @@ def test_a_store_that_is_not_there_is_only_made_by_a_writer(path):
         Store(path.parent / "nowhere" / "x.sqlite", write=True)
 
 
+@pytest.mark.soak
 def test_many_rows_are_read_whole(path):
     """100 000 rows; how fast is for the benchmarks."""
     keys = [f"m{k}" for k in range(12)]
