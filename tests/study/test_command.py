@@ -31,10 +31,11 @@ def command(folder, *more, data=("one",), protocol="small.toml"):
 
 
 STRUCK = """
-import os, sys
+import os, signal, sys
 from calib.__main__ import main
 from calib.study import Store
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs in the background
 add, held = Store._add, []
 
 def struck(store, one):  # in the middle of a transaction

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +20,18 @@ SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 @pytest.fixture(scope="module")
-def psql(tmp_path_factory):
+def psql():
     """Runs SQL and returns what is printed; the server listens on a socket in a folder only."""
     if not SERVERS or shutil.which("psql") is None or (os.geteuid() == 0 and shutil.which("runuser") is None):
         pytest.skip("no PostgreSQL server is installed here")
-    folder, bin_ = tmp_path_factory.mktemp("pg"), SERVERS[-1].parent
-    user = []
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to other users
+        yield from _server(Path(folder))
+
+
+def _server(folder):
+    bin_, user = SERVERS[-1].parent, []
     if os.geteuid() == 0:  # a server refuses to run as root
         user = ["runuser", "-u", "postgres", "--"]
-        for path in (folder, *list(folder.parents)[:2]):
-            path.chmod(0o755)
         shutil.chown(folder, "postgres")
     data, run = str(folder / "data"), {"check": True, "capture_output": True, "text": True, "cwd": folder}
     subprocess.run([*user, bin_ / "initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"], **run)
