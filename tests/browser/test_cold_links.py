@@ -126,7 +126,7 @@ LINKS = {
     ),
     "learn_tree_depth": (
         learn(tree_depth__experiment="tree_count", tree_count__guess="skip", tree_count__depth=3),
-        {"tree_depth-part": ["Number of trees"], "tree_count-depth": ["3"]},
+        {"tree_depth-experiment": ["Number of trees"], "tree_count-depth": ["3"]},
     ),
     "learn_which_model": (
         learn(which_model__guess="skip", which_model__depth=3),
