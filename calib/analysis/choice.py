@@ -76,11 +76,12 @@ def advise(evaluation: Evaluation) -> Choice:
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
-    weight = evaluation.weight
+    weight, gaps = evaluation.weight, ("gap", "gap_lower", "gap_upper")
     table = table.join(_against(losses, "none", ("change", "lower", "upper"), weight))
     start = _start(table)
-    choice = _choose(table, losses, start, weight)
-    table = table.join(_against(losses, choice, ("gap", "gap_lower", "gap_upper"), weight))
+    to_start = _against(losses, start, gaps, weight)
+    choice = _choose(table, to_start["gap_upper"] < 0, start)
+    table = table.join(to_start if choice == start else _against(losses, choice, gaps, weight))
     table["chance"] = _chance(table["gap"], table["gap_upper"], evaluation.size)
     return Choice(choice, start, table)
 
@@ -116,10 +117,9 @@ def _start(table: pd.DataFrame) -> str:
     return next((key for key in (*START, "none") if key in finite.index), _lowest(table if finite.empty else finite))
 
 
-def _choose(table: pd.DataFrame, losses: dict[str, np.ndarray], start: str, weight: np.ndarray | None) -> str:
+def _choose(table: pd.DataFrame, beats_start: pd.Series, start: str) -> str:
     """What is better than the start beyond sampling variability, else the start, or nothing where that gains little."""
-    finite = table[~table["infinite"]]
-    better = finite[_against(losses, start, ("change", "lower", "upper"), weight)["upper"][finite.index] < 0]
+    better = table[beats_start & ~table["infinite"]]
     sober = better[~better["sure"]]
     if not sober.empty:
         return _lowest(sober)

@@ -5,16 +5,27 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
 from scipy.stats import ttest_rel
 
 from calib import Recipe, evaluate, load_sample
-from calib.analysis.advice import LEAVE, NOTHING, TOO_FEW, over_splits, recommend
-from calib.analysis.choice import LITTLE, advise
+from calib.analysis.advice import (
+    LEAVE,
+    NOTHING,
+    TOO_FEW,
+    Recommendation,
+    _improvement,
+    _none_is_better,
+    _rivals,
+    over_splits,
+    recommend,
+)
+from calib.analysis.choice import LITTLE, START, advise
 from calib.analysis.differences import Repeats, differences
 from calib.calibrators import CALIBRATORS, label_of
 from calib.kernel.wording import change, number
 from tests.analysis.judged import jitter, judged, world
-from tests.analysis.test_choice import certain_and_wrong
+from tests.analysis.test_choice import certain_and_wrong, methods
 
 
 def bold(seed=0, n=1500):
@@ -120,6 +131,68 @@ def test_a_method_that_is_passed_over_for_its_infinite_log_loss_is_named():
     assert found.warnings[0].endswith("Venn–Abers never did.")
 
 
+# --- passed over ----------------------------------------------------------------------------------------------------
+
+
+def reasons_given(found, advice):
+    """Each method said to be passed over, with the reason of its group."""
+    said = [sentence for sentence in text(advice).split(". ") if sentence.startswith("Lower, but passed over: ")]
+    groups = [group for sentence in said for group in sentence.removeprefix("Lower, but passed over: ").split("; ")]
+    return {key: group for group in groups for key in found.table.index if f"{label_of(key)} −" in group}
+
+
+def test_every_method_passed_over_is_given_its_own_reason():
+    y, truth, said, rng = world(0, 1500, lambda p: np.clip(p + 0.12, 0.02, 0.98))
+    better = np.clip(np.where(y, np.sqrt(truth), truth**2), 0.01, 0.99)
+    surer = better.copy()
+    surer[np.flatnonzero(y == 0)[0]] = 1e-7
+    evaluation = judged(y, {"none": said, "platt": truth, "beta": surer, "isotonic": certain_and_wrong(better, y)})
+    found = advise(evaluation)
+    given = reasons_given(found, recommend(evaluation))
+    assert found.choice == "platt"
+    assert "nearer to 0 or 1" in given["beta"]
+    assert "infinite log loss" in given["isotonic"]
+
+
+def test_a_method_left_because_it_is_not_told_from_the_first_is_not_called_too_sure():
+    """Platt gains nothing, Beta a little that is not told apart from Platt: the probabilities stay, and it says why."""
+    y, truth, _, rng = world(1, 4000)
+    none, platt = (np.clip(truth + rng.normal(scale=0.08, size=len(y)), 0.01, 0.99) for _ in range(2))
+    beta = none + 0.1 * (truth - none)  # a small gain, but on every row
+    evaluation = judged(y, {"none": none, "platt": platt, "beta": beta})
+    found, advice = advise(evaluation), recommend(evaluation)
+    assert found.choice == "none"
+    assert found.table.upper["beta"] < 0, found.table
+    assert not found.table.sure["beta"]
+    assert "not told apart from Platt" in reasons_given(found, advice)["beta"]
+    assert "nearer to 0 or 1" not in text(advice)
+
+
+@given(methods())
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_compared_no_reason_contradicts_the_table(case):
+    y, said = case
+    evaluation = judged(y, said, np.tile([0, 1], 500))
+    found = advise(evaluation)
+    improvement, none_better = _improvement(found, "") if found.compared else "", ""
+    if found.choice == "none":
+        improvement, none_better = "", _none_is_better(found, "")
+    line, start = found.table.loc[found.choice], found.table.loc[found.start]
+    if "leave room for a gain" in improvement:
+        assert found.choice == found.start in START
+        assert line.lower <= -LITTLE
+    if "it lowers that of" in improvement:
+        assert start.gap_lower > 0
+    assert ("It lowers" in improvement) == (line.upper < 0 and found.compared and found.choice != "none")
+    assert "It raises" not in improvement or line.lower > 0
+    if "does not lower" in none_better:
+        assert not start.upper < 0 or len(said) == 2
+    for key, reason in reasons_given(found, Recommendation("", (improvement, none_better, *_rivals(found)))).items():
+        each = found.table.loc[key]
+        assert ("infinite log loss" in reason) == each.infinite
+        assert ("nearer to 0 or 1" in reason) == (each.sure and not each.infinite)
+
+
 # --- too few rows, and nothing to compare ---------------------------------------------------------------------------
 
 
@@ -166,10 +239,12 @@ def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():
     raw = 0.2 + rng.normal(scale=0.01, size=20)
     steady = splits({"none": raw, "platt": raw - 0.01 + rng.normal(scale=0.002, size=20)})
     unsteady = splits({"none": raw, "platt": raw - 0.003 + rng.normal(scale=0.01, size=20)})
-    assert "as on the test rows above" in over_splits("platt", steady)
+    assert over_splits("platt", steady).endswith("beyond sampling variability.")
     assert "need not help" in over_splits("platt", unsteady)
-    assert "either" in over_splits("none", unsteady)
-    assert "unlike on the test rows above: Platt −" in over_splits("none", steady)
+    assert "no method compared lowers" in over_splits("none", unsteady)
+    assert "lower than uncalibrated beyond sampling variability: Platt −" in over_splits("none", steady)
+    # Nothing is said of the test rows: there the choice may rest on more than its own interval.
+    assert not any("test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady))
     assert over_splits(None, steady) == over_splits("beta", steady) == ""
     assert over_splits("platt", splits({"platt": raw})) == ""
 

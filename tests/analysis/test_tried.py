@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
-from calib.analysis.advice import TRIED
+from calib.analysis.advice import LESS_THAN_NONE, TRIED
+from calib.analysis.choice import START
+from calib.calibrators import label_of
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results.md"
 NAMED = {"this advice": "**the advice**", "always Platt": "always Platt", "no calibration": "always Uncalibrated"}
@@ -20,3 +22,6 @@ def test_every_number_of_the_line_stands_in_the_table():
     tables, sets = re.search(r"(\d+) tables of (\d+) real data sets", TRIED).groups()
     assert f"# {tables} tables" in text
     assert f"From each of {sets} data sets" in text
+    assert f"{tables} tables" in LESS_THAN_NONE
+    for start in START:  # of both it may be said
+        assert float(table[f"always {label_of(start)}"]) < float(table["always Uncalibrated"])
