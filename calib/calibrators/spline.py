@@ -222,7 +222,4 @@ def _grouped(tied: Tied) -> Tied:
     if len(tied.scores) <= CHOSEN_ON:
         return tied
     starts = np.unique(np.linspace(0, len(tied.scores), CHOSEN_ON, endpoint=False).astype(np.intp))
-    weights = np.add.reduceat(tied.weights, starts)
-    return Tied(
-        np.add.reduceat(tied.scores * tied.weights, starts) / weights, weights, np.add.reduceat(tied.sums, starts)
-    )
+    return tied.grouped(starts)

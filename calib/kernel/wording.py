@@ -49,6 +49,18 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+def duration(seconds: float) -> str:
+    """Seconds, minutes, hours or days, as people say them.
+
+    >>> duration(42), duration(150), duration(90_000), duration(1e6)
+    ('42 seconds', '2 minutes', '25 hours', '12 days')
+    """
+    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (172800, 3600, "hour")):
+        if seconds < limit:
+            return counted(max(1, round(seconds / unit)), name)
+    return counted(round(seconds / 86400), "day")
+
+
 def outside_range(outside: int, total: int, what: str, ends: tuple[float, float] | None) -> str:
     """How many scores lie outside those that a calibrator was fitted on.
 

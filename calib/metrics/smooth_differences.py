@@ -87,10 +87,7 @@ def _drawn_together(tied: Tied) -> Tied:
         return tied
     shares = np.cumsum(tied.weights) / tied.weights.sum()
     starts = np.unique(np.searchsorted(shares, np.arange(MOST) / MOST, side="right"))
-    sums, weights, scores = (
-        np.add.reduceat(values, starts) for values in (tied.sums, tied.weights, tied.weights * tied.scores)
-    )
-    return Tied(scores / weights, weights, sums)
+    return tied.grouped(starts)
 
 
 def ici(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

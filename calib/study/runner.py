@@ -18,6 +18,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.wording import duration
 from calib.study.cell import Result, Task, outside, run
 from calib.study.grid import Cell, grid
 from calib.study.papers import check_installed
@@ -176,17 +177,6 @@ class Progress:
             rate = self.done / (time.perf_counter() - self.begin)
             text += f", {rate:.2g} a second, {duration((self.missing - self.done) / rate)} left"
         self.watch.step(there / self.cells if self.cells else 1.0, text)
-
-
-def duration(seconds: float) -> str:
-    """
-    >>> duration(42), duration(150), duration(90_000)
-    ('42 s', '2 min 30 s', '25 h 0 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _compute(tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress) -> None:

@@ -314,10 +314,7 @@ class Store:
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
             raise InputError(f"The store holds no predictions of {setup!r} on {data!r}.")
-        names = [name for name in ("lower", "upper", "p0", "p1") if getattr(parts[0], name) is not None]
-        ends = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
-        y, p = (np.concatenate([getattr(one, name) for one in parts]) for name in ("y", "p"))
-        return Predictions(y, p, **ends)
+        return Predictions.joined(parts)
 
 
 class Repeats(Mapping[tuple[str, str, int], Predictions]):

@@ -265,8 +265,8 @@ def pooled_values(
     """
     function, values = METRICS[checks.one_of(metric, METRICS, "metric")].function, {}
     for cell, keys in _cells(predictions).items():
-        said = _joined([predictions[key] for key in keys])
-        values[cell] = function(said.y, said.p)
+        pooled = Predictions.joined([predictions[key] for key in keys])
+        values[cell] = function(pooled.y, pooled.p)
     sets, setups = (dict.fromkeys(names) for names in zip(*values, strict=True))
     return pd.DataFrame(
         [[values.get((data, setup), np.nan) for setup in setups] for data in sets], list(sets), list(setups)
@@ -285,7 +285,7 @@ def pooled_predictions(
     """
     cells = _cells(predictions)
     chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}
-    return {setup: _joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
+    return {setup: Predictions.joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
 
 
 def _cells(predictions: Iterable[tuple[str, str, object]]) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
@@ -294,11 +294,6 @@ def _cells(predictions: Iterable[tuple[str, str, object]]) -> dict[tuple[str, st
     for key in predictions:
         cells.setdefault(key[:2], []).append(key)
     return cells
-
-
-def _joined(parts: Sequence[Predictions]) -> Predictions:
-    """Labels and probabilities of all repeats, one after the other."""
-    return Predictions(np.concatenate([one.y for one in parts]), np.concatenate([one.p for one in parts]))
 
 
 def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:

@@ -18,7 +18,8 @@ from cachetools import LRUCache
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from pages.ui.text import duration, plain
+from calib.kernel.wording import duration
+from pages.ui.text import plain
 
 MOST_JOBS = 6  # of one kind
 AT_ONCE = 0.6  # seconds a page waits before it shows progress: short work never flickers

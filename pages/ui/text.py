@@ -15,10 +15,6 @@ def plain(text: object) -> str:
     return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", str(text)))
 
 
-def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, as people say them."""
-    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (172800, 3600, "hour")):
-        if seconds < limit:
-            count = max(1, round(seconds / unit))
-            return f"{count} {name}{'s' if count > 1 else ''}"
-    return f"{round(seconds / 86400)} days"
+def about_file(name: str, error: Exception) -> str:
+    """What is wrong with a file, in one message that names it."""
+    return str(error) if name in str(error) else f"{name}: {error}"

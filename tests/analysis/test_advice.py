@@ -142,7 +142,7 @@ def reasons_given(found, advice):
 
 
 def test_every_method_passed_over_is_given_its_own_reason():
-    y, truth, said, rng = world(0, 1500, lambda p: np.clip(p + 0.12, 0.02, 0.98))
+    y, truth, said, _ = world(0, 1500, lambda p: np.clip(p + 0.12, 0.02, 0.98))
     better = np.clip(np.where(y, np.sqrt(truth), truth**2), 0.01, 0.99)
     surer = better.copy()
     surer[np.flatnonzero(y == 0)[0]] = 1e-7

@@ -17,7 +17,7 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import browser, controls, evaluations, frame, jobs, state, tables
-from pages.ui.text import plain
+from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS = 4, 6
@@ -58,7 +58,7 @@ def _received() -> None:
         brought = TableFile(file.name, data)
         table = brought.read()
     except InputError as error:
-        state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
+        state.say(about_file(file.name, error))
         return
     state.say(None)
     key, wanted = digest(data), state.missing_upload()

@@ -31,14 +31,14 @@ from calib.figures.base import asked_for
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import duration, number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.explore import data
-from pages.ui.text import duration, plain
+from pages.ui.text import plain
 from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all

@@ -33,7 +33,7 @@ from calib.study import (
 from calib.study.data import TARGET
 from calib.synthetic import SYNTHETIC
 from pages.ui import browser, controls, jobs, state
-from pages.ui.text import plain
+from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
 MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
@@ -149,11 +149,6 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def refused(name: str, error: InputError) -> str:
-    """One message that names the file."""
-    return str(error) if name in str(error) else f"{name}: {error}"
-
-
 def _protocol_received() -> None:
     file = st.session_state["run_protocol_file"]
     if file is None:
@@ -164,7 +159,7 @@ def _protocol_received() -> None:
     except UnicodeDecodeError:
         state.say(f"{file.name} is not UTF-8 text; choose a TOML file.")
     except InputError as error:
-        state.say(refused(file.name, error))
+        state.say(about_file(file.name, error))
     else:
         protocols()[digest(content)] = found
         while len(protocols()) > KEPT_PROTOCOLS:
@@ -249,7 +244,7 @@ def _files_received() -> None:
             _keep(name, _table(content, file.name))
             new.append(name)
         except InputError as error:
-            said.append(refused(file.name, error))
+            said.append(about_file(file.name, error))
     if new:
         chosen = state.recipe().given("run", "sets").get("sets", ())  # the default gives way
         another = [name for name in chosen if name not in new and _file(name) in map(_file, new)]

@@ -46,7 +46,7 @@ from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import browser, chart, frame, jobs, state
 from pages.ui.downloads import button
-from pages.ui.text import plain
+from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
@@ -148,7 +148,7 @@ def _received() -> None:
     try:
         take(file.getvalue(), file.name)
     except InputError as error:
-        state.say(str(error) if file.name in str(error) else f"{file.name}: {error}")
+        state.say(about_file(file.name, error))
 
 
 def take(content: bytes, name: str) -> None:

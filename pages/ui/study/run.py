@@ -18,7 +18,7 @@ import streamlit as st
 from calib.export import safe_csv, study_command
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, duration
 from calib.recipe import Recipe
 from calib.study import (
     Extent,
@@ -31,8 +31,8 @@ from calib.study import (
 from pages.ui import jobs, state
 from pages.ui.downloads import button
 from pages.ui.study import results
-from pages.ui.study.choose import Study, refused
-from pages.ui.text import duration, plain
+from pages.ui.study.choose import Study
+from pages.ui.text import about_file, plain
 
 KIND, WHAT = "study", "Running"
 MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000  # of a study here: the store stays below 100 MB
@@ -223,6 +223,6 @@ def _store_received() -> None:
         _use(store)
         state.say(None)
     except InputError as error:
-        state.say(refused(file.name, error))
+        state.say(about_file(file.name, error))
     except (sqlite3.Error, ValueError) as error:
         state.say(f"{file.name} is no store that can be read ({error}); choose another file.")
