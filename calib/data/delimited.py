@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.errors import DataError, check_names
+from calib.data.errors import DataError, check_columns, check_names
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
 from calib.data.typed import Comma, decimal_comma, typed_text
 
@@ -32,14 +32,19 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     3
     """
     whole = text.rstrip("\n\x1a")
+    top = tuple(line[:200] for line in whole.split("\n", TOP_LINES)[:TOP_LINES])
     stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # what Excel writes to tell itself the delimiter
     text = whole[stated.end() if stated else 0 :].lstrip("\n")
     above = whole.count("\n", 0, len(whole) - len(text))
     if at:
         text, above = _from_line(whole, at), at - 1
     delimiter = stated.group(1) if stated else sniff(text)
+    if not delimiter.isascii():
+        message = f"The file says that {delimiter!r} separates its columns, which is no delimiter that is read."
+        raise DataError(message, f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.")
     text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
+    check_columns(max(map(len, rows), default=0))
     if at is None and rows:
         skipped = lines[rows_above(rows)] - 1
         text, above = text.split("\n", skipped)[-1], above + skipped
@@ -59,7 +64,6 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
     frame = _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)
-    top = tuple(line[:200] for line in whole.split("\n", TOP_LINES)[:TOP_LINES])
     frame.attrs |= {
         "header": above + 1 if headed else 0,
         "top": top,
@@ -79,7 +83,7 @@ def _blanks_apart(text: str, delimiter: str) -> str:
     """Where blanks separate, one blank between cells and none at the ends of lines."""
     if delimiter != " ":
         return text
-    return re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+    return re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", text))
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:

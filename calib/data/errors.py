@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from calib.kernel.checks import InputError
 
 LARGEST = 1 << 29  # bytes of a file once unpacked
+ALWAYS, TIMES = 1 << 26, 50  # what is packed may become so many bytes, or so many times its own: no table shrinks more
 MOST_CELLS = 100_000_000  # of a table
-MOST_OBJECTS = 20_000_000  # cells of a format that is read cell by cell
-MOST_COLUMNS = 20_000
+MOST_OBJECTS = 4_000_000  # cells of a format that is read cell by cell: Excel, ARFF, JSON
+MOST_COLUMNS = 5_000
 
 
 class DataError(InputError):
@@ -26,6 +27,21 @@ class DataError(InputError):
         self.remedy = remedy
 
 
+def most_unpacked(packed: int) -> int:
+    """Bytes that a compressed file of so many may become: more is a bomb, or costs as much.
+
+    >>> most_unpacked(1_000) >> 20, most_unpacked(1 << 30) >> 20
+    (64, 512)
+    """
+    return min(LARGEST, max(ALWAYS, TIMES * packed))
+
+
+def too_large(name: str, most: int) -> DataError:
+    """The refusal of a file that becomes larger than ``most`` bytes."""
+    remedy = "Take a sample of its rows, or fewer columns."
+    return DataError(f"{name} is larger than {most >> 20} MB once unpacked, the most that is read of it.", remedy)
+
+
 def check_cells(rows: int, columns: int, most: int) -> None:
     """Refuse a table that a small file claims to hold and no memory would."""
     if rows * columns > most:
@@ -35,10 +51,15 @@ def check_cells(rows: int, columns: int, most: int) -> None:
         )
 
 
+def check_columns(count: int) -> None:
+    """Refuse more columns than anyone can look at."""
+    if count > MOST_COLUMNS:
+        raise DataError(f"The table has {count:,} columns.", f"Keep at most {MOST_COLUMNS:,} of them.")
+
+
 def check_names(names: Sequence[str]) -> None:
-    """Refuse two columns of one name, and more columns than anyone can look at."""
-    if len(names) > MOST_COLUMNS:
-        raise DataError(f"The table has {len(names):,} columns.", f"Keep at most {MOST_COLUMNS:,} of them.")
+    """Refuse two columns of one name, and too many."""
+    check_columns(len(names))
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if name in seen:

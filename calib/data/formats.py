@@ -14,12 +14,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from calib.data.errors import LARGEST, MOST_CELLS, MOST_OBJECTS, DataError, check_cells, check_names
+from calib.data.errors import (
+    MOST_CELLS,
+    MOST_OBJECTS,
+    DataError,
+    check_cells,
+    check_columns,
+    check_names,
+    most_unpacked,
+    too_large,
+)
 from calib.data.head import SEARCHED, found_note, rows_above
-from calib.data.typed import typed_objects, typed_text
+from calib.data.typed import typed_objects, typed_text, whole_text
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
 TOP_ROWS = 20  # of a sheet, kept for the choice of the header
+LAST_ROW = 1 << 20  # of an Excel sheet
+BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -28,16 +39,27 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
     try:
         with pyarrow.parquet.ParquetFile(pa.BufferReader(content)) as file:
+            names = list(map(str, file.schema_arrow.names))
+            check_names(names)
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
-            table = file.read()
+            table = _unpacked(file, len(content), name)
         table.validate(full=True)
-        names = [str(key) for key in table.column_names]
-        check_names(names)
         return _table({key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)})
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         raise _damaged(name, "Parquet", error, "Write or download it again.") from None
+
+
+def _unpacked(file: pyarrow.parquet.ParquetFile, packed: int, name: str) -> pa.Table:
+    """All rows, batch by batch: a few thousand bytes may stand for gigabytes."""
+    batches, size, most = [], 0, most_unpacked(packed)
+    for batch in file.iter_batches(max(1, BATCH // max(1, file.metadata.num_columns))):
+        size += batch.nbytes
+        if size > most:
+            raise too_large(name, most)
+        batches.append(batch)
+    return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
@@ -97,8 +119,8 @@ def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[
             members = {member.filename: member.file_size for member in archive.infolist()}
         if "xl/workbook.xml" not in members:
             raise DataError(f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table inside.")
-        if sum(members.values()) > LARGEST:
-            raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", "Save it as CSV or Parquet.")
+        if sum(members.values()) > most_unpacked(len(content)):
+            raise too_large(name, most_unpacked(len(content)))
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = {sheet.title: found for sheet in book.worksheets if (found := _rows(sheet))[1]}
     except DataError:
@@ -119,7 +141,9 @@ def _rows(sheet: Any) -> tuple[list[int], list[tuple[Any, ...]]]:
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         width = max((i for i, cell in enumerate(row, start=1) if cell is not None), default=0)
         cells += len(row)
-        check_cells(cells, 1, MOST_OBJECTS)
+        if number > LAST_ROW or cells > MOST_OBJECTS:
+            message = f"Sheet {sheet.title!r} spans more than {LAST_ROW:,} rows or {MOST_OBJECTS:,} cells."
+            raise DataError(message, "Delete what is far from the table, or save it as CSV or Parquet.")
         if width:
             numbers.append(number)
             rows.append(row[:width])
@@ -146,6 +170,7 @@ def read_json(text: str) -> pd.DataFrame:
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
     """
+    check_cells(text.count(",") + 1, 1, MOST_OBJECTS)
     value = _parse_json(text)
     if isinstance(value, dict):
         value = next((value[key] for key in ("data", "records", "rows") if _records(value.get(key))), value)
@@ -190,7 +215,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = {key.encode("utf-8", "backslashreplace").decode(): value for key, value in pairs}
+    record = {whole_text(key): value for key, value in pairs}
     if len(record) < len(pairs):  # the json module would keep the last of two equal keys without a word
         check_names([key for key, _ in pairs])
     return record
@@ -212,7 +237,7 @@ def read_arff(text: str) -> pd.DataFrame:
         raise DataError(message, "Correct that line, or export the file again.") from None
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(f"The ARFF file cannot be read ({_first_line(error)}).", "Export it again.") from None
-    attributes = document["attributes"]
+    attributes = [(whole_text(key), values) for key, values in document["attributes"]]
     check_names([key for key, _ in attributes])
     cells = list(zip(*document["data"], strict=True)) or [()] * len(attributes)
     return _table(
@@ -230,6 +255,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
     for i, line in enumerate(lines):
         stripped = line.strip()
         if stripped.lower().startswith("@data"):
+            check_columns(len(kinds))
             check_cells(len(lines) - i, len(kinds), MOST_OBJECTS)
             break
         if not stripped.lower().startswith("@attribute"):
@@ -248,9 +274,11 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
 
 
 def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None]) -> pd.Series:
+    texts = [None if cell is None else whole_text(cell) for cell in cells]
     if kind == "nominal":
-        return pd.Series(pd.Categorical(list(cells), categories=list(dict.fromkeys(values))))
-    typed = typed_text(pa.chunked_array([list(cells)], pa.string()), name).values
+        levels = dict.fromkeys(whole_text(value) for value in values if value is not None)  # a "?" is no level
+        return pd.Series(pd.Categorical(texts, categories=list(levels)))
+    typed = typed_text(pa.chunked_array([texts], pa.string()), name).values
     if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
         wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
         row = int(wrong.to_numpy().argmax())

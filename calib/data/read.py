@@ -1,7 +1,7 @@
 """A file becomes a table: its name proposes a format, its content decides, and nothing in it is ever executed.
 
 Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains Latin-1);
-Parquet and Excel are recognised by their first bytes; gzip is unpacked up to ``LARGEST`` bytes.
+Parquet and Excel are recognised by their first bytes; what is packed is unpacked up to ``most_unpacked`` bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from calib.data.delimited import read_delimited
-from calib.data.errors import LARGEST, DataError
+from calib.data.errors import LARGEST, DataError, most_unpacked, too_large
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
@@ -126,13 +126,12 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(f"{data} cannot be opened ({reason}).", "Check the path and the file's name.") from None
-    return _bounded(content, name), name
+    return _bounded(content, name, LARGEST), name
 
 
-def _bounded(content: bytes, name: str) -> bytes:
-    if len(content) > LARGEST:
-        remedy = "Take a sample of its rows, or fewer columns."
-        raise DataError(f"{name} is larger than {LARGEST >> 20} MB once unpacked.", remedy)
+def _bounded(content: bytes, name: str, most: int) -> bytes:
+    if len(content) > most:
+        raise too_large(name, most)
     return content
 
 
@@ -147,7 +146,8 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
     if packed:
         try:
             with gzip.open(io.BytesIO(content)) as file:
-                content = _bounded(file.read(LARGEST + 1), name)
+                most = most_unpacked(len(content))
+                content = _bounded(file.read(most + 1), name, most)
         except (OSError, EOFError, zlib.error) as error:
             remedy = "Compress or download it again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
@@ -217,7 +217,7 @@ def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     start = text[: 1 << 20]
     if "\x00" in text or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
         raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
-    return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"), fallback
+    return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip("\n\x1a"), fallback
 
 
 def _unmarked_utf16(content: bytes) -> str | None:

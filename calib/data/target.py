@@ -259,7 +259,9 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     """Column → its different values, of the columns that have from 2 to MOST_CLASSES."""
-    found = {str(name): _distinct(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}
+    bare = frame.copy(deep=False)
+    bare.attrs = {}  # which pandas copies, deep, with every column that is taken
+    found = {str(name): _distinct(bare.iloc[:, i]) for i, name in enumerate(frame.columns)}
     return {name: values for name, values in found.items() if 2 <= values <= MOST_CLASSES}
 
 

@@ -198,10 +198,19 @@ def _plain_number(value: Any) -> bool:
 
 def _as_text(cell: Any) -> str:
     if isinstance(cell, str):
-        return cell.encode("utf-8", "backslashreplace").decode()
+        return whole_text(cell)
     if isinstance(cell, (dict, list)):
-        return json.dumps(cell, ensure_ascii=True)
+        return json.dumps(cell, ensure_ascii=True, default=str)
     return label(cell)
+
+
+def whole_text(text: str) -> str:
+    """Without halves of surrogate pairs, which an escape may leave and no file or page can hold.
+
+    >>> whole_text("a\\ud800")
+    'a\\\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def label(value: Any) -> str:
@@ -217,6 +226,13 @@ def label(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
+def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """As ``typed_frame``, without the attrs: pandas copies them, deep, with every column that is taken."""
+    typed = typed_frame(frame)
+    typed.attrs = {}
+    return typed
+
+
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """A table whose names are texts and whose columns are all typed; tables of ``read_table`` pass unchanged.
 
@@ -228,7 +244,9 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
     check_names(names)
-    columns = {name: _typed_series(frame.iloc[:, i], name) for i, name in enumerate(names)}
+    bare = frame.copy(deep=False)
+    bare.attrs = {}
+    columns = {name: _typed_series(bare.iloc[:, i], name) for i, name in enumerate(names)}
     typed = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
     typed.attrs = frame.attrs
     return typed

@@ -21,7 +21,7 @@ from calib.data.target import (
     spelt_alike,
     target_candidates,
 )
-from calib.data.typed import typed_frame
+from calib.data.typed import typed_columns
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 
@@ -63,7 +63,7 @@ def validate(
     ['error']
     """
     try:
-        typed = typed_frame(frame)
+        typed = typed_columns(frame)
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}

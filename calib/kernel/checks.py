@@ -204,15 +204,17 @@ def in_range(
 ) -> Any:
     """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
-    ok = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_)) and bool(np.isfinite(value))
+    ok = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_)) and abs(value) < np.inf  # type: ignore[operator]
     if not ok or not (low < value < high if open_ends else low <= value <= high):
         noun = "a whole number" if integer else "a number"
         if np.isinf(low) and np.isinf(high):
             where = ""
         elif np.isinf(high):
-            where = f" {'above' if open_ends else 'of at least'} {low:g}"
+            where = f" {'above' if open_ends else 'of at least'} {low:.10g}"
         else:
-            where = f" {'strictly between' if open_ends else 'from'} {low:g} {'and' if open_ends else 'to'} {high:g}"
+            where = (
+                f" {'strictly between' if open_ends else 'from'} {low:.10g} {'and' if open_ends else 'to'} {high:.10g}"
+            )
         raise InputError(f"{name} must be {noun}{where}, but is {value!r}.")
     return value
 

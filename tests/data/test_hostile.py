@@ -1,0 +1,211 @@
+"""Files made to break a reader: each ends in a clear message or in the right table, within its bounds."""
+
+import datetime
+import decimal
+import gzip
+import io
+import json
+import resource
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from calib.data import DataError, errors, guess_target, prepare, read_table, summarise, validate
+from calib.kernel.checks import InputError
+
+NAMES = ["<script>alert(1)</script>", '"quoted"', "=1+1", "\u202eright to left", "a\nb", "' OR 1=1 --", "€", "a,b"]
+
+
+def arff(*lines):
+    return read_table("\n".join(["@relation r", *lines]).encode(), "t.arff")
+
+
+def parquet(columns):
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table(columns), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def sheet(rows):
+    """An Excel file whose only sheet holds these rows of XML."""
+    book, plain, made = openpyxl.Workbook(), io.BytesIO(), io.BytesIO()
+    book.save(plain)
+    source = zipfile.ZipFile(plain)
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in source.namelist():
+            if not name.endswith("sheet1.xml"):
+                archive.writestr(name, source.read(name))
+                continue
+            with archive.open(name, "w") as file:
+                space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+                file.write(f'<worksheet xmlns="{space}"><sheetData>'.encode())
+                file.writelines(row.encode() for row in rows)
+                file.write(b"</sheetData></worksheet>")
+    return made.getvalue()
+
+
+# --- what was a traceback -------------------------------------------------------------------------------------------
+
+
+def test_a_question_mark_among_the_levels_of_an_arff_attribute_is_no_level():
+    frame = arff("@attribute x {a,?,b}", "@attribute y {0,1}", "@data", "a,0", "?,1", "b,0")
+    assert frame["x"].cat.categories.tolist() == ["a", "b"]
+    assert frame["x"].isna().tolist() == [False, True, False]
+
+
+def test_half_a_surrogate_pair_is_spelt_out_in_names_levels_and_values():
+    frame = arff("@attribute 'x\\ud800' string", "@attribute y {'\\udfff',1}", "@data", "'a\\ud800','\\udfff'", "b,1")
+    assert frame.columns[0] == "x\\ud800"
+    assert frame.iloc[0].tolist() == ["a\\ud800", "\\udfff"]
+    json.dumps(frame.to_dict(), ensure_ascii=False).encode()
+
+
+def test_a_delimiter_that_no_reader_takes_is_named_with_those_that_are():
+    with pytest.raises(DataError, match=r"'§' separates its columns.*semicolons"):
+        read_table("sep=§\na§b\n1§x\n2§y\n".encode(), "weird.csv")
+
+
+def test_nested_values_of_any_kind_become_text():
+    nested = {"d": datetime.date(2020, 1, 31), "n": decimal.Decimal("1.5"), "b": b"\xff"}
+    frame = read_table(parquet({"a": [nested] * 2, "l": [[nested["d"]]] * 2, "y": ["0", "1"]}), "nested.parquet")
+    assert json.loads(frame["a"][0])["d"] == "2020-01-31"
+    assert frame["l"][0] == '["2020-01-31"]'
+
+
+@pytest.mark.parametrize("seed", ["99999999999999999999999", "-1", "2147483648"])
+def test_a_seed_out_of_range_is_refused_by_the_command_line(seed, capsys):
+    from calib.__main__ import main
+
+    assert main(["simulate", "order", "--seed", seed]) == 2
+    assert "seed must be a whole number from 0 to 2147483647" in capsys.readouterr().err
+
+
+# --- what took too long ---------------------------------------------------------------------------------------------
+
+
+def test_one_line_of_a_hundred_thousand_blanks_is_read():
+    assert read_table(b"a b\n1" + b" " * 100_000 + b"2\n3 4\n", "blanks.csv").to_numpy().tolist() == [[1, 2], [3, 4]]
+
+
+def cell(place, value="<v>1</v>"):
+    return f'<c r="{place}">{value}</c>'
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [f'<row r="1">{cell("A1")}</row><row r="{10**15}">{cell(f"A{10**15}")}</row>'],
+        [f'<row r="{i}">{cell(f"A{i}")}{cell(f"XFD{i}")}</row>' for i in range(1, 400)],
+    ],
+)
+def test_a_cell_far_from_the_table_is_no_reason_to_walk_there(rows):
+    with pytest.raises(DataError, match=r"spans more than 1,048,576 rows or 4,000,000 cells"):
+        read_table(sheet(rows), "far.xlsx")
+
+
+def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed():
+    many = range(errors.MOST_COLUMNS + 1)
+    text = ",".join(f"c{i}" for i in many) + "\n" + "\n".join(",".join("1" for _ in many) for _ in range(3))
+    sparse = ["@relation r", *(f"@attribute a{i} numeric" for i in many), "@data", *["{7 1}"] * 3]
+    nested = json.dumps([{f"c{i}": 1 for i in many}] * 2).encode()
+    for content, name in ((text.encode(), "w.csv"), ("\n".join(sparse).encode(), "w.arff"), (nested, "w.json")):
+        with pytest.raises(DataError, match=r"5,001 columns. Keep at most 5,000"):
+            read_table(content, name)
+
+
+def test_names_and_levels_that_would_be_html_formulas_or_commands_are_only_text():
+    frame = read_table(
+        json.dumps([{**dict.fromkeys(NAMES, 1.5 * i), "y": NAMES[i % 2]} for i in range(40)]).encode(), "n.json"
+    )
+    assert frame.columns.tolist() == [*NAMES, "y"]
+    assert set(summarise(frame)["column"]) == {*NAMES, "y"}
+    assert prepare(frame, "y").classes == tuple(sorted(NAMES[:2]))
+
+
+# --- what filled the memory -----------------------------------------------------------------------------------------
+
+LINE = b"1.5,2.5,abc,0\n"
+BOMBS = {
+    "csv.csv.gz": lambda: gzip.compress(b"a,b,c,y\n" + LINE * ((500 << 20) // len(LINE)), 9),
+    "integers.json.gz": lambda: gzip.compress(b"[" + b"1," * (50 << 20) + b"1]", 9),
+    "records.json.gz": lambda: gzip.compress(b"[" + b",".join([b'{"a":1,"y":0}'] * 7_000_000) + b"]", 9),
+    "integers.json": lambda: b"[" + b"1," * (50 << 20) + b"1]",
+    "empty.xlsx": lambda: sheet(f'<row r="{i}">{"<c/>" * 1000}</row>' for i in range(1, 75_000)),
+    "texts.parquet": lambda: parquet({"c": ["x" * 300] * 5_000_000, "y": ["y" * 300] * 5_000_000}),
+    "zeros.parquet": lambda: parquet({f"c{i}": np.zeros(20_000_000) for i in range(4)}),
+}
+READ = """
+import re, sys
+from calib.data import DataError, read_table
+try:
+    read_table(sys.argv[1])
+except DataError as error:
+    print(error)
+print(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])  # ru_maxrss holds the parent's, too
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform != "linux", reason="the most memory of a process is read from /proc")
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_that_becomes_a_large_one_is_refused_within_the_memory_of_a_small_one(name, tmp_path):
+    """At most four times the file and 500 MB, of which the libraries take 200; a minute of processor time ends it."""
+    path = tmp_path / name
+    path.write_bytes(BOMBS[name]())
+    found = subprocess.run(
+        [sys.executable, "-c", READ, path],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (60, 60)),
+    )
+    message, kilobytes = found.stdout.strip().split("\n")
+    assert "larger than 64 MB" in message or "4,000,000 cells" in message
+    assert int(kilobytes) * 1024 < 4 * path.stat().st_size + (500 << 20)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet", "a.xlsx"])
+def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
+    monkeypatch.setattr(errors, "ALWAYS", 100_000)
+    content = {
+        "a.csv.gz": lambda: gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000),
+        "a.parquet": lambda: parquet({"a": ["x" * 100] * 100_000, "y": ["y"] * 100_000}),
+        "a.xlsx": lambda: sheet(f'<row r="{i}">{"<c/>" * 100}</row>' for i in range(1, 20_000)),
+    }[name]()
+    assert len(content) < 100_000
+    with pytest.raises(DataError, match=r"larger than \d MB once unpacked"):
+        read_table(content, name)
+
+
+# --- whatever is read can be looked at ------------------------------------------------------------------------------
+
+EDGES = {
+    "one row": b"x,y\n1,a\n",
+    "one class": b"x,y\n" + b"1,a\n" * 30,
+    "all the same": b"x,z,y\n" + b"1,2,a\n" * 15 + b"1,2,b\n" * 15,
+    "extremes": b"x,z,y\n" + b"1e308,inf,a\n-1e308,-inf,b\n,nan,a\n0,1e-320,b\n" * 10,
+    "mixed types": b"x,y\n" + b"1,a\ntwo,b\n3.5,a\n2020-01-01,b\n" * 10,
+    "empty names": b",,y\n" + b"1,2,a\n3,4,b\n" * 10,
+    "mixed encodings": "x,ÿ\n1,é\n2,è\n".encode("latin-1") + "3,€\n".encode(),
+}
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_every_edge_ends_in_a_table_that_can_be_looked_at_or_a_message(edge):
+    frame = read_table(EDGES[edge], "t.csv")
+    summarise(frame)
+    target = guess_target(frame) or frame.columns[-1]
+    problems = validate(frame, target)
+    assert all(problem.message and problem.remedy for problem in problems)
+    try:
+        data = prepare(frame, target)
+    except InputError:
+        assert any(problem.severity == "error" for problem in problems)
+    else:
+        assert np.isfinite(data.X.select_dtypes("number").to_numpy(dtype=float, na_value=0)).all()
