@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+BEYOND = 1e30
 FEW_ROWS = 20  # below this, "every value differs" says nothing
 MOSTLY, FEW_NUMBERS = 0.8, 10  # so large a share of numbers, of more than so many values, is a column of numbers
 IDENTIFIER_WORDS = frozenset(
@@ -40,7 +41,7 @@ class Column:
     kind
         Number, boolean, date, category · identifier, text (free text), mixed · constant, empty.
     missing, infinite, distinct
-        Counts (of rows, of rows, of values).
+        Counts (of rows, of rows, of values); infinite are those beyond ±1e30 as well.
     strays
         For ``mixed``, the values that are no numbers, each with its count.
     role
@@ -82,7 +83,7 @@ def _inspect(column: pd.Series, name: str) -> Column:
     if pd.api.types.is_bool_dtype(kind) and not isinstance(kind, pd.CategoricalDtype):
         return Column(name, "boolean", missing, distinct)
     if pd.api.types.is_numeric_dtype(kind):
-        infinite = int(np.isinf(as_float(column)).sum()) if kind.kind == "f" else 0
+        infinite = int(unbounded(as_float(column)).sum()) if kind.kind == "f" else 0
         return Column(
             name, "identifier" if _counts_rows(column, name, distinct) else "number", missing, distinct, infinite
         )
@@ -126,6 +127,11 @@ def is_number(column: pd.Series) -> bool:
     """Whether a typed column holds numbers or truth values, not categories that look like them."""
     kind = column.dtype
     return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
+
+
+def unbounded(values: np.ndarray) -> np.ndarray:
+    """Which numbers are infinite, or so large that their squares or single precision are."""
+    return np.abs(values) > BEYOND
 
 
 def as_float(column: pd.Series) -> np.ndarray:

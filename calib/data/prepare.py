@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import Column, as_float, inspect, is_number
+from calib.data.columns import BEYOND, Column, as_float, inspect, is_number, unbounded
 from calib.data.errors import DataError
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles
@@ -112,7 +112,8 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
             n = counted(sum(found.strays.values()), "value")
             remarks.append(f"Column {name!r}: {n} that are no numbers ({shown}) count as missing.")
         if found.infinite:
-            remarks.append(f"Column {name!r}: {counted(found.infinite, 'infinite value')} count as missing.")
+            n = counted(found.infinite, "value")
+            remarks.append(f"Column {name!r}: {n} infinite or beyond {BEYOND:g} count as missing.")
     if not columns:
         remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
@@ -122,10 +123,14 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
 def _typed(column: pd.Series, found: Column) -> pd.Series:
     """Numbers as float64, truth values as bool (boolean where some are missing), dates as they are, else categories."""
     if found.kind == "mixed":
-        return pd.to_numeric(column.astype(object), errors="coerce").astype("float64")
+        return _bounded(pd.to_numeric(column.astype(object), errors="coerce"))
     if pd.api.types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("boolean" if found.missing else "bool")
     if is_number(column):
-        values = as_float(column)
-        return pd.Series(np.where(np.isinf(values), np.nan, values), index=column.index)
+        return _bounded(column)
     return column if column.dtype.kind == "M" else column.astype("str").astype("category")
+
+
+def _bounded(column: pd.Series) -> pd.Series:
+    values = as_float(column)
+    return pd.Series(np.where(unbounded(values), np.nan, values), index=column.index)

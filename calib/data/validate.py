@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import Column, inspect
+from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
 from calib.data.leakage import leaks
 from calib.data.predictions import prepare_predictions, ranking_problems, scores_among_features
@@ -243,7 +243,7 @@ def _feature(column: Column) -> Iterator[Problem]:
             remedy = "They count as missing. Correct in the file those that mean a number."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
-        message = f"{counted(column.infinite, 'infinite value')}."
+        message = f"{counted(column.infinite, 'value')} infinite or beyond {BEYOND:g}."
         yield Problem("warning", name, message, "They count as missing. Replace them in the file by what they mean.")
 
 
