@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -19,8 +20,12 @@ ROOT = Path(__file__).parents[2]
 class App(AppTest):
     """AppTest by whose keys a widget is found whatever it is named at the moment."""
 
+    _components = None  # what a search through all installed packages finds: once for all sessions
+
     def _run(self, *args, **kwargs) -> AppTest:
+        self._bidi_component_manager = App._components
         super()._run(*args, **kwargs)
+        App._components = self._bidi_component_manager
         for node in self._tree:
             if isinstance(node, Widget) and node.key:
                 node.key = node.key.partition(MARK)[0]
@@ -66,10 +71,18 @@ def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> App
             return True
         if look:
             look(at)
+        elif unfinished := _unfinished(at):
+            wait(unfinished, timeout=LIMIT, return_when=FIRST_COMPLETED)
         return not working(at.run())
 
     until(done, "the page's work is done")
     return at
+
+
+def _unfinished(at: AppTest) -> list[Future]:
+    """The session's work in the background: waiting for it costs nothing, drawing the page again and again does."""
+    kinds = [at.session_state[key] for key in at.session_state.to_dict() if key.startswith("jobs_")]
+    return [job.future for kind in kinds for job in kind.values() if not job.future.done()]
 
 
 def working(at: AppTest) -> bool:
