@@ -12,7 +12,6 @@ from typing import Any
 import arff
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 
 from calib.data.errors import LARGEST, MOST_CELLS, MOST_OBJECTS, DataError, check_cells, check_names
 from calib.data.head import SEARCHED, found_note, rows_above
@@ -26,8 +25,10 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 # --------------------------------------------------------------------------------------------------------- Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
+    from pyarrow import parquet  # only here, as it takes long to load
+
     try:
-        with pyarrow.parquet.ParquetFile(pa.BufferReader(content)) as file:
+        with parquet.ParquetFile(pa.BufferReader(content)) as file:
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
             table = file.read()
         table.validate(full=True)

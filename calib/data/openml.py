@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import sklearn.datasets
 
 from calib.data.errors import DataError
 
@@ -16,6 +15,8 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     DataError
         For what is no number, no data set or out of reach.
     """
+    import sklearn.datasets  # only here: it takes long to load, and few data sets come from there
+
     try:
         number = int(data_id)
     except (TypeError, ValueError):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -133,7 +133,6 @@ def test_a_column_with_no_value_in_training_is_kept_and_finite():
     assert matrix.transform(pd.DataFrame({"x": [5.0], "c": ["new"], "k": [1.0]})).shape[1] == out.shape[1]
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_what_is_learned_depends_on_the_training_rows_alone(data):
     n, m = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 6))
