@@ -26,19 +26,19 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
 
 
 def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothing_else(tab, new_tab):
-    tab.open("explore_reliability", data="sample:breast_cancer")
-    tab.choose("model", "Naive Bayes").segment("binning", "Equal count").slide("bins", -8)
+    tab.open("explore_reliability", data="sample:breast_cancer", model="decision_tree")
+    tab.choose("model", "Naive Bayes").segment("binning", "Equal count").slide("bins", -2)
     seen = tab.headline(), tab.chart_titles()
     link = urlsplit(tab.link())
     query = dict(parse_qsl(link.query))
-    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "12"}
-    other = new_tab().open("explore_reliability")
+    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "18"}
+    other = new_tab().open("learn_validity")
     assert other.recipe_query() == {}
     other.open(link.path.strip("/"), **query)
     assert (other.headline(), other.chart_titles()) == seen
-    assert other.by_key("bins").get_by_role("slider").input_value() == "12"
-    assert other.slide("bins", 1).recipe_query() == query | {"bins": "13"}
-    assert tab.slide("bins", -1).recipe_query() == query | {"bins": "11"}
+    assert other.by_key("bins").get_by_role("slider").input_value() == "18"
+    assert other.slide("bins", 1).recipe_query() == query | {"bins": "19"}
+    assert tab.slide("bins", -1).recipe_query() == query | {"bins": "17"}
 
 
 @pytest.mark.soak
@@ -64,6 +64,7 @@ def test_a_link_to_an_upload_asks_for_that_file_and_then_restores_everything(tab
         assert other.faults() == []
 
 
+@pytest.mark.soak
 def test_a_broken_link_says_which_value_is_wrong_and_what_is_allowed(tab):
     tab.open("explore_reliability", bins="1000")
     (message,) = [text for text in tab.alerts() if "bins" in text]
