@@ -218,6 +218,11 @@ class Matrix(TransformerMixin, BaseEstimator):
 def preprocessor(X: pd.DataFrame) -> Matrix:
     """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
+    Parameters
+    ----------
+    X : DataFrame
+        Features as ``prepare`` gives them: numbers, truth values, dates, categories.
+
     Raises
     ------
     DataError

@@ -10,6 +10,11 @@ from calib.data.errors import DataError
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
 
+    Parameters
+    ----------
+    data_id : int or str
+        Its number on openml.org.
+
     Raises
     ------
     DataError

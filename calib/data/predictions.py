@@ -69,6 +69,13 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and dates may
     stand beside scores that are called so, or beside a label that is called the truth.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+
+    Examples
+    --------
     >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
     True
     """
