@@ -237,15 +237,6 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     return Matrix()
 
 
-def describe_preparation(X_train: pd.DataFrame) -> pd.DataFrame:
-    """What ``preprocessor`` does with each column when fitted on these rows.
-
-    >>> describe_preparation(pd.DataFrame({"age": [30.0, None, 50.0]}))["what is done"][0]
-    'used as it is; gaps get the training median, 40, and are marked in a column of their own'
-    """
-    return preprocessor(X_train).fit(X_train).describe()
-
-
 def imputations(X: pd.DataFrame) -> list[str]:
     """What ``Matrix`` puts in the place of the gaps of typed columns, with their counts: one sentence for each way.
 
