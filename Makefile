@@ -42,7 +42,7 @@ lint: $(DEV)
 	$(PY) -m mypy
 
 soak: $(DEV)
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m soak $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(ARGS)
 
 bench: $(DEV)
 	$(PY) -m benchmarks

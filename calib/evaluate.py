@@ -342,6 +342,15 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
 
+    Parameters
+    ----------
+    recipe
+        Its calibrators, their options and ``merge``; what it says of data and fit is not asked.
+    fitted
+        What ``fit`` returned; it stays as it is.
+    watch
+        Hears how far it is, and can call it off.
+
     Raises
     ------
     Cancelled

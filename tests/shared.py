@@ -31,3 +31,14 @@ def data_sets() -> dict[str, dict[str, str]]:
         return {"sources": {}}
     with sources.open(encoding="utf-8") as lines:
         return {row["name"]: row for row in csv.DictReader(lines)}
+
+
+# Names alone, numbers alone, gaps, many columns, many rows, few rows, and one whose columns give its label away.
+VARIED = ("haberman", "german_credit", "house_votes_84", "tic-tac-toe", "hillvalley", "jm1", "SPF")
+
+
+def swept() -> list:
+    """The names of the real sets as parameters of a test: a few of every kind, the others by make soak."""
+    names = data_sets()
+    few = [name for name in VARIED if name in names] or list(names)
+    return [pytest.param(name, marks=() if name in few else pytest.mark.soak) for name in names]

@@ -1,6 +1,5 @@
 """``python -m calib export``: a saved calibrator in the language of the place where scores are made."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -33,13 +32,13 @@ def test_what_is_printed_is_what_the_library_writes(saved, language, capfdbinary
     assert capfdbinary.readouterr().out == b""
 
 
-def test_onnx_goes_through_a_pipe_unchanged(saved):
-    command = [sys.executable, "-m", "calib", "export", str(saved), "--onnx"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_onnx_goes_through_a_pipe_unchanged(saved, capfdbinary):
+    assert main(["export", str(saved), "--onnx"]) == 0
+    printed = capfdbinary.readouterr()
+    assert printed.err == b""
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(done.stdout, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(printed.out, providers=["CPUExecutionProvider"])
     p0, p1, _ = session.run(None, {"score": np.array([0.3, 0.9])})
     pairs = VennAbers().fit([0.1, 0.3, 0.4, 0.8], [0, 1, 0, 1]).predict_interval([0.3, 0.9])
     np.testing.assert_array_equal(np.column_stack([p0, p1]), pairs)

@@ -94,6 +94,7 @@ def test_the_table_is_as_wide_as_it_is_and_a_long_one_is_printed_by_its_ends(cap
         assert (f"[{len(frame)} rows x {frame.shape[1]} columns]" in printed) == (len(frame) > 60)
 
 
+@pytest.mark.soak
 def test_it_runs_as_a_program_of_its_own():
     done = subprocess.run(
         [sys.executable, "-m", "calib", "simulate", "order", "--set", "objects=6", "--set", "ones=3"],

@@ -360,10 +360,6 @@ assert len(bundle({"one": evaluation})) > 10_000
 """
 
 
-def test_the_chain_the_figures_and_the_exports_take_what_was_added(tree, asked):
-    run(tree, "-c", NUMBERS)
-
-
 PAGES = """
 from tests.pages.app import faults, go, page, titles
 
@@ -387,8 +383,9 @@ assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.s
 """
 
 
-def test_the_pages_show_what_was_added(tree):
-    run(tree, "-c", PAGES)
+@pytest.mark.usefixtures("asked")
+def test_the_chain_the_figures_the_exports_and_the_pages_take_what_was_added(tree):
+    run(tree, "-c", NUMBERS + PAGES)
 
 
 OUTSIDE = """

@@ -31,7 +31,7 @@ def test_the_sets_are_as_varied_as_a_user_s():
     assert sum(int(entry["missing_cells"]) > 0 for entry in SETS.values()) >= 3
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", shared.swept())
 def test_a_real_file_goes_from_bytes_to_a_figure(name):
     frame = read_table(content_of(name), f"{name}.csv")
     entry = SETS[name]
@@ -66,12 +66,12 @@ def test_a_real_file_goes_from_bytes_to_a_figure(name):
 @pytest.mark.parametrize(
     ("name", "ending"),
     [
-        ("breast-cancer_ljubljana", ".csv"),  # nominal
-        ("heart-hungarian", ".tsv"),
+        pytest.param("breast-cancer_ljubljana", ".csv", marks=pytest.mark.soak),  # nominal
+        pytest.param("heart-hungarian", ".tsv", marks=pytest.mark.soak),
         ("house_votes_84", ".csv.gz"),  # missing
-        ("scene", ".csv"),  # 299 columns
-        ("haberman", ".json"),
-        ("german_credit", ".parquet"),
+        pytest.param("scene", ".csv", marks=pytest.mark.soak),  # 299 columns
+        pytest.param("haberman", ".json", marks=pytest.mark.soak),
+        pytest.param("german_credit", ".parquet", marks=pytest.mark.soak),
         ("liver_bupa", ".xlsx"),
     ],
 )

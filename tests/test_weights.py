@@ -95,13 +95,6 @@ def test_curves_and_bands_are_those_of_the_repeated_rows(curve):
     pd.testing.assert_frame_equal(one.to_frame(), many.to_frame(), rtol=1e-9, atol=1e-9)
 
 
-def test_group_curves_are_those_of_the_repeated_rows():
-    group = np.array(["a", "b", "c"])[RNG.integers(0, 3, N)]
-    one = curves.group_curve(Y, SCORE, group, sample_weight=WEIGHT)
-    many = curves.group_curve(*(np.repeat(each, WEIGHT) for each in (Y, SCORE, group)))
-    pd.testing.assert_frame_equal(one.to_frame(), many.to_frame(), rtol=0, atol=1e-9)
-
-
 def test_differences_advice_and_warnings_are_those_of_the_repeated_rows(both):
     one, many = (differences.differences(each) for each in both)
     pd.testing.assert_frame_equal(one.table, many.table, rtol=0, atol=1e-9)

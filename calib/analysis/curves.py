@@ -70,23 +70,6 @@ class BinnedCurve(PerBin):
 
 
 @dataclass(frozen=True, eq=False)
-class GroupCurve(Points):
-    """One point a group, arrays (G,) in the order in which groups first appear.
-
-    group : their names · mean_p, observed, count, lower, upper : as in BinnedCurve
-    """
-
-    group: Array
-    mean_p: Array
-    observed: Array
-    count: Array
-    lower: Array
-    upper: Array
-    interval: str
-    level: float
-
-
-@dataclass(frozen=True, eq=False)
 class Histogram(PerBin):
     """How the predictions are spread.
 
@@ -216,34 +199,6 @@ def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
 def _rows(count: Array) -> Array:
     """Counts of rows as whole numbers where they are."""
     return count.astype(np.intp) if checks.are_whole(count) else count
-
-
-def group_curve(
-    y: ArrayLike,
-    p: ArrayLike,
-    groups: ArrayLike,
-    *,
-    level: float = 0.95,
-    interval: str = "wilson",
-    sample_weight: ArrayLike | None = None,
-) -> GroupCurve:
-    """Mean prediction and observed frequency in each group: are the probabilities right for all of them?
-
-    groups : (n,) of anything that can be compared; a missing value is a group of its own
-
-    >>> group_curve([0, 1, 1], [0.5, 0.5, 0.75], ["a", "a", "b"]).to_frame()[["group", "mean_p", "observed", "count"]]
-      group  mean_p  observed  count
-    0     a    0.50       0.5      2
-    1     b    0.75       1.0      1
-    """
-    y, p = checks.labelled_probabilities(y, p)
-    index, names = pd.factorize(pd.Series(groups), use_na_sentinel=False)
-    checks.same_length(y=y, groups=index)
-    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
-    count, mean_p, ones = _counts(index, len(names), y, p, weights)
-    lower, upper = binomial_interval(ones, count, level=level, interval=interval)
-    group, divisor = np.asarray(names, dtype=object), np.where(count > 0, count, np.nan)
-    return GroupCurve(group, mean_p, ones / divisor, _rows(count), lower, upper, interval, level)
 
 
 def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20, sample_weight: ArrayLike | None = None) -> Histogram:

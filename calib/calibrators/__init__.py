@@ -68,7 +68,13 @@ def register(method: type[Method]) -> type[Method]:
 
 
 def label_of(key: str) -> str:
-    """The name of a calibrator in running text."""
+    """The name of a calibrator in running text.
+
+    Parameters
+    ----------
+    key : str
+        As in ``CALIBRATORS``; any other text is its own name.
+    """
     return CALIBRATORS[key].label if key in CALIBRATORS else key
 
 
@@ -78,7 +84,13 @@ def interval_methods() -> tuple[str, ...]:
 
 
 def complexity_of(key: str) -> float:
-    """The place of a calibrator in the order of simplicity; ∞ for one that does not say."""
+    """The place of a calibrator in the order of simplicity; ∞ for one that does not say.
+
+    Parameters
+    ----------
+    key : str
+        As in ``CALIBRATORS``.
+    """
     return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
 
 

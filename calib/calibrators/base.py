@@ -34,6 +34,14 @@ READERS = {"score": score_vector, "probability": probability_vector, "tree_score
 def count_outside(scores: Array, lowest: float, highest: float) -> int:
     """How many scores (m,), or rows of scores (m, k), lie outside [lowest, highest].
 
+    Parameters
+    ----------
+    scores : (m,) or (m, k)
+    lowest, highest : float
+        Both belong to the range.
+
+    Examples
+    --------
     >>> count_outside(np.array([0.1, 0.2, 0.9]), 0.2, 0.8)
     2
     """

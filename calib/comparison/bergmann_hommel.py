@@ -36,7 +36,19 @@ def set_partitions(k: int) -> Array:
 
 
 def rank_pvalues(ranks: Any, n: int) -> Array:
-    """Unadjusted two-sided p-values of every pair, (k, k): z = |R_i − R_j| / √(k(k+1)/(6n)) is about normal."""
+    """Unadjusted two-sided p-values of every pair, (k, k): z = |R_i − R_j| / √(k(k+1)/(6n)) is about normal.
+
+    Parameters
+    ----------
+    ranks : (k,) average ranks over n data sets
+    n : int
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        For ranks that are no finite numbers, or fewer data sets than one.
+    """
     R = checks.score_vector(ranks, "ranks")
     checks.in_range(n, "n", low=1, integer=True)
     z = np.abs(R[:, None] - R) / np.sqrt(R.size * (R.size + 1) / (6 * n))

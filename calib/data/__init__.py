@@ -2,7 +2,7 @@
 
 from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
-from calib.data.matrix import Matrix, describe_preparation, preprocessor
+from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
@@ -24,7 +24,6 @@ __all__ = [
     "Sample",
     "TableFile",
     "class_counts",
-    "describe_preparation",
     "fetch_openml",
     "guess_target",
     "inspect",

@@ -65,6 +65,15 @@ class Column:
 def inspect(column: pd.Series, name: str | None = None) -> Column:
     """The kind of a typed column, with what there is to tell of it.
 
+    Parameters
+    ----------
+    column : Series
+        As ``typed_frame`` gives it.
+    name : str, optional
+        Its own name by default.
+
+    Examples
+    --------
     >>> inspect(pd.Series([1.0, 2.0, None], name="x"))
     Column(name='x', kind='number', missing=1, distinct=2, infinite=0, strays=None, role='feature')
     """

@@ -12,7 +12,6 @@ from typing import Any
 import arff
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet
 
 from calib.data.errors import (
     MOST_CELLS,
@@ -37,8 +36,10 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 # --------------------------------------------------------------------------------------------------------- Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
+    from pyarrow import parquet  # only here, as it takes long to load
+
     try:
-        with pyarrow.parquet.ParquetFile(pa.BufferReader(content)) as file:
+        with parquet.ParquetFile(pa.BufferReader(content)) as file:
             names = list(map(str, file.schema_arrow.names))
             check_names(names)
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
@@ -51,7 +52,7 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         raise _damaged(name, "Parquet", error, "Write or download it again.") from None
 
 
-def _unpacked(file: pyarrow.parquet.ParquetFile, packed: int, name: str) -> pa.Table:
+def _unpacked(file: Any, packed: int, name: str) -> pa.Table:
     """All rows, batch by batch: a few thousand bytes may stand for gigabytes."""
     batches, size, most = [], 0, most_unpacked(packed)
     for batch in file.iter_batches(max(1, BATCH // max(1, file.metadata.num_columns))):

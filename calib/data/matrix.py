@@ -218,6 +218,11 @@ class Matrix(TransformerMixin, BaseEstimator):
 def preprocessor(X: pd.DataFrame) -> Matrix:
     """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
+    Parameters
+    ----------
+    X : DataFrame
+        Features as ``prepare`` gives them: numbers, truth values, dates, categories.
+
     Raises
     ------
     DataError
@@ -230,15 +235,6 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
                 f"Column {name!r} holds Python objects of no common type.", "Pass the table through prepare first."
             )
     return Matrix()
-
-
-def describe_preparation(X_train: pd.DataFrame) -> pd.DataFrame:
-    """What ``preprocessor`` does with each column when fitted on these rows.
-
-    >>> describe_preparation(pd.DataFrame({"age": [30.0, None, 50.0]}))["what is done"][0]
-    'used as it is; gaps get the training median, 40, and are marked in a column of their own'
-    """
-    return preprocessor(X_train).fit(X_train).describe()
 
 
 def imputations(X: pd.DataFrame) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import sklearn.datasets
 
 from calib.data.errors import DataError
 
@@ -11,11 +10,18 @@ from calib.data.errors import DataError
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
 
+    Parameters
+    ----------
+    data_id : int or str
+        Its number on openml.org.
+
     Raises
     ------
     DataError
         For what is no number, no data set or out of reach.
     """
+    import sklearn.datasets  # only here: it takes long to load, and few data sets come from there
+
     try:
         number = int(data_id)
     except (TypeError, ValueError):

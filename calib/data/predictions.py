@@ -40,12 +40,16 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
 
     Never the label, what names rows, and weights, times and folds by their names.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+    target : str
+        Its label column.
     """
-    return _score_columns(typed_frame(frame), str(target))
-
-
-def _score_columns(typed: pd.DataFrame, target: str) -> list[str]:
-    numbers = _numbers(typed, target)
+    typed = typed_frame(frame)
+    numbers = _numbers(typed, str(target))
     scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
     return scores or [c.name for c in numbers]
 
@@ -69,6 +73,13 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and dates may
     stand beside scores that are called so, or beside a label that is called the truth.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+
+    Examples
+    --------
     >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
     True
     """
@@ -182,7 +193,7 @@ def prepare_predictions(
 
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
     """The score columns asked for, or those that look like it."""
-    chosen = [str(score) for score in scores] if scores else _score_columns(typed, target)
+    chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
     if not chosen:
         raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
     return chosen

@@ -97,7 +97,18 @@ DEFAULT_SAMPLE = "digits"
 
 
 def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
-    """(table, label column, positive class) of a sample; DataError where the key or the file is unknown."""
+    """(table, label column, positive class) of a sample.
+
+    Parameters
+    ----------
+    key : str
+        As in ``SAMPLES``.
+
+    Raises
+    ------
+    DataError
+        For an unknown key, or where the file is not beside the package.
+    """
     if key not in SAMPLES:
         raise DataError(f"There is no sample {key!r}.", f"Choose one of {', '.join(SAMPLES)}.")
     sample = SAMPLES[key]

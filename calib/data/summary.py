@@ -13,6 +13,13 @@ WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "yes or n
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a column: column, type, missing, missing %, distinct, examples.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read, of any number of rows.
+
+    Examples
+    --------
     >>> print(summarise(pd.DataFrame({"x": [1.0, None, 2.0]})).to_string(index=False))
     column   type  missing  missing %  distinct examples
          x number        1       33.3         2     1, 2

@@ -69,6 +69,20 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
 def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
     """label → rows, in sorted order (numbers by value, words by letter); missing labels are not counted.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+    target : str
+        Its label column.
+
+    Raises
+    ------
+    DataError
+        For a column that is not there once.
+
+    Examples
+    --------
     >>> class_counts(pd.DataFrame({"y": [10, 2, 2, None]}), "y")
     {'2': 2, '10': 1}
     """
@@ -232,6 +246,13 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     A column called so; else the only one of two values that is called like an outcome; else the only one of two values
     or, without any, of few.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read; columns have names of any kind.
+
+    Examples
+    --------
     >>> guess_target(pd.DataFrame({"x": [1.5, 2.5], "class": ["a", "b"]}))
     'class'
     >>> guess_target(pd.DataFrame({"smoker": [0, 1], "surgery": ["no", "yes"]}))
@@ -249,6 +270,13 @@ def guess_target(frame: pd.DataFrame) -> str | None:
 def target_candidates(frame: pd.DataFrame) -> list[str]:
     """Columns that can be the label, the likeliest first: called so, of two values, or else of few.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+
+    Examples
+    --------
     >>> target_candidates(pd.DataFrame({"smoker": [0, 1, 0], "surgery": ["no", "yes", "no"], "outcome": [1, 2, 3]}))
     ['outcome', 'smoker', 'surgery']
     """

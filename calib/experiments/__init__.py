@@ -50,7 +50,15 @@ _declare()
 
 
 def shown(settings: Mapping[str, Any], page: str) -> Experiment:
-    """The experiment of a page that a Recipe's settings choose."""
+    """The experiment of a page that a Recipe's settings choose.
+
+    Parameters
+    ----------
+    settings : mapping
+        Settings by page.setting, as a Recipe has them; what is not said takes its default.
+    page : str
+        A Learn page's key, such as "validity".
+    """
     return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
 
 

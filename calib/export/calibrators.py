@@ -70,7 +70,19 @@ CROSS = "Cross-calibration: a row needs {} scores, one from the model of each fo
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
-    """Raise InputError, with reason and remedy, where the evaluation holds no one calibrator that can be kept."""
+    """Raise InputError, with reason and remedy, where the evaluation holds no one calibrator that can be kept.
+
+    Parameters
+    ----------
+    evaluation
+    key : str
+        One of its calibrators.
+
+    Raises
+    ------
+    InputError
+        With reason and remedy: there is no such calibrator, one a fold, or one that needs more than scores.
+    """
     if key not in evaluation.calibrators:
         raise InputError(evaluation.refused.get(key, f"{key!r} is not among the evaluation's calibrators."))
     fitted, label = evaluation.calibrators[key], CALIBRATORS[key].label
@@ -93,8 +105,21 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
-    """A fitted calibrator of an evaluation in the format above. Raises InputError as ``check_exportable``.
+    """A fitted calibrator of an evaluation in the format above.
 
+    Parameters
+    ----------
+    evaluation
+    key : str
+        One of its calibrators.
+
+    Raises
+    ------
+    InputError
+        As ``check_exportable``.
+
+    Examples
+    --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
     >>> saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
@@ -173,8 +198,20 @@ def _map_of(fitted: Any) -> dict[str, Any]:
 
 
 def read_calibrator(content: str | bytes) -> SavedCalibrator:
-    """The calibrator of a file in the format above. Raises InputError naming the field that is wrong.
+    """The calibrator of a file in the format above.
 
+    Parameters
+    ----------
+    content : str or bytes
+        Of the file, in UTF-8.
+
+    Raises
+    ------
+    InputError
+        Naming the field that is wrong.
+
+    Examples
+    --------
     >>> read_calibrator('{"format": "something else"}')
     Traceback (most recent call last):
     ...

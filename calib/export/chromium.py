@@ -77,7 +77,20 @@ def can_draw() -> bool:
 
 
 def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
-    """For each figure its files by format. Raises NoBrowser where no browser answers."""
+    """For each figure its files by format.
+
+    Parameters
+    ----------
+    figures
+        Plotly figures, each in its own height.
+    formats
+        Some of "svg", "png", "pdf".
+
+    Raises
+    ------
+    NoBrowser
+        Where no browser answers.
+    """
     images = [name for name in formats if name != "pdf"]
     pictures = iter(_images([(figure, name) for figure in figures for name in images]))
     files = [{name: next(pictures) for name in images} for _ in figures]
@@ -88,7 +101,18 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
 
 
 def print_pdf(html: str) -> bytes:
-    """A document with its charts as PDF, on A4. Raises NoBrowser where none answers."""
+    """A document with its charts as PDF, on A4.
+
+    Parameters
+    ----------
+    html : str
+        A whole document, with all that it needs in it: there is no network.
+
+    Raises
+    ------
+    NoBrowser
+        Where no browser answers.
+    """
     return _print(html, EACH * html.count("Plotly.newPlot"))
 
 

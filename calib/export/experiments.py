@@ -65,7 +65,15 @@ def run_experiment(
 
 
 def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
-    """Question, pictures, settings, what to notice and the source, as one page that stands alone."""
+    """Question, pictures, settings, what to notice and the source, as one page that stands alone.
+
+    Parameters
+    ----------
+    run
+        What was computed, and with which settings.
+    theme
+        Light or dark.
+    """
     experiment = run.experiment
     settings = [f"{p.label}: {_text(run.values[p.name], p)}" for p in experiment.parameters]
     if experiment.drawn:

@@ -41,7 +41,18 @@ def versions() -> list[str]:
 
 
 def standalone_html(figure: go.Figure, alt: str, theme: Theme = LIGHT, plotly: str | None = None) -> bytes:
-    """One interactive figure as a page of its own, Plotly included unless ``plotly`` says where it lies."""
+    """One interactive figure as a page of its own, Plotly included unless ``plotly`` says where it lies.
+
+    Parameters
+    ----------
+    figure
+    alt : str
+        What it shows, for those who cannot see it.
+    theme
+        That of the page around it.
+    plotly : str, optional
+        Where Plotly's script lies, relative to the page.
+    """
     return page("figure.html", alt, theme, plotly, figure=figure)
 
 

@@ -16,6 +16,13 @@ MOST = 200
 def write_recipes(recipes: Mapping[str, Recipe]) -> str:
     """The file of these Recipes.
 
+    Parameters
+    ----------
+    recipes
+        By name.
+
+    Examples
+    --------
     >>> read_recipes(write_recipes({"a": Recipe(seed=1)})) == {"a": Recipe(seed=1)}
     True
     """
@@ -26,7 +33,17 @@ def write_recipes(recipes: Mapping[str, Recipe]) -> str:
 def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe]:
     """The Recipes of such a file, or the one of a file that holds a Recipe's fields alone, called ``name``.
 
-    Raises InputError naming the Recipe and the field that is refused.
+    Parameters
+    ----------
+    content : str or bytes
+        Of the file, in UTF-8 JSON.
+    name : str
+        Under which a single Recipe is returned.
+
+    Raises
+    ------
+    InputError
+        Naming the Recipe and the field that is refused.
     """
     top = parse(content, "The Recipe file")
     if "format" not in top.value:

@@ -126,7 +126,13 @@ class SavedCalibrator:
 
 
 def number_columns(frame: pd.DataFrame) -> list[str]:
-    """The columns of a table that can be scores."""
+    """The columns of a table that can be scores.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A table as it was read.
+    """
     return [name for name in frame.columns if is_number(frame[name])]
 
 

@@ -88,6 +88,15 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
 
     And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on "run".
+
+    Parameters
+    ----------
+    page : str
+        Its key, without section: "trees" for pages/explore_trees.py.
+    recipe
+        What is open there, with the page's own settings.
+    files : mapping, optional
+        As for ``python_source``.
     """
     if page == "run":
         return _run_source(recipe)
@@ -146,6 +155,13 @@ def _study(recipe: Recipe) -> dict[str, Any]:
 def study_command(recipe: Recipe) -> str:
     """The command line that runs the study of the page Run.
 
+    Parameters
+    ----------
+    recipe
+        With the settings of the page, as "run.sets".
+
+    Examples
+    --------
     >>> print(study_command(Recipe(settings={"run.sets": ["sample:digits"]})))
     python -m calib study venn_forests_2019 --data sample:digits --store results.sqlite --csv rows.csv
     """

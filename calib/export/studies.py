@@ -49,7 +49,13 @@ class Drawing:
 
 
 def drawings(summary: MetricSummary) -> list[Drawing]:
-    """The figures of a summary; none where its setups cannot be compared."""
+    """The figures of a summary; none where its setups cannot be compared.
+
+    Parameters
+    ----------
+    summary
+        What ``summarise`` returned.
+    """
     if summary.uncompared is not None:
         return []
     ranks, alpha = summary.average_ranks, summary.alpha
@@ -76,13 +82,26 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
 
 
 def readable(table: Table) -> pd.DataFrame:
-    """The table as people read it: three digits, ★ at what is best or significant."""
+    """The table as people read it: three digits, ★ at what is best or significant.
+
+    Parameters
+    ----------
+    table
+        One of ``tables(summary)``.
+    """
     return _texts(table, str, lambda text: text + BEST)
 
 
 def latex_table(table: Table) -> str:
     r"""The table for a paper, in the manner of the package booktabs; what is best or significant is bold.
 
+    Parameters
+    ----------
+    table
+        One of ``tables(summary)``.
+
+    Examples
+    --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
     >>> print(latex_table(Table("means", "Brier score", frame, "Lower is better.")))
     % needs \usepackage{booktabs}
@@ -129,6 +148,13 @@ def latex_table(table: Table) -> str:
 def markdown_table(table: Table) -> str:
     """The table with its title and note; what is best or significant is bold.
 
+    Parameters
+    ----------
+    table
+        One of ``tables(summary)``.
+
+    Examples
+    --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
     >>> print(markdown_table(Table("means", "Brier score", frame, "Lower is better.")))
     **Brier score.** Lower is better.

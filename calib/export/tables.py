@@ -22,6 +22,15 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines end as
     RFC 4180 has it, so that a cell with either sign of a line's end is quoted and begins no line of its own.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        Of numbers and texts.
+    index : bool
+        Whether its index comes first, as columns.
+
+    Examples
+    --------
     >>> safe_csv(pd.DataFrame({"name": ["=1+1", "fine"], "p": [-0.5, 0.25]})).decode("utf-8-sig")
     "name,p\\r\\n'=1+1,-0.5\\r\\nfine,0.25\\r\\n"
     """
@@ -33,6 +42,12 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
 
 
 def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """Every everyday metric of several evaluations by name: one row a Recipe and calibrator."""
+    """Every everyday metric of several evaluations by name: one row a Recipe and calibrator.
+
+    Parameters
+    ----------
+    evaluations
+        By name.
+    """
     tables = {name: evaluation.metrics for name, evaluation in evaluations.items()}
     return pd.concat(tables, names=["recipe", "calibrator"]).reset_index()

@@ -132,7 +132,13 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
 
 
 def formatted_costs(decision: Decision) -> pd.DataFrame:
-    """The table as people read it; the lowest realised cost carries a star."""
+    """The table as people read it; the lowest realised cost carries a star.
+
+    Parameters
+    ----------
+    decision
+        What ``decide`` returned.
+    """
     table = decision.table
     shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
     shown["Acted on"] = [f"{share:.1%}" for share in table["acted"]]

@@ -209,7 +209,13 @@ def interval_text(row: Any) -> str:
 
 
 def formatted_differences(found: Differences) -> pd.DataFrame:
-    """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● where the interval leaves out 0."""
+    """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● where the interval leaves out 0.
+
+    Parameters
+    ----------
+    found
+        What ``differences`` returned.
+    """
     columns = {}
     for metric, lines in found.table.groupby("metric", sort=False):
         columns[METRICS[str(metric)].label] = {

@@ -29,7 +29,15 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 
 
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
-    """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all."""
+    """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all.
+
+    Parameters
+    ----------
+    evaluations
+        By name.
+    metrics
+        Keys of the columns.
+    """
     chosen = list(metrics)
     tables = {name: evaluation.measured(chosen) for name, evaluation in evaluations.items()}
     rows = [(name, label_of(key)) for name, table in tables.items() for key in table.index]
@@ -38,7 +46,13 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
 
 
 def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
-    """The rows that each measure needs, in words for a table."""
+    """The rows that each measure needs, in words for a table.
+
+    Parameters
+    ----------
+    found
+        What ``sample_size`` returned.
+    """
     lines = [
         (
             LABELS[one.measure],

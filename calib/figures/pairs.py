@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -161,7 +162,7 @@ def _margin(edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sid
     )
 
 
-def _layout(theme: Theme) -> go.Layout:
+def _layout(theme: Theme) -> dict[str, Any]:
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True, "domain": [0, 0.86]}
     margin = {"domain": [0.88, 1], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
     return layout(

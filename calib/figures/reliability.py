@@ -279,7 +279,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _layout(theme: Theme) -> go.Layout:
+def _layout(theme: Theme) -> dict[str, Any]:
     """One probability axis under both: the diagram above, square, and the histogram below it."""
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True}
     return layout(

@@ -165,7 +165,13 @@ def _intervals(table: pd.DataFrame, y: np.ndarray) -> list[go.Scatter]:
 
 
 def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as people read it; the best of each column carries a star."""
+    """The table as people read it; the best of each column carries a star.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What ``setup_table`` returned.
+    """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
     shown["Estimate − accuracy"] = _starred(table, "accuracy_gap", "accuracy_gap", "{:+.1%}")
     shown["Reliability"] = _starred(table, "reliability", "reliability")

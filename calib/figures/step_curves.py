@@ -191,7 +191,7 @@ def _lane(
     )
 
 
-def _layout(record: Steps, theme: Theme) -> go.Layout:
+def _layout(record: Steps, theme: Theme) -> dict[str, Any]:
     return layout(
         theme,
         height=480,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from zlib import crc32
 
@@ -156,8 +157,14 @@ def rgba(color: str, alpha: float) -> str:
     return f"rgba({red}, {green}, {blue}, {alpha:g})"
 
 
-def layout(theme: Theme, **changes) -> go.Layout:
+def layout(theme: Theme, **changes) -> dict[str, Any]:
     """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
+    return {"template": _template(theme, tuple(mark.color for mark in MARKS.values())), **changes}
+
+
+@cache
+def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
+    """Checked by Plotly once, which takes as long as a small figure does; whoever draws with it gets a copy."""
     axis = {
         "gridcolor": theme.grid,
         "linecolor": theme.diagonal,
@@ -167,12 +174,12 @@ def layout(theme: Theme, **changes) -> go.Layout:
         "tickfont": {"color": theme.muted},
         "title": {"font": {"color": theme.ink, "size": 14}, "standoff": 8},
     }
-    template = go.layout.Template(
+    return go.layout.Template(
         layout={
             "font": {"family": FONT, "size": 13, "color": theme.ink},
             "paper_bgcolor": theme.paper,
             "plot_bgcolor": theme.paper,
-            "colorway": [mark.color for mark in MARKS.values()],
+            "colorway": colors,
             "xaxis": axis,
             "yaxis": axis,
             "hoverlabel": {"bgcolor": theme.paper, "bordercolor": theme.diagonal, "font": {"color": theme.ink}},
@@ -181,7 +188,6 @@ def layout(theme: Theme, **changes) -> go.Layout:
             "dragmode": False,
         }
     )
-    return go.Layout(template=template, **changes)
 
 
 def for_a_room(figure: go.Figure) -> go.Figure:

@@ -65,6 +65,18 @@ class Lesson:
 def place(text: str) -> tuple[Lesson, int]:
     """The lesson, and the number of its step from 1 on, that an address names.
 
+    Parameters
+    ----------
+    text : str
+        ``lesson:step``, such as "deep_trees:2".
+
+    Raises
+    ------
+    InputError
+        Where there is no such lesson or step.
+
+    Examples
+    --------
     >>> place("deep_trees:9")
     Traceback (most recent call last):
     ...

@@ -61,6 +61,15 @@ class Metric:
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
     """Whether the metric can be told these weights (n,): has ``sample_weight``, and needs no counts or is given them.
 
+    Parameters
+    ----------
+    metric
+        As in ``METRICS``.
+    weights : (n,)
+        Not negative.
+
+    Examples
+    --------
     >>> takes_weights(Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing."), np.ones(3))
     False
     """

@@ -41,6 +41,20 @@ class LineIntervals:
 def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN where both are 0.
 
+    Parameters
+    ----------
+    y, p
+        As for ``brier_score``.
+    sample_weight : (n,), optional
+        Each row counts as so many.
+
+    Raises
+    ------
+    InputError
+        As for ``brier_score``.
+
+    Examples
+    --------
     >>> observed_expected([1, 0, 0, 0], [0.5, 0.25, 0.25, 0.25])
     0.8
     """

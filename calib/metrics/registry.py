@@ -306,6 +306,11 @@ METRICS: Registry[Metric] = Registry(
 def register(metric: Metric) -> Metric:
     """Let a metric from outside stand beside ours, under its key, and return it.
 
+    Parameters
+    ----------
+    metric
+        Its function takes y (n,) and p (n,), or what its ``needs`` says, and returns a number.
+
     Raises
     ------
     InputError

@@ -23,7 +23,19 @@ def metric_value(
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
 ) -> float:
-    """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights."""
+    """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights.
+
+    Parameters
+    ----------
+    metric
+        As in ``METRICS``.
+    predictions
+        Of one method, with its intervals and weights if it has any.
+    bins, strategy
+        As for ``expected_calibration_error``; only metrics that are binned ask for them.
+    posterior : (n,) in [0, 1], optional
+        The true probability of class 1 of each row.
+    """
     weight = predictions.weight
     if weight is not None and not takes_weights(metric, weight):
         return math.nan

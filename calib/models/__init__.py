@@ -45,6 +45,11 @@ MODELS: Registry[ModelEntry] = Registry(
 def register(entry: ModelEntry) -> ModelEntry:
     """Let a model from outside stand beside ours, under its key, and return it.
 
+    Parameters
+    ----------
+    entry
+        Its ``make`` returns an unfitted classifier of two classes.
+
     Raises
     ------
     InputError

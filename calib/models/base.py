@@ -74,6 +74,11 @@ def check_model(entry: Any) -> None:
 def gives_probability(estimator: BaseEstimator) -> bool:
     """Whether the score of class 1 is a probability (``predict_proba``) and not a margin (``decision_function``).
 
+    Parameters
+    ----------
+    estimator
+        A classifier, fitted or not.
+
     Raises
     ------
     InputError

@@ -98,6 +98,11 @@ def extent(
 ) -> Extent:
     """How much ``grid`` would hand out, told without making it; parameters as there.
 
+    Parameters
+    ----------
+    protocol, sets, setups, repeats, folds
+        As for ``grid``.
+
     Examples
     --------
     >>> from calib.study import load_protocol, load_sets

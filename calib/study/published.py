@@ -231,6 +231,11 @@ def published_values(paper: str) -> pd.DataFrame:
 
     Of a number that several tables print ``table`` names them all. Columns table, metric, data, setup, value,
     comparable, result, remark.
+
+    Parameters
+    ----------
+    paper : str
+        A key of ``PAPERS``.
     """
     lines = printed(paper)
     lines = lines[~lines["data"].isin(SUMMARY_ROWS)]
@@ -330,6 +335,13 @@ def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str
 def likely_paper(rows: pd.DataFrame) -> str | None:
     """The paper whose names of setups occur most in these rows, or None where no paper's do.
 
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of a study.
+
+    Examples
+    --------
     >>> likely_paper(pd.DataFrame({"setup": ["RF_d", "Platt", "mine"]}))
     'rf_calibration_2025'
     """

@@ -52,6 +52,11 @@ SHIPPED = ("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025",
 def load_protocol(name: str | Path) -> Protocol:
     """A shipped protocol by its name, or one of your own by its file.
 
+    Parameters
+    ----------
+    name : str or path
+        One of ``SHIPPED``, or a TOML file.
+
     Raises
     ------
     InputError
@@ -82,7 +87,20 @@ def _beside(path: Path, protocol: Protocol) -> Protocol:
 
 
 def read_protocol(text: str, file: str) -> Protocol:
-    """The protocol of a TOML text; ``file`` is its name, for messages and for the protocol's key."""
+    """The protocol of a TOML text; ``file`` is its name, for messages and for the protocol's key.
+
+    Parameters
+    ----------
+    text : str
+        TOML, as in ``calib/study/protocols``.
+    file : str
+        What messages call it; without its ending, the protocol's key.
+
+    Raises
+    ------
+    InputError
+        Naming file, table and key of what is wrong.
+    """
     try:
         return _protocol(tomllib.loads(text), file.removesuffix(".toml"))
     except tomllib.TOMLDecodeError as error:

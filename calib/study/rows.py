@@ -25,6 +25,18 @@ FIT_SECONDS = Metric(
 def measure(key: str) -> Metric:
     """What a column of results is: its label, and which end is best.
 
+    Parameters
+    ----------
+    key : str
+        A metric, or "fit_seconds".
+
+    Raises
+    ------
+    InputError
+        For any other.
+
+    Examples
+    --------
     >>> measure("brier").higher_is_better, measure("fit_seconds").label
     (False, 'Seconds to fit')
     """
@@ -36,6 +48,13 @@ def measure(key: str) -> Metric:
 def measured(rows: pd.DataFrame) -> list[str]:
     """The metrics that have a value in some row, in the order of METRICS, the time last.
 
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of a study.
+
+    Examples
+    --------
     >>> measured(pd.DataFrame({"rmse": [0.3], "brier": [0.09], "auc": [np.nan]}))
     ['brier', 'rmse']
     """
@@ -44,6 +63,13 @@ def measured(rows: pd.DataFrame) -> list[str]:
 
 def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     """Rows of a study with their names as texts and their metrics as numbers; what is no metric is left out.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As ``python -m calib study --csv`` writes them.
+    name : str
+        What messages call it.
 
     Raises
     ------

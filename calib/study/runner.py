@@ -133,7 +133,13 @@ def standing(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Standing:
-    """What of a study a store holds; parameters as for ``run_study``."""
+    """What of a study a store holds; parameters as for ``run_study``.
+
+    Parameters
+    ----------
+    protocol, sets, store, setups, repeats, folds
+        As for ``run_study``.
+    """
     there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
     done = sum(not _rest(cell, sets, there).setups for cell in cells)

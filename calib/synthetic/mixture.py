@@ -100,6 +100,19 @@ class SizeSweep:
 def size_sweep(random_state: Any, n_train: int = 800, n_test: int = 100, d: int = 2, clusters: int = 4) -> SizeSweep:
     """One repetition of C.3.2: a mixture, n_train rows to train on, as many to calibrate on at most, n_test to test on.
 
+    Parameters
+    ----------
+    random_state
+        A seed or a Generator; it draws the mixture and its rows.
+    n_train, n_test : int
+        Rows to train on, and at most to calibrate on; rows to test on.
+    d : int
+        Features.
+    clusters : int
+        Gaussians of each class.
+
+    Examples
+    --------
     >>> sweep = size_sweep(random_state=0)
     >>> sweep.train.n, sweep.pool.n, sweep.test.n, sweep.calibration(0.02).n
     (800, 800, 100, 16)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from calib.figures import FIGURES
+from calib.figures import FIGURES, Theme
 from calib.figures.theme import for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, state
 from pages.ui.text import plain
+
+MOST_FIGURES = 64  # of all visitors together
 
 
 def show(
@@ -59,11 +64,7 @@ def show(
         st.markdown(f"**{plain(heading)}**", help=plain(record.title))
     parts, columns = (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
     for i, part in enumerate(parts):
-        figure = entry.draw(part, frame.theme())
-        if height is not None:
-            figure.update_layout(height=height)
-        if state.presenter():
-            figure = for_a_room(figure)
+        figure = _drawn(part, frame.theme(), entry.draw, height, state.presenter())
         own = f"{widget}_part_{i}" if entry.parts else widget
         with columns[i % len(columns)]:
             st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)
@@ -71,6 +72,28 @@ def show(
         st.caption(plain(f"{record.caption} {hint}"))
     downloads.chart(name, record, source, options, key)
     return record
+
+
+def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:
+    """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it."""
+    try:
+        content = pickle.dumps(part)
+    except (pickle.PicklingError, AttributeError, TypeError):  # it holds what has no bytes of its own
+        return _figure(part, theme, draw, height, room)
+    key = (blake2b(content).hexdigest(), theme.name, draw.__module__, draw.__qualname__, height, room)
+    return _kept(key, lambda: _figure(part, theme, draw, height, room))
+
+
+@st.cache_resource(max_entries=MOST_FIGURES, show_spinner=False)
+def _kept(key: tuple, _make: Callable[[], go.Figure]) -> go.Figure:
+    return _make()
+
+
+def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:
+    figure = draw(part, theme)
+    if height is not None:
+        figure.update_layout(height=height)
+    return for_a_room(figure) if room else figure
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

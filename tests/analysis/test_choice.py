@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
@@ -46,7 +46,6 @@ def methods(draw):
 
 
 @given(methods())
-@settings(max_examples=80, deadline=None)
 def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
     y, said = case
     *some, added = said
@@ -62,7 +61,6 @@ def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
 
 
 @given(methods())
-@settings(max_examples=25, deadline=None)
 def test_the_order_in_which_methods_were_chosen_changes_nothing(case):
     y, said = case
     one, two = advise(judged(y, said)), advise(judged(y, dict(reversed(said.items()))))
@@ -97,7 +95,6 @@ def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_t_test
 
 
 @given(methods())
-@settings(max_examples=25, deadline=None)
 def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_where_little_is_to_be_gained(case):
     y, said = case
     found = advise(judged(y, said))

@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
-from calib.analysis.curves import binned_curve, binomial_interval, corp_curve, group_curve, histogram, smooth_curve
+from calib.analysis.curves import binned_curve, binomial_interval, corp_curve, histogram, smooth_curve
 from calib.kernel.checks import InputError
 from tests.metrics.cases import labelled, random_case
 from tests.vectors import vector
@@ -116,31 +116,7 @@ def test_a_million_predictions_are_binned_at_once():
     np.testing.assert_allclose(curve.observed, curve.mean_p, atol=0.01)
 
 
-# --- groups and histogram -------------------------------------------------------------------------------------------
-
-
-def test_groups_are_those_of_pandas_and_missing_is_one_of_them():
-    y, p = random_case(1, 200)
-    groups = pd.Series(np.random.default_rng(0).choice(["north", "south", "west"], 200))
-    groups[::17] = None
-    curve = group_curve(y, p, groups, interval="clopper_pearson").to_frame()
-    expected = pd.DataFrame({"y": y, "p": p}).groupby(groups.fillna("missing")).agg(["mean", "size"])
-    names = ["missing" if pd.isna(name) else name for name in curve["group"]]
-    found = curve.set_axis(names).sort_index()
-    np.testing.assert_allclose(found["observed"], expected[("y", "mean")])
-    np.testing.assert_allclose(found["mean_p"], expected[("p", "mean")])
-    assert found["count"].tolist() == expected[("p", "size")].tolist()
-    for _, row in curve.iterrows():
-        exact = binomtest(round(row["observed"] * row["count"]), row["count"]).proportion_ci()
-        assert [row["lower"], row["upper"]] == pytest.approx([exact.low, exact.high], abs=1e-9)
-
-
-@pytest.mark.parametrize("groups", [[True, False, True], [3, 1, 3], pd.Categorical(["b", "a", "b"])])
-def test_any_vector_groups(groups):
-    curve = group_curve([1, 0, 0], [0.5, 0.25, 0.75], groups)
-    assert curve.count.tolist() == [2, 1]
-    assert curve.observed.tolist() == [0.5, 0.0]
-    assert [str(name) for name in curve.group] == [str(groups[0]), str(groups[1])]
+# --- histogram -----------------------------------------------------------------------------------------------------
 
 
 @given(labelled(), st.sampled_from([1, 4, 20]))
@@ -361,11 +337,6 @@ def test_bad_objects_are_refused_by_name(curve):
 def test_bad_options_are_refused_by_name(curve, options, says):
     with pytest.raises(InputError, match=says):
         curve([1, 0], [0.5, 0.5], **options)
-
-
-def test_groups_of_another_length_are_refused():
-    with pytest.raises(InputError, match="Lengths differ"):
-        group_curve([1, 0], [0.5, 0.5], ["a"])
 
 
 def test_a_smoothed_curve_stays_off_places_without_predictions():

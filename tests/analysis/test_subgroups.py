@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from calib.analysis.curves import group_curve
+from calib.analysis.curves import binomial_interval
 from calib.analysis.subgroups import MISSING, REST, Grouping, group_rows, judge_groups, subset
 from tests.analysis.test_advice import judged
 from tests.figures.evaluations import evaluation
@@ -69,15 +69,18 @@ def test_dates_make_groups_named_by_days_or_by_the_time_of_day():
     assert group_rows(hours, quantiles=2).names[0] == "2020-01-01 00:00 to 2020-01-03 02:00"
 
 
-def test_the_table_holds_what_the_group_curve_and_the_definition_say():
+def test_the_table_holds_what_pandas_and_the_definition_say():
     e = evaluation(calibrators=("none", "platt"))
     grouping = group_rows(e.dataset.X["b"].iloc[e.rows])
     table = judge_groups(e, grouping).table
     for key, said in e.predictions.items():
         lines = table[table["calibrator"] == key]
-        curve = group_curve(e.y, said.p, grouping.index).to_frame().sort_values("group")
-        for name in ("mean_p", "observed", "count", "lower", "upper"):
-            np.testing.assert_allclose(lines[name], curve[name].astype(float))
+        groups = pd.DataFrame({"y": e.y, "p": said.p}).groupby(grouping.index)
+        np.testing.assert_allclose(lines["mean_p"], groups["p"].mean())
+        np.testing.assert_allclose(lines["observed"], groups["y"].mean())
+        np.testing.assert_array_equal(lines["count"], groups.size())
+        ends = binomial_interval(groups["y"].sum(), groups.size())
+        np.testing.assert_allclose(lines[["lower", "upper"]], np.column_stack(ends))
         for g, line in enumerate(lines.itertuples()):
             y, p = e.y[grouping.index == g], said.p[grouping.index == g]
             assert line.brier == pytest.approx(np.mean((y - p) ** 2))

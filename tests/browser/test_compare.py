@@ -45,8 +45,7 @@ def test_the_zip_holds_the_numbers_of_every_kept_recipe(tab, evaluation):
 @pytest.mark.soak
 def test_the_report_opens_without_a_network(tab, new_tab, tmp_path, evaluation):
     (tmp_path / "report.html").write_bytes(taken(tab.open("explore_compare", **QUICK), "Report (HTML)"))
-    alone = new_tab()
-    alone.page.context.set_offline(True)
+    alone = new_tab(offline=True)
     alone.page.goto((tmp_path / "report.html").as_uri())
     alone.page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 20")
     text = alone.page.inner_text("body")

@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui import frame
 
+QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 IN_SHORT = ("explore_reliability", "learn_cl_gl")  # the other pages by make soak
 PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages]
 WIDTHS = "elements => elements.map(element => [element.clientWidth, element.scrollWidth])"
@@ -37,9 +38,7 @@ def contrast(element) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_background(new_tab, scheme):
-    tab = new_tab(color_scheme=scheme).open("explore_reliability", data="sample:breast_cancer", model="naive_bayes")
+def text_stands_out(tab) -> None:
     caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
     chosen = tab.by_key("curve").get_by_role("radio", name="Smoothed").locator("p")
     tag = tab.by_key("calibrators").get_by_text("Isotonic", exact=True).first
@@ -56,20 +55,14 @@ def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
 
 
-def test_dark_mode_is_dark_on_the_page_and_in_the_chart(new_tab):
-    tab = new_tab(color_scheme="dark").open("explore_reliability")
+def test_dark_mode_is_dark_on_the_page_and_in_the_chart_and_text_stands_out(new_tab):
+    tab = new_tab(color_scheme="dark").open("explore_reliability", **QUICK)
     assert brightness(tab.page.locator(".stApp").evaluate(BACKGROUND)) < 60
     chart = tab.page.locator(".stPlotlyChart .main-svg").first
     assert brightness(chart.evaluate("element => getComputedStyle(element).backgroundColor")) < 60
     ticks = tab.page.locator(".stPlotlyChart .xtick text").first
     assert brightness(ticks.evaluate("element => getComputedStyle(element).fill")) > 120
-
-
-@pytest.mark.soak
-def test_the_light_page_is_light(tab):
-    tab.open("explore_reliability")
-    assert brightness(tab.page.locator(".stApp").evaluate(BACKGROUND)) > 230
-    assert brightness(tab.page.locator(".stPlotlyChart .main-svg").first.evaluate(BACKGROUND)) > 230
+    text_stands_out(tab)
 
 
 @pytest.mark.soak
@@ -95,8 +88,11 @@ def test_every_chart_says_what_it_shows_to_those_who_cannot_see_it(tab):
     assert all("ECE" in label for label in labels)
 
 
-def test_the_main_controls_are_reached_by_the_keyboard_alone(tab):
-    tab.open("explore_reliability")
+def test_the_light_page_is_light_its_text_stands_out_and_its_controls_are_reached_by_the_keyboard_alone(tab):
+    tab.open("explore_reliability", **QUICK)
+    assert brightness(tab.page.locator(".stApp").evaluate(BACKGROUND)) > 230
+    assert brightness(tab.page.locator(".stPlotlyChart .main-svg").first.evaluate(BACKGROUND)) > 230
+    text_stands_out(tab)
     within = """() => { let at = document.activeElement
         while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
         const keyed = at.closest('[class*="st-key-"]')

@@ -35,13 +35,17 @@ def shown(tab, lesson, number):
     return tab.faults() + missing
 
 
-def test_a_lesson_is_walked_from_its_start_to_its_end(tab):
-    lesson = LESSONS["why_calibrate"]
-    tab.open("learn_lessons").press("Start", within=tab.by_key("lesson_why_calibrate"))
-    for number in range(1, len(lesson.steps)):
+@pytest.mark.parametrize(
+    ("key", "last"), [("not_useful", 2), *(pytest.param(key, None, marks=pytest.mark.soak) for key in LESSONS)]
+)
+def test_a_lesson_is_walked_from_its_start_over_its_pages(tab, key, last):
+    lesson = LESSONS[key]
+    last = last or len(lesson.steps)
+    tab.open("learn_lessons").press("Start", within=tab.by_key(f"lesson_{key}"))
+    for number in range(1, last):
         assert arrive(tab, lesson, number) == []
         tab.press("Next")
-    assert arrive(tab, lesson, len(lesson.steps)) == []
+    assert arrive(tab, lesson, last) == []
 
 
 @pytest.mark.soak

@@ -9,13 +9,10 @@ from tests.browser import files
 from tests.browser.driver import serving
 
 PAGES = [page for pages in frame.PAGES.values() for page in pages]
-IN_SHORT = ("Venn–Abers",)  # the others by make soak: each has a server of its own
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=() if page.name in IN_SHORT else pytest.mark.soak, id=page.name) for page in PAGES],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
 def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_its_query(new_tab, page):
     query = {"data": "sample:breast_cancer", "model": "naive_bayes", "bins": "7"}
     path = page.script.removeprefix("pages/").removesuffix(".py")
@@ -28,18 +25,20 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
         assert tab.faults() == []
 
 
-def test_a_copied_link_gives_the_same_picture_in_a_fresh_server(tab, new_tab):
-    tab.open("explore_reliability", data="sample:breast_cancer")
-    tab.choose("model", "Naive Bayes").segment("binning", "Equal count").slide("bins", -8)
+def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothing_else(tab, new_tab):
+    tab.open("explore_reliability", data="sample:breast_cancer", model="decision_tree")
+    tab.choose("model", "Naive Bayes").segment("binning", "Equal count").slide("bins", -2)
     seen = tab.headline(), tab.chart_titles()
     link = urlsplit(tab.link())
     query = dict(parse_qsl(link.query))
-    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "12"}
-    with serving() as address:
-        other = new_tab(address).open(link.path.strip("/"), **query)
-        assert (other.headline(), other.chart_titles()) == seen
-        assert other.by_key("bins").get_by_role("slider").input_value() == "12"
-        assert other.faults() == []
+    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "18"}
+    other = new_tab().open("learn_validity")
+    assert other.recipe_query() == {}
+    other.open(link.path.strip("/"), **query)
+    assert (other.headline(), other.chart_titles()) == seen
+    assert other.by_key("bins").get_by_role("slider").input_value() == "18"
+    assert other.slide("bins", 1).recipe_query() == query | {"bins": "19"}
+    assert tab.slide("bins", -1).recipe_query() == query | {"bins": "17"}
 
 
 @pytest.mark.soak
@@ -65,6 +64,7 @@ def test_a_link_to_an_upload_asks_for_that_file_and_then_restores_everything(tab
         assert other.faults() == []
 
 
+@pytest.mark.soak
 def test_a_broken_link_says_which_value_is_wrong_and_what_is_allowed(tab):
     tab.open("explore_reliability", bins="1000")
     (message,) = [text for text in tab.alerts() if "bins" in text]
@@ -86,13 +86,6 @@ def test_the_back_button_leads_back_and_undoes_changes(tab):
             break
     tab.holds(query)
     assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
-
-
-def test_two_tabs_do_not_share_a_recipe(tab, new_tab):
-    tab.open("explore_reliability", bins="9")
-    other = new_tab().open("explore_reliability")
-    assert other.recipe_query() == {}
-    assert tab.slide("bins", 1).recipe_query() == {"bins": "10"}
 
 
 @pytest.mark.soak

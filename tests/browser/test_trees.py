@@ -12,7 +12,12 @@ from calib.figures import FIGURES
 from calib.sources import load
 from tests.browser.test_explain import click_mark
 
-QUERY = {"data": "synthetic:gaussian", "data_params": '{"n":200}', "params": '{"n_estimators":3}', "trees.depths": "2"}
+QUERY = {
+    "data": "synthetic:gaussian",
+    "data_params": '{"n":200}',
+    "params": '{"min_samples_leaf":10,"n_estimators":2}',
+    "trees.depths": "2",
+}
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -33,7 +33,6 @@ def adjusted_by_definition(R, n):
 ranks = st.integers(3, 5).flatmap(lambda k: st.lists(st.integers(4, 4 * k), min_size=k, max_size=k))
 
 
-@settings(max_examples=60)
 @given(ranks.map(lambda quarters: np.array(quarters) / 4), st.integers(2, 50))
 def test_adjusted_pvalues_by_the_definition(R, n):
     expected, p, _ = adjusted_by_definition(R, n)

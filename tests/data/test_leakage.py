@@ -105,7 +105,7 @@ def test_a_very_good_honest_column_is_seldom_suspected():
     assert alarms <= 20
 
 
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", shared.swept())
 def test_of_the_real_sets_only_the_one_with_its_sisters_as_columns_is_suspected(name):
     """SPF: the label is "other faults", and the six named faults are columns of 0 and 1."""
     frame = read_table(shared.path(f"datasets/{name}.csv"))

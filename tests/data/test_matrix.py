@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from calib.data import DataError, Matrix, describe_preparation, preprocessor
+from calib.data import DataError, Matrix, preprocessor
 from calib.data.matrix import imputations
 
 DAY = pd.Timestamp("2020-03-02 12:00")  # a Monday
@@ -116,7 +116,7 @@ def test_rare_levels_share_a_column_and_unknown_ones_join_it():
     assert matrix.get_feature_names_out().tolist() == ["x = a", "x = b", "x = other levels"]
     out = matrix.transform(pd.DataFrame({"x": ["a", "b", "c", "d", "never seen", None]}))
     assert out.tolist() == [[1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 4]
-    assert "2 rare levels are taken together (c, d)" in describe_preparation(train)["what is done"][0]
+    assert "2 rare levels are taken together (c, d)" in matrix.describe()["what is done"][0]
 
 
 def test_the_columns_of_a_category_are_capped():
@@ -133,7 +133,6 @@ def test_a_column_with_no_value_in_training_is_kept_and_finite():
     assert matrix.transform(pd.DataFrame({"x": [5.0], "c": ["new"], "k": [1.0]})).shape[1] == out.shape[1]
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_what_is_learned_depends_on_the_training_rows_alone(data):
     n, m = data.draw(st.integers(2, 12)), data.draw(st.integers(1, 6))
@@ -204,7 +203,7 @@ def test_what_is_not_typed_is_refused():
 
 
 def test_the_description_names_each_column_once_and_what_takes_the_place_of_gaps():
-    told = describe_preparation(TRAIN.assign(k=TRAIN["k"].astype(float)))
+    told = Matrix().fit(TRAIN.assign(k=TRAIN["k"].astype(float))).describe()
     assert told["column"].tolist() == TRAIN.columns.tolist()
     done = dict(zip(told["column"], told["what is done"], strict=True))
     assert "training median, 4," in done["size"]

@@ -255,14 +255,14 @@ def is_answer(result):
 STARTS = {"a.parquet": b"PAR1", "a.xlsx": b"PK\x03\x04", "a.csv.gz": b"\x1f\x8b", "a.arff": b"@relation r\n@attribute "}
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=200), st.sampled_from(["a.csv", "a", "a.json", *STARTS]))
 def test_no_bytes_raise_anything_but_data_error(content, name):
     assert is_answer(outcome(content, name))
     assert is_answer(outcome(STARTS.get(name, b"a,b\n1,2\n") + content, name))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(list(FILES)), st.integers(0, 10**6), st.integers(0, 255), st.integers(0, 10**6))
 def test_no_damage_to_a_good_file_raises_anything_but_data_error(name, where, byte, end):
     content = bytearray(FILES[name])
@@ -271,7 +271,6 @@ def test_no_damage_to_a_good_file_raises_anything_but_data_error(name, where, by
     assert is_answer(outcome(bytes(content[: end % len(content)]), name))
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_numbers_and_words_survive_every_dialect(data):
     n = data.draw(st.integers(2, 8))

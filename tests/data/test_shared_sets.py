@@ -10,7 +10,7 @@ from tests import shared
 STATED = shared.data_sets()
 
 
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", shared.swept())
 def test_a_real_set_goes_from_file_to_matrix(name):
     path = shared.path(f"datasets/{name}.csv")
     stated = STATED[name]

@@ -102,7 +102,13 @@ def test_a_page_shows_its_first_experiment_until_another_is_chosen():
     assert all(EXPERIMENTS[key].page == "validity" for key in SETTINGS["validity.experiment"].choices)
 
 
-@ALL
+LONG = ("tree_depth", "tree_count", "leaf_estimates", "overlap")  # by make soak
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [pytest.param(each, id=key, marks=pytest.mark.soak if key in LONG else ()) for key, each in EXPERIMENTS.items()],
+)
 def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, capsys):
     few = {f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")}
     seed = 3

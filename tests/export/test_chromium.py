@@ -41,21 +41,18 @@ class TestWithChromium:
         assert files["pdf"].startswith(b"%PDF")
         assert files["pdf"].count(b"/Type /Page\n") == 1
 
-    def test_only_what_is_asked_for_comes(self, figure):
-        assert [list(files) for files in chromium.draw([figure, figure], ["pdf"])] == [["pdf"], ["pdf"]]
-
     def test_a_report_becomes_a_pdf_of_full_pages(self, evaluations):
         """Ten charts, two tables and the texts fill six sheets; a chart a sheet took twelve."""
         content = chromium.print_pdf(report_html(evaluations["Naive Bayes"]).decode())
         assert content.startswith(b"%PDF")
         assert 3 < content.count(b"/Type /Page\n") < 9
 
-    def test_nothing_stays_behind(self, figure, monkeypatch):
+    def test_only_what_is_asked_for_comes_and_nothing_stays_behind(self, figure, monkeypatch):
         """Neither a process nor a file, in the browser's own temporary folder or in ours."""
         with tempfile.TemporaryDirectory() as folder:  # a short name, as the path of a socket has to be
             monkeypatch.setattr(tempfile, "tempdir", folder)
             monkeypatch.setattr(chromium, "MEMORY", folder)
-            assert chromium.draw([figure], ["pdf"])
+            assert [list(files) for files in chromium.draw([figure, figure], ["pdf"])] == [["pdf"], ["pdf"]]
             assert not os.listdir(folder)
             assert folder not in running()
 

@@ -116,9 +116,10 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
     texts = {"report": report} | {
         name: archive.read(name).decode() for name in archive.namelist() if not name.endswith("plotly.min.js")
     }
+    numbers = set(frame["number"].astype(str))
     for name, text in texts.items():
         assert not [mark for mark in marks if mark in text], name
-        assert not [value for value in frame["number"].astype(str) if value in text], name
+        assert not numbers & set(re.findall(r"7\d{6}\.\d+", text)), name
     assert evaluation.dataset.digest in report
 
 
@@ -199,12 +200,13 @@ def test_the_source_in_the_zip_gives_the_numbers_in_the_zip(archive):
         np.testing.assert_allclose(evaluation.metrics["brier"], side.loc[name]["brier"], rtol=0, atol=0)
 
 
-def test_the_same_evaluation_gives_the_same_files(evaluations):
-    one, other = (zipfile.ZipFile(io.BytesIO(bundle({"a": evaluations["Naive Bayes"]}))) for _ in range(2))
+def test_the_same_evaluation_gives_the_same_files(archive, evaluations):
+    again = zipfile.ZipFile(io.BytesIO(bundle({"Naive Bayes": evaluations["Naive Bayes"]})))
     boxes = re.compile(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Plotly names them at random
-    assert one.namelist() == other.namelist()
-    for name in one.namelist():
-        assert boxes.sub(b"", one.read(name)) == boxes.sub(b"", other.read(name)), name
+    own = [name for name in archive.namelist() if name.startswith("1-")]
+    assert own == [name for name in again.namelist() if name.startswith("1-")]
+    for name in own:
+        assert boxes.sub(b"", archive.read(name)) == boxes.sub(b"", again.read(name)), name
 
 
 def test_names_cannot_leave_the_folder():

@@ -75,7 +75,9 @@ def test_all_columns_are_printed_whatever_the_terminal(several, capsys, monkeypa
     assert [line.split()[0] for line in lines[1:]] == list(recipe.calibrators)
 
 
-@pytest.mark.parametrize("file", [False, True], ids=["sample", "file"])
+@pytest.mark.parametrize(
+    "file", [pytest.param(False, id="sample", marks=pytest.mark.soak), pytest.param(True, id="file")]
+)
 def test_the_script_runs_as_its_first_line_says(file, tmp_path):
     """In a project's folder with what a fresh checkout has, by the interpreter that make run sets up."""
     shutil.copytree(ROOT / "calib", tmp_path / "calib", ignore=shutil.ignore_patterns("__pycache__"))

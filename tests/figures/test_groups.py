@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.curves import group_curve
+from calib.analysis.curves import binomial_interval
 from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import group_rows
 from calib.figures import FIGURES, THEMES
@@ -14,7 +14,7 @@ from tests.figures.evaluations import evaluation
 FIGURE = FIGURES["groups"]
 
 
-def test_observed_and_predicted_are_those_of_the_group_curve():
+def test_observed_and_predicted_are_those_of_pandas():
     e = evaluation(calibrators=("none", "platt"))
     values = e.dataset.X["b"].iloc[e.rows]
     record = FIGURE.prepare(e, values)
@@ -22,11 +22,12 @@ def test_observed_and_predicted_are_those_of_the_group_curve():
     index = group_rows(values).index
     observed, *said = figure.data
     for key, trace in zip(("none", "platt"), said, strict=True):
-        curve = group_curve(e.y, e.predictions[key].p, index).to_frame().sort_values("group")
-        np.testing.assert_allclose(observed.x, curve["observed"])
-        np.testing.assert_allclose(trace.x, curve["mean_p"])
-        np.testing.assert_allclose(observed.x + observed.error_x.array, curve["upper"])
-        np.testing.assert_allclose(observed.x - observed.error_x.arrayminus, curve["lower"])
+        groups = pd.DataFrame({"y": e.y, "p": e.predictions[key].p}).groupby(index)
+        lower, upper = binomial_interval(groups["y"].sum(), groups.size())
+        np.testing.assert_allclose(observed.x, groups["y"].mean())
+        np.testing.assert_allclose(trace.x, groups["p"].mean())
+        np.testing.assert_allclose(observed.x + observed.error_x.array, upper)
+        np.testing.assert_allclose(observed.x - observed.error_x.arrayminus, lower)
     assert "#0000" not in figure.to_json()
     assert len(record.to_frame()) == 2 * len(record.grouping.names)
 

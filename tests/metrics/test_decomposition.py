@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
@@ -226,7 +226,6 @@ def test_a_certain_prediction_against_an_uncertain_truth_has_infinite_log_calibr
     assert binned.remainder == math.inf
 
 
-@settings(max_examples=50)
 @given(with_posterior(), st.integers(1, 12), st.sampled_from(["brier", "log"]))
 def test_binned_groups_never_fail(case, groups, loss):
     d = loss_decomposition(*case, loss=loss, groups=groups)

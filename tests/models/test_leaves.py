@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -74,7 +74,6 @@ def test_m_estimate_of_two_with_even_prior_is_laplace():
     )
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 50), v=st.integers(0, 260), best_first=st.booleans())
 def test_curtailment_climbs_to_the_first_ancestor_with_enough_objects(seed, v, best_first):
     tree, X, y = grown(200, seed, max_leaf_nodes=40 if best_first else None)

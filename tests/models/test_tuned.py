@@ -14,7 +14,7 @@ from calib.models.tuned import SPACE, curtailed_scores
 X, Y = make_classification(150, 5, n_informative=3, flip_y=0.3, random_state=0)
 
 
-@parametrize_with_checks([CurtailedForest(5, 3, cv=2), TunedForest(2, 3, cv=2)])
+@parametrize_with_checks([CurtailedForest(3, 2, cv=2), TunedForest(1, 2, cv=2)])
 def test_behaves_as_a_scikit_learn_classifier(estimator, check):
     check(estimator)
 

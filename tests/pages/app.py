@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, wait
 from pathlib import Path
+from typing import ClassVar
 
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Widget
 
 from calib.kernel.declared import from_text
+from pages.ui.jobs import Job
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
@@ -19,8 +22,17 @@ ROOT = Path(__file__).parents[2]
 class App(AppTest):
     """AppTest by whose keys a widget is found whatever it is named at the moment."""
 
+    _components = None  # what a search through all installed packages finds: once for all sessions
+    sessions: ClassVar[list[App]] = []  # of this test
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        App.sessions.append(self)
+
     def _run(self, *args, **kwargs) -> AppTest:
+        self._bidi_component_manager = App._components
         super()._run(*args, **kwargs)
+        App._components = self._bidi_component_manager
         for node in self._tree:
             if isinstance(node, Widget) and node.key:
                 node.key = node.key.partition(MARK)[0]
@@ -66,10 +78,18 @@ def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> App
             return True
         if look:
             look(at)
+        elif jobs := unfinished(at):
+            wait([job.future for job in jobs], timeout=LIMIT, return_when=FIRST_COMPLETED)
         return not working(at.run())
 
     until(done, "the page's work is done")
     return at
+
+
+def unfinished(at: AppTest) -> list[Job]:
+    """The session's work in the background: waiting for it costs nothing, drawing the page again and again does."""
+    kinds = [at.session_state[key] for key in at.session_state.to_dict() if key.startswith("jobs_")]
+    return [job for kind in kinds for job in kind.values() if not job.future.done()]
 
 
 def working(at: AppTest) -> bool:

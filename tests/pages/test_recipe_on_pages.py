@@ -108,14 +108,14 @@ def test_a_setting_can_be_cleared_to_no_limit():
     ("query", "words"),
     [
         ({"bins": "0"}, ["bins", "2 to 100"]),
-        ({"bins": "many"}, ["bins", "many"]),
-        ({"model": "oracle"}, ["model", "random_forest"]),
-        ({"calibrators": "venn-abers"}, ["calibrators", "venn_abers"]),
+        pytest.param({"bins": "many"}, ["bins", "many"], marks=pytest.mark.soak),
+        pytest.param({"model": "oracle"}, ["model", "random_forest"], marks=pytest.mark.soak),
+        pytest.param({"calibrators": "venn-abers"}, ["calibrators", "venn_abers"], marks=pytest.mark.soak),
         ({"colour": "red"}, ["colour", "fields are"]),
-        ({"params": "{"}, ["params", "JSON"]),
-        ({"params": '{"depth":3}'}, ["params", "depth"]),
-        ({"seed": "-1"}, ["seed"]),
-        ({"calibration_size": "nan"}, ["calibration_size"]),
+        pytest.param({"params": "{"}, ["params", "JSON"], marks=pytest.mark.soak),
+        pytest.param({"params": '{"depth":3}'}, ["params", "depth"], marks=pytest.mark.soak),
+        pytest.param({"seed": "-1"}, ["seed"], marks=pytest.mark.soak),
+        pytest.param({"calibration_size": "nan"}, ["calibration_size"], marks=pytest.mark.soak),
     ],
 )
 def test_a_broken_address_gives_one_clear_message_and_a_page_that_works(query, words):
@@ -138,7 +138,7 @@ def test_a_broken_address_gives_one_clear_message_and_a_page_that_works(query, w
         ({"data": "synthetic:gaussian", "data_params": '{"n":5}'}, ["n"]),
     ],
 )
-@pytest.mark.parametrize("stem", ["explore_data", "explore_reliability"])
+@pytest.mark.parametrize("stem", ["explore_data", pytest.param("explore_reliability", marks=pytest.mark.soak)])
 def test_an_address_of_data_that_are_not_there_says_so(stem, query, words):
     at = page(stem, **query)
     assert not at.exception

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import LogisticRegression
@@ -62,7 +62,6 @@ pairs = st.integers(1, 6).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(pairs, st.sampled_from(["log", "square", "midpoint"]))
 def test_the_interval_never_crosses_and_always_holds_p(pair, rule):
     p0, share = pair

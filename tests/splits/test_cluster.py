@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
@@ -13,7 +13,6 @@ from calib.splits import SPLITS, Known
 SPLIT = SPLITS["cluster"]()
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=20, max_size=120), st.integers(0, 99))
 def test_no_cluster_is_in_two_parts(pairs, seed):
     cluster, y = np.array(pairs).T

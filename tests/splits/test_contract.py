@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
@@ -40,7 +40,6 @@ def cuts_of(key, rows, draw_folds=3):
 
 
 @pytest.mark.parametrize("key", SPLITS)
-@settings(max_examples=60, deadline=None)
 @given(rows=tables())
 def test_no_row_is_on_both_sides_and_both_sides_hold_rows(key, rows):
     for cut in cuts_of(key, rows):

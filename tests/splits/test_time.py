@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
@@ -15,7 +15,6 @@ def rows_of(values, weight=None):
     return Known(np.arange(len(values)) % 2, weight, np.array(values, dtype=float))
 
 
-@settings(max_examples=200, deadline=None)
 @given(times, st.floats(0.05, 0.9), st.integers(0, 3))
 def test_every_training_row_is_older_than_every_row_held_out_by_more_than_the_gap(values, share, gap):
     rows = rows_of(values)
@@ -30,7 +29,6 @@ def test_every_training_row_is_older_than_every_row_held_out_by_more_than_the_ga
         assert len(cut.train) + len(cut.test) == rows.n
 
 
-@settings(max_examples=200, deadline=None)
 @given(times, st.floats(0.05, 0.9))
 def test_no_other_moment_would_bring_the_test_part_nearer_to_its_share(values, share):
     rows = rows_of(values)
@@ -39,7 +37,6 @@ def test_no_other_moment_would_bring_the_test_part_nearer_to_its_share(values, s
     assert own == pytest.approx(min(others))
 
 
-@settings(max_examples=200, deadline=None)
 @given(times, st.integers(2, 5))
 def test_folds_are_an_expanding_window(values, k):
     rows = rows_of(values)
@@ -67,7 +64,6 @@ def test_dates_and_their_gap_in_days():
     assert cut.train.tolist() == [0, 1, 2, 3, 4]  # 5 and 6 January lie less than two days before the 8th
 
 
-@settings(max_examples=100, deadline=None)
 @given(times, st.floats(0.1, 0.8), st.randoms())
 def test_whole_weights_split_as_the_repeated_rows_do(values, share, random):
     weight = np.array([random.randint(1, 4) for _ in values], dtype=float)

@@ -75,13 +75,12 @@ def numbers(rows):
     return rows.drop(columns="fit_seconds")
 
 
-def test_two_jobs_write_the_rows_as_csv(tmp_path):
+def test_the_rows_are_written_as_csv(tmp_path, capsys):
     files(tmp_path, "one", "jEdit_4.0")
-    run = start(tmp_path, "--jobs", 2, "--csv", tmp_path / "rows.csv", data=("one", "jEdit_4.0"))
-    err = end(tmp_path, run)
-    assert run.returncode == 0, err
-    assert (tmp_path / "out.txt").read_text() == ""
-    assert "100% 24 of 24 cells" in err
+    assert main(command(tmp_path, "--csv", tmp_path / "rows.csv", data=("one", "jEdit_4.0"))) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "100% 24 of 24 cells" in printed.err
     rows = pd.read_csv(tmp_path / "rows.csv")
     columns = ["data", "setup", "repeat", "fold", "seed", "accuracy", "brier", "log_loss", "reliability", "width"]
     assert rows.columns.tolist() == [*columns, "fit_seconds"]
@@ -93,11 +92,18 @@ def test_two_jobs_write_the_rows_as_csv(tmp_path):
         pd.testing.assert_frame_equal(rows, store.rows(), check_exact=True, check_dtype=False)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
-def test_a_run_that_is_killed_goes_on_with_what_is_missing(tmp_path, how):
+@pytest.mark.parametrize(
+    ("how", "jobs"),
+    [
+        (signal.SIGKILL, 1),
+        pytest.param(signal.SIGKILL, 2, marks=pytest.mark.soak),
+        pytest.param(signal.SIGINT, 2, marks=pytest.mark.soak),
+    ],
+)
+def test_a_run_that_is_killed_goes_on_with_what_is_missing(tmp_path, how, jobs):
     """The second run asks for three repeats more than the first one left."""
     files(tmp_path)
-    run = start(tmp_path, "--jobs", 2, "--repeats", 20, struck_by=how)
+    run = start(tmp_path, "--jobs", jobs, "--repeats", 20, struck_by=how)
     err = end(tmp_path, run)
     first = rows_there(tmp_path)
     assert 0 < len(first) < 20 * 9, err
@@ -106,9 +112,7 @@ def test_a_run_that_is_killed_goes_on_with_what_is_missing(tmp_path, how):
         assert "stopped: finished cells are kept; run the same command again to go on." in err
         assert "Traceback" not in err
     repeats = int(first["repeat"].max()) + 4
-    again = start(tmp_path, "--jobs", 2, "--repeats", repeats)
-    err = end(tmp_path, again)
-    assert again.returncode == 0, err
+    assert main(command(tmp_path, "--jobs", jobs, "--repeats", repeats)) == 0
     rows = rows_there(tmp_path)
     kept = rows.merge(first, on=["data", "setup", "repeat", "fold", "seed"], suffixes=("", "_first"))
     assert len(kept) == len(first) < len(rows) == repeats * 9

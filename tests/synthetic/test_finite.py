@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
@@ -85,7 +85,6 @@ def test_all_partitions_of_the_example_agree_with_their_definition():
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
 def test_all_partitions_of_any_line_agree_with_their_definition(data):
     x = data.draw(st.lists(st.integers(-20, 20), min_size=2, max_size=6, unique=True))
     posterior = [data.draw(st.integers(0, 100)) / 100 for _ in x]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
@@ -31,7 +31,6 @@ def test_the_posterior_is_bayes_rule_on_scipys_densities(d):
     np.testing.assert_allclose(pair.posterior(X), bayes(pair, X).reshape(-1), rtol=1e-9)
 
 
-@settings(max_examples=50)
 @given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0.2, 5), st.floats(-20, 20))
 def test_with_equal_variances_the_posterior_is_logistic(m0, m1, variance, x):
     slope = (m1 - m0) / variance

@@ -6,6 +6,7 @@ Vovk and Petej (2014), section 5; true calibration error: Shaker and Hüllermeie
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -99,7 +100,7 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _layout(record: Compare, theme: Theme) -> go.Layout:
+def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
     methods = list(record.table.method)
     count = len(methods)
     return layout(

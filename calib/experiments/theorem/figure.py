@@ -6,6 +6,7 @@ Vovk and Petej (2014), theorem 1: E(Y | P_Y) = P_Y.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,7 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _layout(record: Theorem, theme: Theme) -> go.Layout:
+def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
     most = int(record.runs["selected"].t[-1])
     reach = max(0.05, *(float(np.abs(run.mean[run.t >= 50]).max(initial=0)) for run in record.runs.values()))
     return layout(

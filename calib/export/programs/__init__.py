@@ -40,7 +40,22 @@ LANGUAGES: dict[str, Language] = {
 
 
 def write_program(calibrator: Any, language: str, score: str = "score") -> bytes:
-    """The calibrator as a file in one of ``LANGUAGES``; ``score`` is the name of the score where it says one."""
+    """The calibrator as a file in one of ``LANGUAGES``; ``score`` is the name of the score where it says one.
+
+    Parameters
+    ----------
+    calibrator
+        Fitted, or read from a file.
+    language : str
+        A key of ``LANGUAGES``.
+    score : str
+        Name of the score in SQL and ONNX.
+
+    Raises
+    ------
+    InputError
+        As ``check_written``, or for a name that cannot be used.
+    """
     entry = LANGUAGES[language]
     written = entry.write(calibrator, score) if entry.named else entry.write(calibrator)
     return written if isinstance(written, bytes) else f"{written}\n".encode()

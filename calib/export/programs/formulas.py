@@ -51,7 +51,18 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
 
 
 def check_written(calibrator: Any) -> None:
-    """Raise InputError, with reason and remedy, where a calibrator can be kept as JSON only."""
+    """Raise InputError, with reason and remedy, where a calibrator can be kept as JSON only.
+
+    Parameters
+    ----------
+    calibrator
+        Fitted, or read from a file.
+
+    Raises
+    ------
+    InputError
+        With reason and remedy.
+    """
     formulas_of(calibrator)
 
 

@@ -167,6 +167,16 @@ def write_javascript(calibrator: Any) -> str:
     """A script of plain JavaScript with the function ``calibrate``, for browsers and for Node; as ``write_python``.
 
     It returns a number, or the list [p0, p1, p] for a method with intervals, and null for what is no score.
+
+    Parameters
+    ----------
+    calibrator
+        Fitted, or read from a file.
+
+    Raises
+    ------
+    InputError
+        As ``check_written``.
     """
     formulas, names, body, answers = _body(calibrator, JAVASCRIPT)
     inside = " && ".join(

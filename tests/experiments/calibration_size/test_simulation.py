@@ -32,6 +32,7 @@ def cell():
     return one_repetition(0, 0, sizes=2, n_train=60, n_test=50)
 
 
+@pytest.mark.soak
 def test_a_cell_depends_on_its_seed_and_settings_alone(cell):
     assert one_repetition(0, 0, sizes=2, n_train=60, n_test=50).equals(cell)
     assert not np.array_equal(sweep(1, 0, 60, 50).train.y, sweep(0, 0, 60, 50).train.y)

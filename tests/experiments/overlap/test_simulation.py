@@ -35,6 +35,7 @@ def test_the_path_grows_from_nothing_to_5_72(d):
     assert np.all(np.diff(distances) > 0)
 
 
+@pytest.mark.soak
 def test_a_cell_depends_on_its_seed_and_settings_alone():
     first = one_step(2, 3, 0, n=60, share=0.25, repetitions=2)
     assert one_step(2, 3, 0, n=60, share=0.25, repetitions=1).equals(first.iloc[: len(first) // 2])
