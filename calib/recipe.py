@@ -59,6 +59,12 @@ def _optional_text(value: Any, name: str) -> str | None:
     return None if value is None else str(value)
 
 
+def _optional_share(value: Any, name: str) -> float | None:
+    if isinstance(value, str):  # out of a link
+        value = _as_number(value, name)
+    return None if value is None else float(checks.in_range(value, name, 0, 1, open_ends=True))
+
+
 def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
     def check(value: Any, name: str) -> tuple[str, ...]:
         return tuple(checks.one_of(key, registry, name) for key in checks.names(value, name))
@@ -161,6 +167,9 @@ class Recipe:
     options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
     merge: str = _field(
         "calibrate", "log", _one_of(lambda: MERGE_RULES), "How the pair p0, p1 becomes one probability."
+    )
+    base_rate: float | None = _field(
+        "calibrate", None, _optional_share, "How frequent the positive class is where the probabilities will be used."
     )
     bins: int = _field("view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error.")
     binning: str = _field("view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count.")
@@ -348,12 +357,15 @@ def _decode(name: str, text: str, default: Any) -> Any:
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text, text)
     if isinstance(default, int | float):
-        kind = int if isinstance(default, int) else float
-        try:
-            return kind(text)
-        except ValueError:
-            raise InputError(f"{name} must be a number, but is {text!r}.") from None
+        return _as_number(text, name, int if isinstance(default, int) else float)
     return text
+
+
+def _as_number(text: str, name: str, kind: type = float) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"{name} must be a number, but is {text!r}.") from None
 
 
 def _decode_json(name: str, text: str, what: str) -> Any:

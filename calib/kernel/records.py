@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.kernel.base_rate import move
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -135,6 +137,11 @@ class Predictions:
     def mean(self) -> float:
         """The mean probability of class 1."""
         return float(np.average(self.p, weights=self.weight))
+
+    def moved(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
+        """The same with all odds times ``ratio`` (m,), on rows of these weights (m,)."""
+        ends = (None if end is None else move(end, ratio) for end in (self.lower, self.upper, self.p0, self.p1))
+        return Predictions(self.y, move(self.p, ratio), *ends, weight=weight)
 
     @property
     def pairs(self) -> np.ndarray:

@@ -36,8 +36,8 @@ class Split(Placement):
     help = "Part of the training rows is kept from the model and calibrates."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        train, self.index = self._parts(y)
-        self.model = self._train_on(X, y, train, watch)
+        self.trained, self.index = self._parts(y)
+        self.model = self._train_on(X, y, self.trained, watch)
         self._held_out = rows(X, self.index)
         self.scores = self._own_scores()
 
