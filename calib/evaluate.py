@@ -344,6 +344,12 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
     return method(**options)
 
 
+def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
+    """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
+    made = placed.calibrate(make_calibrator(recipe, key))
+    return made if recipe.base_rate is None else Moved(made, BaseRate(placed.base_rate(made), recipe.base_rate))
+
+
 def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
     """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
 
@@ -424,17 +430,16 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
     The true probabilities move from their own mean over the whole table.
     """
     sizes = [len(part.test) for part in fitted.parts]
-    weight, ends = class_weights(found.y, stated, found.weight), np.cumsum(sizes)[:-1]
+    weight = class_weights(found.y, stated, found.weight)
     predictions, calibrators = {}, {}
     for key, made in found.calibrators.items():
         rates = [BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)]
         ratio = np.repeat([rate.ratio for rate in rates], sizes)
         predictions[key] = found.predictions[key].moved(ratio, weight)
         calibrators[key] = tuple(Moved(one, rate) for one, rate in zip(made, rates, strict=True))
-    posterior = found.posterior
-    if posterior is not None:
-        mean = np.average(fitted.dataset.posterior, weights=fitted.dataset.weight)
-        posterior = BaseRate(float(mean), stated).move(posterior)
+    posterior, truth = found.posterior, fitted.dataset.posterior
+    if posterior is not None and truth is not None:
+        posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).move(posterior)
     return replace(
         found,
         recipe=found.recipe.replace(base_rate=stated),
@@ -448,9 +453,10 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
 
 
 def _moved_note(found: Evaluation, stated: float) -> str:
+    ratio = BaseRate(found.share, stated).ratio
     return (
         f"At a base rate of {stated:.3g}, stated, instead of the table's {found.share:.3g}: all odds are multiplied by "
-        f"about {BaseRate(found.share, stated).ratio:.3g}, and test rows are weighted by class to stand for it. This is "
+        f"about {ratio:.3g}, and test rows are weighted by class to stand for it. This is "
         "right where the classes themselves look as in the table and only their shares differ."
     )
 

@@ -1,4 +1,4 @@
-"""A stated base rate through the whole chain: every answer moved, every test row weighted, every saved form the same."""
+"""A stated base rate through the whole chain: all answers moved, all test rows weighted, all saved forms the same."""
 
 import json
 
@@ -7,8 +7,13 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
+from calib.analysis.depth import grow
+from calib.analysis.enough import too_few
+from calib.analysis.explain import explain, position_of, widest_row
+from calib.analysis.grown_tree import grown_tree
 from calib.analysis.subgroups import subset
 from calib.calibrators import merge_pair
+from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator
 from calib.figures import FIGURES
 from calib.kernel.base_rate import BaseRate
@@ -151,15 +156,39 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     curves = FIGURES["reliability"].prepare(moved, bins=5, binning="quantile", curve="binned").bins["platt"]
     total = np.nansum(curves.observed * curves.count) / curves.count.sum()
     assert total == pytest.approx(RATE)
-    FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, curve="binned"))
+    FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, ["platt"], curve="binned"))  # few rows, in parts
+    assert not any("test row" in problem.message for problem in too_few(moved))
     half = subset(moved, np.arange(100))
     assert len(half.before.y) == 100
     assert any("base rate of 0.03" in note for note in moved.notes)
 
 
 def test_test_rows_of_one_class_stand_for_no_other_rate():
+    ordered = GaussianPair([0], [[1]], [1], [[1]]).sample(200, random_state=0)
+    y = np.where(np.arange(200) < 140, ordered.y, 0)
+    table = type(ordered)("ordered", ordered.X, y, time=np.arange(200.0))
     with pytest.raises(InputError, match="of one class"):
-        ordered = GaussianPair([0], [[1]], [1], [[1]]).sample(200, random_state=0)
-        y = np.where(np.arange(200) < 140, ordered.y, 0)
-        table = type(ordered)("ordered", ordered.X, y, time=np.arange(200.0))
         evaluate(recipe(split="time", time="t", model="naive_bayes", calibrators=("none",)), table)
+
+
+def test_a_tree_s_nodes_and_the_frequencies_in_them_are_moved(data):
+    tree = recipe(model="decision_tree")
+    points = {point.key: point for point in grow(tree, data, "tree", 3)}
+    point = points["tree", "frequency", 3]
+    moved, plain = (grown_tree(tree.replace(base_rate=rate), point).table() for rate in (RATE, None))
+    y = data.y[point.fitted.parts[0].test].mean()
+    np.testing.assert_allclose(moved["observed"], BaseRate(y, RATE).move(plain["observed"]))
+    placed = point.fitted.parts[0].placed
+    np.testing.assert_allclose(moved["p"], BaseRate(placed.y.mean(), RATE).move(plain["p"]))
+
+
+def test_an_explanation_ends_with_the_move(data):
+    fitted = fit(recipe(), data)
+    found = calibrate(recipe(), fitted)
+    row = widest_row(found)
+    said = explain(found, fitted, row)
+    at = position_of(found, row)
+    assert said.fits[0].zero.value == said.p0 == found.before.predictions["venn_abers"].p0[at]
+    assert said.moved[1] == tuple(getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p"))
+    words = FIGURES["explained"].prepare(said).words
+    assert words[-1].startswith("All odds are multiplied by")

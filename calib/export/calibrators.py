@@ -7,8 +7,8 @@ The format, ``calib.calibrator`` version 1, is one object:
     input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
     merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
-    base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has the frequency "fitted", and after
-                      all else the odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 − stated) fitted)
+    base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has the frequency "fitted", and
+                      after all else odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 − stated) fitted)
     map               by its "kind", one of those below
     classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
     calibration       {"rows", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range

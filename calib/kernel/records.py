@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,8 +140,9 @@ class Predictions:
 
     def moved(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
         """The same with all odds times ``ratio`` (m,), on rows of these weights (m,)."""
-        ends = (None if end is None else move(end, ratio) for end in (self.lower, self.upper, self.p0, self.p1))
-        return Predictions(self.y, move(self.p, ratio), *ends, weight=weight)
+        ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
+        moved = {name: move(end, ratio) for name, end in ends.items() if end is not None}
+        return replace(self, **moved, weight=weight)
 
     @property
     def pairs(self) -> np.ndarray:

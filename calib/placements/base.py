@@ -100,7 +100,6 @@ class Placement(ABC):
     weight: np.ndarray | None
     model_rate: float
     notes: tuple[str, ...]
-    trained: Any = slice(None)  # the rows that train the model which scores new ones
 
     def fit(
         self,
@@ -148,8 +147,7 @@ class Placement(ABC):
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
         self.y = coded[self.index]
-        own = self.rows.weight if self._weighs else None
-        self.model_rate = float(np.average(coded[self.trained], weights=own if own is None else own[self.trained]))
+        self.model_rate = self._rate_of_training(coded)
         if self.weight is None and self.rows.weight is not None:
             self.weight = self.rows.weight[self.index]
         if self.rows.weight is not None and not self._weighs:
@@ -223,6 +221,17 @@ class Placement(ABC):
         """Where the pair that a fitted Venn–Abers gives to scored row ``j`` comes from, one a calibration set."""
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
+
+    @property
+    def trained(self) -> np.ndarray:
+        """Positions of the rows that the model learned from: all of them, or none of a model trained elsewhere."""
+        return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
+
+    def _rate_of_training(self, y: np.ndarray) -> float:
+        """The frequency of class 1 that the model met; of one trained elsewhere, nothing better is known than y's."""
+        learned = self.trained if len(self.trained) else slice(None)
+        own = self.rows.weight if self._weighs else None
+        return float(np.average(y[learned], weights=None if own is None else own[learned]))
 
     @staticmethod
     def fits(cv: int, n: int) -> int:
