@@ -228,7 +228,9 @@ class Recipe:
         return {name: chosen[f"{page}.{name}"] for name in names if f"{page}.{name}" in chosen}
 
     def replace(self, **changes: Any) -> Recipe:
-        """A Recipe with these fields changed, or single settings of them; another model starts from its own defaults.
+        """A Recipe with these fields changed, or single settings of them.
+
+        Another model starts from its own defaults, and another positive class without a stated base rate.
 
         >>> Recipe().replace(**{"params.n_estimators": 7, "theorem.objects": 5}).to_query()
         {'params': '{"n_estimators":7}', 'theorem.objects': '5'}
@@ -236,6 +238,8 @@ class Recipe:
         whole = {name: value for name, value in changes.items() if "." not in name}
         if whole.get("model", self.model) != self.model:
             whole.setdefault("params", ())
+        if any(whole.get(name, getattr(self, name)) != getattr(self, name) for name in ("data", "target", "positive")):
+            whole.setdefault("base_rate", None)
         for name in changes.keys() - whole.keys():
             field, key = name.split(".", 1) if name.partition(".")[0] in _PAIRS else ("settings", name)
             whole[field] = dict(whole.get(field, getattr(self, field))) | {key: changes[name]}

@@ -192,3 +192,11 @@ def test_an_explanation_ends_with_the_move(data):
     assert said.moved[1] == tuple(getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p"))
     words = FIGURES["explained"].prepare(said).words
     assert words[-1].startswith("All odds are multiplied by")
+
+
+def test_a_rate_is_that_of_its_class_and_goes_with_it():
+    stated = Recipe(base_rate=RATE)
+    assert stated.replace(seed=3).base_rate == RATE
+    for other in ({"positive": "yes"}, {"target": "y"}, {"data": "sample:loans"}):
+        assert stated.replace(**other).base_rate is None
+    assert stated.replace(data="sample:loans", base_rate=0.4).base_rate == 0.4

@@ -11,16 +11,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import chi2
 
+from calib.calibrators import label_of
+from calib.data import columns_like
+from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import number
+from calib.placements.moved import unmoved
 
 STEPS = 10_000
 NEAR_ENOUGH = 1e-10  # a step's length, in log-odds of the rate
+
+
+COMPARED = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +154,53 @@ def _where_likelihood_falls(ones: Array, zeros: Array, best: float, end: float, 
     if log_likelihood(near) >= wanted:
         return end
     return float(brentq(lambda rate: log_likelihood(rate) - wanted, near, best, xtol=1e-12))
+
+
+def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame, key: str) -> EstimatedRate:
+    """The base rate of another table's rows, whose labels, if it has any, are not looked at.
+
+    Parameters
+    ----------
+    evaluation, fitted
+        One test part and one fit, not folds: each fold has a model of its own.
+    frame
+        With the columns that the model was fitted on, matched by name.
+    key
+        The calibrator whose probabilities are taken.
+
+    Raises
+    ------
+    InputError
+        For folds, for columns that do not fit, and as ``estimate_base_rate``.
+    """
+    if len(fitted.parts) > 1:
+        raise InputError(
+            f"These are {len(fitted.parts)} models, one a fold, and none of them is the one to score new rows. "
+            "Choose one test part instead of folds."
+        )
+    if key not in evaluation.calibrators:
+        raise InputError(evaluation.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+    data, placed = fitted.dataset, fitted.parts[0].placed
+    needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
+    calibrator = unmoved(evaluation.calibrators[key][0])
+    said = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
+    return estimate_base_rate(said.p, placed.base_rate(calibrator))
+
+
+def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
+    """Where the table's base rate holds and where the stated one does: one row a calibrator and place.
+
+    Columns: calibrator, place ("table" or "stated"), base_rate, mean_p, and metrics by their key.
+    """
+    places = {"table": evaluation.before or evaluation, "stated": evaluation}
+    if evaluation.before is None:
+        del places["stated"]
+    tables = []
+    for place, found in places.items():
+        table = found.measured(COMPARED)
+        means = [said.mean for said in found.predictions.values()]
+        left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}
+        tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))
+    joined = pd.concat(tables, ignore_index=True)
+    order = {key: place for place, key in enumerate(evaluation.predictions)}
+    return joined.sort_values("calibrator", key=lambda keys: keys.map(order), kind="stable", ignore_index=True)

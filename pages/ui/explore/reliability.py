@@ -37,7 +37,7 @@ from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
-from pages.ui.explore import data
+from pages.ui.explore import base_rate, data
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -47,7 +47,7 @@ MOST_ADVICE = 24
 
 
 GRAPHS = ("smooth_calibration", "cumulative")  # what a further metric is made of, below the table where it is chosen
-DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
 LAYOUTS = ("overlaid", "side")
 declare_settings(
     "reliability",
@@ -159,6 +159,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "models": models,
         "variability": partial(variability, found=found),
         "sample_size": rows_needed,
+        "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
     controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
