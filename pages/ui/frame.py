@@ -74,19 +74,19 @@ PAGES = {
             "pages/explore_reliability.py",
             "Reliability",
             "When the model says 70\u00a0%, does it happen 70\u00a0% of the time?",
-            ("model", "placement", "calibrators", "base_rate", "bins", "curve", "layout"),
+            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve", "layout"),
         ),
         Page(
             "pages/explore_venn_abers.py",
             "Venn–Abers",
             "How sure can each single probability be?",
-            ("model", "placement", "base_rate", "bins"),
+            ("model", "placement", "base_rate", "bins", "axes"),
         ),
         Page(
             "pages/explore_trees.py",
             "Trees",
             "How deep may a tree grow before its probabilities fail?",
-            ("model", "split", "calibrators", "base_rate", "bins", "curve"),
+            ("model", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
         ),
         Page(
             "pages/explore_out_of_bag.py",
@@ -104,7 +104,7 @@ PAGES = {
             "pages/explore_compare.py",
             "Compare and report",
             "Which settings serve best, and what to take along?",
-            ("model", "placement", "calibrators", "base_rate", "bins", "curve"),
+            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve"),
         ),
     ),
     "Learn": (
