@@ -121,7 +121,7 @@ def mark_traces(
                 y=marks.y[chosen],
                 mode="markers",
                 name=name,
-                hovertext=[words[i] for i in np.flatnonzero(chosen)] if words else None,
+                hovertext=[words[i] for i in np.flatnonzero(chosen).tolist()] if words else None,
                 customdata=np.stack([values[chosen] for values in known], axis=1),
                 hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",

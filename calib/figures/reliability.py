@@ -176,9 +176,7 @@ def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> 
         )
     if kind == "smoothed":
         over = axes == "log_odds"
-        return once(
-            said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight)
-        )
+        return once(said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight))
     return once(
         said,
         (kind, recipe.band, recipe.seed),

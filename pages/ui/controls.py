@@ -34,6 +34,8 @@ NO_ROLES = {**dict.fromkeys(ROLES), "split": "random"}  # what goes with a table
 LABELS = {
     "uniform": "Equal width",
     "quantile": "Equal count",
+    "probability": "Probability",
+    "log_odds": "Log-odds",
     "overlaid": "Overlaid",
     "side": "Side by side",
     "none": "No band",
@@ -65,7 +67,8 @@ LABELS = {
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     """The data and these parts, in the order Data · Model · Placement · Calibrators · Base rate · View.
 
-    parts : of model, placement or split (its settings alone), calibrators, base_rate, bins, curve, layout
+    parts : of model, placement or split (its settings alone), calibrators, base_rate, bins, axes, curve,
+        layout
     """
     _data(recipe)
     if "model" in parts:
@@ -387,7 +390,12 @@ def _base_rate(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
-    shown = {"bins": _bins, "curve": _curve, "layout": partial(setting, "reliability.layout")}
+    shown = {
+        "bins": _bins,
+        "axes": partial(setting, "reliability.axes"),
+        "curve": _curve,
+        "layout": partial(setting, "reliability.layout"),
+    }
     if set(shown) & set(parts):
         st.subheader("View", anchor=False)
     for part, show in shown.items():
