@@ -11,11 +11,12 @@ from calib.analysis.depth import grow
 from calib.analysis.enough import too_few
 from calib.analysis.explain import explain, position_of, widest_row
 from calib.analysis.grown_tree import grown_tree
+from calib.analysis.label_shift import before_and_after
 from calib.analysis.subgroups import subset
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit
-from calib.export import calibrator_json, read_calibrator
-from calib.figures import FIGURES
+from calib.export import calibrator_json, read_calibrator, report_html
+from calib.figures import FIGURES, formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.metrics import auc, brier_score
@@ -200,3 +201,12 @@ def test_a_rate_is_that_of_its_class_and_goes_with_it():
     for other in ({"positive": "yes"}, {"target": "y"}, {"data": "sample:loans"}):
         assert stated.replace(**other).base_rate is None
     assert stated.replace(data="sample:loans", base_rate=0.4).base_rate == 0.4
+
+
+def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
+    text = report_html(moved, drawn={moved.dataset.name: []}).decode()
+    for line in formatted_rates(before_and_after(moved), RATE).itertuples(index=False):
+        assert f">{line[4]}<" in text
+    assert "at 3 %" in text
+    assert f"base_rate={RATE}" in text
+    assert "stated base rate" not in report_html(moved.before, drawn={moved.dataset.name: []}).decode()

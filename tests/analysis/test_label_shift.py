@@ -15,7 +15,7 @@ from calib.analysis.label_shift import (
     estimate_of_rows,
 )
 from calib.evaluate import calibrate, fit
-from calib.figures.metrics import formatted_rates
+from calib.figures import formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.synthetic import GaussianPair

@@ -6,7 +6,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.label_shift import before_and_after, estimate_of_rows
 from calib.evaluate import calibrate, fit
-from calib.figures.metrics import formatted_rates
+from calib.figures import formatted_rates
 from calib.kernel.wording import number
 from calib.sources import load
 from tests.pages.app import go, headline, page, settled

@@ -11,7 +11,7 @@ from calib.calibrators import label_of
 from calib.data import read_table
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
-from calib.figures.metrics import formatted_rates
+from calib.figures import formatted_rates
 from calib.kernel.checks import InputError
 from calib.kernel.wording import rate_text
 from calib.sources import digest
