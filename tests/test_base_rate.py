@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
-from calib import Recipe, evaluate
+from calib import CalibratedClassifier, Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.enough import too_few
@@ -15,7 +16,7 @@ from calib.analysis.label_shift import before_and_after
 from calib.analysis.subgroups import subset
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit
-from calib.export import calibrator_json, read_calibrator, report_html
+from calib.export import calibrator_json, read_calibrator, report_html, write_calibrator
 from calib.figures import FIGURES, formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
@@ -210,3 +211,19 @@ def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
     assert "at 3 %" in text
     assert f"base_rate={RATE}" in text
     assert "stated base rate" not in report_html(moved.before, drawn={moved.dataset.name: []}).decode()
+
+
+@pytest.mark.parametrize("placement", ["split", "cv"])
+def test_a_scikit_learn_classifier_and_what_is_written_of_it_are_moved(data, placement):
+    X, y = data.X.to_numpy(), data.y
+    made = [CalibratedClassifier(GaussianNB(), placement=placement, random_state=0, base_rate=r) for r in (None, RATE)]
+    plain, moved = (each.fit(X, y) for each in made)
+    rate = moved.calibrator_.rate
+    np.testing.assert_array_equal(moved.predict_proba(X)[:, 1], rate.move(plain.predict_proba(X)[:, 1]))
+    np.testing.assert_array_equal(moved.predict_interval(X), rate.move(plain.predict_interval(X)))
+    saved = read_calibrator(write_calibrator(moved.calibrator_))
+    scores = np.random.default_rng(0).random((50, saved.columns)).squeeze()
+    said = ENGINES["python"](moved, scores)[:, -1]
+    np.testing.assert_allclose(said, saved.predict(scores).p, rtol=0, atol=1e-12)
+    with pytest.raises(InputError, match="base_rate"):
+        CalibratedClassifier(GaussianNB(), base_rate=1.5).fit(X, y)
