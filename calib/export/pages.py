@@ -12,12 +12,21 @@ import plotly.graph_objects as go
 
 from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
+from calib.analysis.label_shift import before_and_after
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.export.charts import Chart, charts
 from calib.export.render import render
 from calib.export.source import python_source
-from calib.figures import FIGURES, LIGHT, Theme, formatted_costs, formatted_metrics, formatted_side_by_side
+from calib.figures import (
+    FIGURES,
+    LIGHT,
+    Theme,
+    formatted_costs,
+    formatted_metrics,
+    formatted_rates,
+    formatted_side_by_side,
+)
 from calib.kernel.checks import InputError
 from calib.kernel.version import __version__
 
@@ -106,6 +115,9 @@ def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart]) -> dict[
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "costs": formatted_costs(decide(evaluation)).rename_axis(None, axis=1) if evaluation.predictions else None,
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
+        "base_rates": formatted_rates(before_and_after(evaluation), evaluation.recipe.base_rate)
+        if evaluation.before
+        else None,
         "notes": evaluation.notes,
         "data": f"{data.name}: {data.n:,} rows, {data.X.shape[1]} columns, digest {data.digest}; classes "
         f"{data.classes[0]} (0) and {data.classes[1]} (1); {evaluation.size:,} test rows, "
