@@ -20,6 +20,7 @@ from calib.export import calibrator_json, read_calibrator, report_html, write_ca
 from calib.figures import FIGURES, formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.metrics import auc, brier_score
 from calib.synthetic import GaussianPair
 from tests.export.programs.engines import ENGINES
@@ -192,8 +193,9 @@ def test_an_explanation_ends_with_the_move(data):
     at = position_of(found, row)
     assert said.fits[0].zero.value == said.p0 == found.before.predictions["venn_abers"].p0[at]
     assert said.moved[1] == tuple(getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p"))
-    words = FIGURES["explained"].prepare(said).words
-    assert words[-1].startswith("All odds are multiplied by")
+    record = FIGURES["explained"].prepare(said)
+    assert record.words[-1].startswith("All odds are multiplied by")
+    assert record.title.endswith(f"and {number(found.predictions['venn_abers'].p[at])} at the stated base rate")
 
 
 def test_a_rate_is_that_of_its_class_and_goes_with_it():

@@ -18,7 +18,7 @@ from calib.kernel.checks import Array
 AXES = ("probability", "log_odds")
 NEAREST = 1e-6  # to 0 and 1 that an axis reaches
 ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
-MOST_TICKS = 9
+MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
 

@@ -63,6 +63,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     one_set = explained.fits[calibration_set - 1]
     fits = (one_set.zero, one_set.one)
     said = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
+    if explained.moved is not None:
+        said += f", and {number(explained.moved[1][2])} at the stated base rate"
     words = _words(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,
