@@ -447,17 +447,18 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
         calibrators=MappingProxyType(calibrators),
         posterior=posterior,
         weight=weight,
-        notes=tuple(dict.fromkeys((_moved_note(found, stated), *found.notes, *_unweighted_notes(weight)))),
+        notes=tuple(dict.fromkeys((_moved_note(found, stated, weight), *found.notes, *_unweighted_notes(weight)))),
         before=found,
     )
 
 
-def _moved_note(found: Evaluation, stated: float) -> str:
+def _moved_note(found: Evaluation, stated: float, weight: np.ndarray) -> str:
     ratio = BaseRate(found.share, stated).ratio
     return (
         f"At a base rate of {stated:.3g}, stated, instead of the table's {found.share:.3g}: all odds are multiplied by "
-        f"about {ratio:.3g}, and test rows are weighted by class to stand for it. This is "
-        "right where the classes themselves look as in the table and only their shares differ."
+        f"about {ratio:.3g}, and the {found.size:,} test rows are weighted by class to stand for it, which makes their "
+        f"means worth those of {round(float(weight.sum())):,}. This is right where the classes look as in the table "
+        "and only their shares differ."
     )
 
 
