@@ -24,6 +24,7 @@ from scipy.stats import t as student
 from calib.analysis.differences import paired_interval
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
+from calib.kernel.memo import once
 from calib.metrics.scoring import log_losses, mean, squared_errors
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
@@ -66,6 +67,10 @@ def advise(evaluation: Evaluation) -> Choice:
     """
     if not evaluation.predictions:
         raise ValueError("there is no calibrator to advise on")
+    return once(evaluation, "advise", lambda: _advise(evaluation))
+
+
+def _advise(evaluation: Evaluation) -> Choice:
     predicted = {key: each.p for key, each in evaluation.predictions.items()}
     losses = {key: squared_errors(evaluation.y, p) for key, p in predicted.items()}
     table = pd.DataFrame(
