@@ -32,9 +32,10 @@ help:
 run: $(RUN)
 	$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
 
-# One BLAS thread a worker: two workers on two cores would otherwise slow each other down.
+# One BLAS thread a worker: two workers on two cores would otherwise slow each other down. Compiled files are kept even
+# where the environment forbids it: every process that the suite starts would compile calib again.
 test: $(DEV)
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "not soak" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "not soak" $(ARGS)
 
 lint: $(DEV)
 	$(PY) -m ruff check
@@ -42,7 +43,7 @@ lint: $(DEV)
 	$(PY) -m mypy
 
 soak: $(DEV)
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(ARGS)
 
 bench: $(DEV)
 	$(PY) -m benchmarks

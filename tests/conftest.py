@@ -8,5 +8,5 @@ import os
 from hypothesis import settings
 
 settings.register_profile("house", deadline=None, derandomize="CI" in os.environ, max_examples=25)
-settings.register_profile("many", settings.get_profile("house"), max_examples=300)
+settings.register_profile("many", settings.get_profile("house"), max_examples=150)
 settings.load_profile("house")

@@ -294,9 +294,9 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
         parts = [
             loss_decomposition(
-                evaluation.posterior, said.p, groups=groups, corrected=True, sample_weight=evaluation.weight
+                evaluation.posterior, each.p, groups=groups, corrected=True, sample_weight=evaluation.weight
             )
-            for said in evaluation.predictions.values()
+            for each in evaluation.predictions.values()
         ]
         for name in LOSSES:
             table[name] = [getattr(part, name) for part in parts]

@@ -90,7 +90,7 @@ def differences(
 
 def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
     """The lines of a metric that is a mean over rows."""
-    losses = {key: PER_ROW[metric](evaluation.y, said.p) for key, said in evaluation.predictions.items()}
+    losses = {key: PER_ROW[metric](evaluation.y, each.p) for key, each in evaluation.predictions.items()}
     weight = evaluation.weight
     lines = []
     for key, loss in losses.items():
@@ -111,7 +111,7 @@ def _resampled(
     found = bootstrap_differences(
         {key: bins if METRICS[key].binned else {} for key in metrics},
         evaluation.y,
-        {key: said.p for key, said in evaluation.predictions.items()},
+        {key: each.p for key, each in evaluation.predictions.items()},
         reference,
         repeats=repeats,
         level=LEVEL,

@@ -73,11 +73,12 @@ def selected_frame(evaluation: Evaluation, selection: Iterable[str], most: int |
 
 def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
     """These positions among the test rows: number, class, predictions, then their features."""
-    said = {key: said.p[rows] for key, said in evaluation.predictions.items()}
+    predicted = {key: predicted.p[rows] for key, predicted in evaluation.predictions.items()}
     names = np.asarray(evaluation.dataset.classes, dtype=object)[evaluation.y[rows]]
     features = evaluation.dataset.X.iloc[evaluation.rows[rows]]
     known = pd.DataFrame(
-        {"row": evaluation.dataset.row_numbers[evaluation.rows[rows]], "class": names, **said}, index=features.index
+        {"row": evaluation.dataset.row_numbers[evaluation.rows[rows]], "class": names, **predicted},
+        index=features.index,
     )
     return pd.concat([known, features.rename(columns=lambda name: _apart(str(name), known))], axis=1)
 

@@ -160,16 +160,16 @@ def judge_groups(evaluation: Evaluation, grouping: Grouping, calibrators: Sequen
 def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
     """The same evaluation on some of its test rows, by their positions: the diagram of one group."""
 
-    def cut(said: Predictions) -> Predictions:
-        ends = (said.lower, said.upper, said.p0, said.p1, said.weight)
-        return Predictions(said.y[rows], said.p[rows], *(None if end is None else end[rows] for end in ends))
+    def cut(predicted: Predictions) -> Predictions:
+        ends = (predicted.lower, predicted.upper, predicted.p0, predicted.p1, predicted.weight)
+        return Predictions(predicted.y[rows], predicted.p[rows], *(None if end is None else end[rows] for end in ends))
 
     return replace(
         evaluation,
         rows=evaluation.rows[rows],
         y=evaluation.y[rows],
         scores=evaluation.scores[rows],
-        predictions=MappingProxyType({key: cut(said) for key, said in evaluation.predictions.items()}),
+        predictions=MappingProxyType({key: cut(each) for key, each in evaluation.predictions.items()}),
         posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
         weight=None if evaluation.weight is None else evaluation.weight[rows],
         before=evaluation.before and subset(evaluation.before, rows),

@@ -132,8 +132,8 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
     >>> saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
-    >>> said = saved.predict(evaluation.scores)
-    >>> bool((said.p1 == evaluation.predictions["venn_abers"].p1).all())
+    >>> predicted = saved.predict(evaluation.scores)
+    >>> bool((predicted.p1 == evaluation.predictions["venn_abers"].p1).all())
     True
     """
     check_exportable(evaluation, key)

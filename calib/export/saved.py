@@ -121,8 +121,8 @@ class SavedCalibrator:
         if not whole.any():
             raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
         scores = scores[whole]
-        said = self.predict(scores if self.input in PARTS else scores[:, 0])
-        answers = {"p0": said.p0, "p1": said.p1, "p": said.p} if self.gives_interval else {"p": said.p}
+        predicted = self.predict(scores if self.input in PARTS else scores[:, 0])
+        answers = {name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))}
         table = frame.copy()
         for name, answer in answers.items():
             column = np.full(len(frame), np.nan)

@@ -54,7 +54,7 @@ def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """A report's figure of one method with intervals: the Recipe's where it can answer, else the first that can."""
-    methods = [key for key, said in evaluation.predictions.items() if said.lower is not None]
+    methods = [key for key, each in evaluation.predictions.items() if each.lower is not None]
     if not methods:
         raise InputError("No method with intervals can answer here.")
     own = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)

@@ -51,14 +51,14 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value"])
     what = METRICS[metric]
     table["best"] = best(what, table["value"])
-    said = "; ".join(f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples())
+    summary = "; ".join(f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples())
     return Compared(
         table,
         tuple(evaluations),
         metric,
         _finding(table, metric),
         f"{what.help} A lane a Recipe, a mark a calibrator; the ring marks the best. {_same_rows(evaluations)}",
-        f"{what.label} side by side. {said}.",
+        f"{what.label} side by side. {summary}.",
     )
 
 

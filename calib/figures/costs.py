@@ -51,8 +51,10 @@ def prepare(decision: Decision) -> Costs:
         f"left promised too little. Never acting costs {number(decision.never)} a case, always acting "
         f"{number(decision.always)} (dashed: {simple})."
     )
-    said = "; ".join(f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows())
-    return Costs(table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {said}.")
+    summary = "; ".join(
+        f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
+    )
+    return Costs(table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {summary}.")
 
 
 def _finding(decision: Decision) -> str:

@@ -62,7 +62,7 @@ def prepare(
     if len(ordered) <= MOST_METHODS:
         p = bergmann_hommel(values, n) if adjusted is None else adjusted.loc[ordered.index, ordered.index].to_numpy()
         groups[BERGMANN_HOMMEL] = cliques(values, p > alpha)
-    said = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
+    summary = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
     named = {way: [listed([str(ordered.index[i]) for i in bar]) for bar in found] for way, found in groups.items()}
     bars = "; ".join(f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items())
     return CriticalDifference(
@@ -72,7 +72,7 @@ def prepare(
         difference,
         _finding(ordered, groups, what),
         _caption(n, alpha, difference, len(groups) > 1),
-        f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {said}. {bars}.",
+        f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {summary}. {bars}.",
     )
 
 

@@ -123,12 +123,12 @@ def _caption(metric: str, rows: int) -> str:
 
 
 def _alt(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
-    said = "; ".join(
+    summary = "; ".join(
         f"{GROWTHS[growth].label}: {number(ends['best'][1])} at depth {ends['best'][0]}, "
         f"{number(ends['full'][1])} at depth {ends['full'][0]}"
         for growth, ends in found.items()
     )
-    return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {said}."
+    return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {summary}."
 
 
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:

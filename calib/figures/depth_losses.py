@@ -62,11 +62,11 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
 
 def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
     """(title, alternative text): where the sum is least for the tree, and what the two losses do from end to end."""
-    said = []
+    summary = []
     for growth in table["growth"].unique():
         own = table[(table["growth"] == growth) & (table["leaf"] == "frequency")]
         least, first, last = own.loc[own["excess"].idxmin()], own.iloc[0], own.iloc[-1]
-        said.append(
+        summary.append(
             f"{GROWTHS[growth].label}: calibration loss {number(first.calibration)} at depth {first.depth:.0f} and "
             f"{number(last.calibration)} at depth {last.depth:.0f}, grouping loss {number(first.grouping)} and "
             f"{number(last.grouping)}, least sum {number(least.excess)} at depth {least.depth:.0f}"
@@ -79,7 +79,7 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
         f"{number(least.calibration)} and grouping {number(least.grouping)}; fully grown {number(last.calibration)} "
         f"and {number(last.grouping)}"
     )
-    return title, f"Calibration and grouping loss against depth. {'; '.join(said)}."
+    return title, f"Calibration and grouping loss against depth. {'; '.join(summary)}."
 
 
 def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:

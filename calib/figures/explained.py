@@ -62,16 +62,16 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     """The fits of one calibration set (1 to the number of folds; 1 unless cross-calibrated)."""
     one_set = explained.fits[calibration_set - 1]
     fits = (one_set.zero, one_set.one)
-    said = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
+    pair = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
     if explained.moved is not None:
-        said += f", and {number(explained.moved[1][2])} at the stated base rate"
+        pair += f", and {number(explained.moved[1][2])} at the stated base rate"
     words = _words(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,
         fits,
         _window(fits),
         words,
-        f"Row {explained.row} ({explained.name}): {said}",
+        f"Row {explained.row} ({explained.name}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
         "class 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
         f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",

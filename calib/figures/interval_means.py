@@ -84,15 +84,13 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         raise InputError(NO_INTERVALS)
     summaries = tuple(
         (
-            interval_summary(s.said.y, s.said.pairs, calibration_size=s.calibration_size, sample_weight=s.said.weight),
-            predicted_label_summary(
-                s.said.y, s.said.pairs, calibration_size=s.calibration_size, sample_weight=s.said.weight
-            ),
+            interval_summary(p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight),
+            predicted_label_summary(p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight),
         )
-        for s in series
+        for s, p in ((s, s.predictions) for s in series)
     )
     held = sum(one.valid for one, _ in summaries)
-    rows, observed = series[0].said.size, summaries[0][0].observed
+    rows, observed = series[0].predictions.size, summaries[0][0].observed
     return IntervalMeans(
         tuple(series),
         summaries,

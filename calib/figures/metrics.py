@@ -83,9 +83,9 @@ def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
     table = table.dropna(axis="columns", how="all")
     shown = pd.DataFrame(index=index)
     for key in table.columns:
-        values, said = table[key], [number(value) for value in table[key]]
-        marked = best(METRICS[key], values) & (len(set(said)) > 1)
-        shown[METRICS[key].label] = [text + (BEST if star else "") for text, star in zip(said, marked, strict=True)]
+        values, texts = table[key], [number(value) for value in table[key]]
+        marked = best(METRICS[key], values) & (len(set(texts)) > 1)
+        shown[METRICS[key].label] = [text + (BEST if star else "") for text, star in zip(texts, marked, strict=True)]
     return shown
 
 

@@ -49,9 +49,9 @@ def prepare(decision: Decision) -> NetBenefit:
     if not evaluation.predictions:
         raise InputError(NOTHING)
     y, share, weight = evaluation.y, evaluation.share, evaluation.weight
-    curves = {key: net_benefit(y, said.p, weight=weight) for key, said in evaluation.predictions.items()}
+    curves = {key: net_benefit(y, each.p, weight=weight) for key, each in evaluation.predictions.items()}
     here = {
-        key: float(net_benefit(y, said.p, np.array([t]), weight)[0]) for key, said in evaluation.predictions.items()
+        key: float(net_benefit(y, each.p, np.array([t]), weight)[0]) for key, each in evaluation.predictions.items()
     }
     odds = CURVE_THRESHOLDS / (1 - CURVE_THRESHOLDS)
     simple = max(0.0, share - (1 - share) * t / (1 - t))

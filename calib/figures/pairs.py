@@ -55,8 +55,8 @@ class Pairs:
 
 def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
     """One line a test row: its number, label 0/1, score, p0, p1, p and the interval's width."""
-    said = evaluation.predictions[calibrator]
-    p0, p1 = said.pairs.T
+    predicted = evaluation.predictions[calibrator]
+    p0, p1 = predicted.pairs.T
     return pd.DataFrame(
         {
             "row": evaluation.dataset.row_numbers[evaluation.rows],
@@ -64,8 +64,8 @@ def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
             "score": evaluation.scores,
             "p0": p0,
             "p1": p1,
-            "p": said.p,
-            "width": said.width,
+            "p": predicted.p,
+            "width": predicted.width,
         }
     )
 

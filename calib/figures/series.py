@@ -26,7 +26,7 @@ class Series:
 
     calibrator: str
     placement: str
-    said: Predictions
+    predictions: Predictions
     calibration_size: int
 
     @property
@@ -47,10 +47,10 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
     """Every method with intervals in these evaluations, the same calibrator's placements together."""
     many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
     found = [
-        Series(key, e.recipe.placement, said, max(1, e.calibration_size // len(e.calibrators[key])))
+        Series(key, e.recipe.placement, each, max(1, e.calibration_size // len(e.calibrators[key])))
         for e in many
-        for key, said in e.predictions.items()
-        if said.lower is not None
+        for key, each in e.predictions.items()
+        if each.lower is not None
     ]
     order = list(dict.fromkeys(s.calibrator for s in found))
     return sorted(found, key=lambda s: order.index(s.calibrator))

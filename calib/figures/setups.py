@@ -45,7 +45,7 @@ def prepare(table: pd.DataFrame) -> Setups:
     """The picture of a table of setups. Raises InputError where it has none."""
     if table.empty:
         raise InputError("No setup can answer on these data: choose another model.")
-    said = "; ".join(
+    summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
         for name, row in table.iterrows()
     )
@@ -55,7 +55,7 @@ def prepare(table: pd.DataFrame) -> Setups:
         "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95 % "
         "intervals for the test rows at hand; all setups share these rows, so that differences are surer than the bars "
         "say. Last panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
-        f"Ten setups. {said}.",
+        f"Ten setups. {summary}.",
     )
 
 
@@ -190,8 +190,8 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
 def _starred(table: pd.DataFrame, column: str, metric: str, form: str | None = None) -> list[str]:
     values = table[column].astype(float)
     stars = best(METRICS[metric], values)
-    said = [number(v) if form is None or np.isnan(v) else form.format(v).replace("-", "−") for v in values]
-    return [text + (BEST if star and len(values) > 1 else "") for text, star in zip(said, stars, strict=True)]
+    texts = [number(v) if form is None or np.isnan(v) else form.format(v).replace("-", "−") for v in values]
+    return [text + (BEST if star and len(values) > 1 else "") for text, star in zip(texts, stars, strict=True)]
 
 
 SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

@@ -202,10 +202,10 @@ def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    said = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_said(node)}{below}"
+    words = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_said(node)}{below}"
     strong = f"<b>{as_text(first)}</b>"
     return (
-        f"  {strong}<br>  <span style='color:{theme.ink if node.number in record.path else theme.muted}'>{said}</span>"
+        f"  {strong}<br>  <span style='color:{theme.ink if node.number in record.path else theme.muted}'>{words}</span>"
     )
 
 

@@ -83,11 +83,10 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     series = series_of(evaluations)
     if not series:
         raise InputError(NO_INTERVALS)
-    edges = logarithmic_edges(min(float(quantiles(s.said.width, np.array(0.05), s.said.weight)) for s in series))
-    counts = np.stack(
-        [np.histogram(np.clip(s.said.width, edges[0], 1.0), edges, weights=s.said.weight)[0] for s in series]
-    )
-    spread = np.stack([quantiles(s.said.width, np.array(QUANTILES), s.said.weight) for s in series])
+    widths = [(s.predictions.width, s.predictions.weight) for s in series]
+    edges = logarithmic_edges(min(float(quantiles(width, np.array(0.05), weight)) for width, weight in widths))
+    counts = np.stack([np.histogram(np.clip(w, edges[0], 1.0), edges, weights=weight)[0] for w, weight in widths])
+    spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
     narrow, wide = int(median.argmin()), int(median.argmax())
     title = f"{series[narrow].name}: half of the intervals are at most {number(float(median[narrow]))} wide"
@@ -98,7 +97,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
         edges,
         counts,
         spread,
-        np.array([np.average(s.said.width, weights=s.said.weight) for s in series]),
+        np.array([np.average(width, weights=weight) for width, weight in widths]),
         title,
         _caption(series, median),
         "Histograms of interval widths. "

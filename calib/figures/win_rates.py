@@ -37,7 +37,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     if rates.empty:
         raise InputError("There are no setups to compare.")
     table = rates.sort_values("mean", ascending=False, kind="stable")
-    said = "; ".join(f"{name} {rate}" for name, rate in _said(table).items())
+    summary = "; ".join(f"{name} {rate}" for name, rate in _said(table).items())
     by = f" by {what}" if what else ""
     return WinRates(
         table,
@@ -45,7 +45,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
         f"{counted(n, 'data set')}, with 95 % intervals from data sets drawn anew. At the line a setup wins as often "
         "as it loses.",
-        f"Win-rates against all others{by}. {said}.",
+        f"Win-rates against all others{by}. {summary}.",
     )
 
 

@@ -92,9 +92,9 @@ def bootstrap_interval(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
-    weighted, (labels, said) = Weighted.of(sample_weight, y, p)
-    value = function(labels, said, **options, **weighted.keyword)
-    replicate = _replicate(function, labels, said, options)
+    weighted, (labels, predicted) = Weighted.of(sample_weight, y, p)
+    value = function(labels, predicted, **options, **weighted.keyword)
+    replicate = _replicate(function, labels, predicted, options)
     values = np.concatenate([replicate(counts) for counts in weighted.resamples(repeats, random_state)])
     return _summary(value, values, level)
 

@@ -321,11 +321,11 @@ def _missing(means: pd.DataFrame) -> list[str]:
 def _fewer_folds(count: pd.DataFrame) -> list[str]:
     """Whose means rest on fewer folds than others' on the same data set."""
     most = count.max(axis=1)
-    said: dict[tuple[str, int, int], list[str]] = {}
+    missing_in: dict[tuple[str, int, int], list[str]] = {}
     for name, row in count.iterrows():
         for setup in count.columns[(row > 0) & (row < most[name])]:
-            said.setdefault((setup, int(row[setup]), int(most[name])), []).append(str(name))
-    where = {key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in said.items()}
+            missing_in.setdefault((setup, int(row[setup]), int(most[name])), []).append(str(name))
+    where = {key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()}
     return [
         f"{setup} has {few} of {counted(many, 'fold')} on {place}: its mean rests on those."
         for (setup, few, many), place in where.items()

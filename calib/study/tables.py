@@ -63,8 +63,8 @@ def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     loss = np.abs(numbers - metric.target) if metric.target is not None else numbers
     loss = -loss if metric.target is None and metric.higher_is_better else loss
     first = np.where(np.isfinite(loss), loss, np.inf).argmin(axis=1)
-    said = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(numbers.shape)
-    alike = said == said[np.arange(len(said)), first][:, None]
+    texts = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(numbers.shape)
+    alike = texts == texts[np.arange(len(texts)), first][:, None]
     return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
 
 

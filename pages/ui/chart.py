@@ -10,13 +10,13 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from calib.figures import FIGURES, Theme
+from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, state
 from pages.ui.text import plain
 
-MOST_FIGURES = 64  # of all visitors together
+MOST_FIGURES, LARGEST = 64, 1_000_000  # figures kept for all visitors together; bytes of a record
 
 
 def show(
@@ -75,12 +75,18 @@ def show(
 
 
 def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:
-    """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it."""
+    """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
+
+    Not kept are those of very many rows, nor of what has no bytes of its own. Nobody may change it.
+    """
     try:
         content = pickle.dumps(part)
-    except (pickle.PicklingError, AttributeError, TypeError):  # it holds what has no bytes of its own
+    except (pickle.PicklingError, AttributeError, TypeError):
         return _figure(part, theme, draw, height, room)
-    key = (blake2b(content).hexdigest(), theme.name, draw.__module__, draw.__qualname__, height, room)
+    if len(content) > LARGEST:
+        return _figure(part, theme, draw, height, room)
+    inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
+    key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
     return _kept(key, lambda: _figure(part, theme, draw, height, room))
 
 

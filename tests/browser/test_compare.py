@@ -70,6 +70,7 @@ def test_every_chart_gives_pictures_the_calibrator_its_link_and_its_source(tab, 
     assert "FIGURES['net_benefit'].prepare(decide(evaluation))" in source
 
 
+@pytest.mark.soak
 def test_a_saved_calibrator_is_applied_to_a_new_file(tab):
     tab.open("explore_compare", **QUICK)
     content = taken(tab, "Calibrator (JSON)", tab.by_key("one_calibrator"))

@@ -20,6 +20,7 @@ def again(tab, name, content):
     return load(recipe, {digest(content): TableFile(name, content)})
 
 
+@pytest.mark.soak
 def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     spelt = np.where(np.arange(N) % 5 == 0, np.where(Y == "yes", "YES", "No"), Y).astype(object)
     spelt[:3] = "unknown"

@@ -32,6 +32,7 @@ def judged(tab, content):
     return recipe, data, evaluate(recipe, data)
 
 
+@pytest.mark.soak
 def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     content = visits()
     tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload("visits.csv", content)

@@ -15,7 +15,7 @@ def test_means_of_class_one_and_of_the_predicted_label():
     record = prepare(said)
     table = record.to_frame().set_index(["method", "event"])
     for series in record.series:
-        predictions = series.said
+        predictions = series.predictions
         own = table.loc[series.name, "class 1"]
         assert (own.lower, own.upper) == pytest.approx((predictions.p0.mean(), predictions.p1.mean()))
         assert own.observed == pytest.approx(said[0].y.mean())

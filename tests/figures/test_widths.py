@@ -18,7 +18,7 @@ def test_every_width_is_counted_once_in_its_bin():
         f"{method}, {kind}" for method in ("Venn", "Venn–Abers") for kind in ("inductive", "cross", "simplified")
     ]
     for series, counts, quantiles in zip(record.series, record.counts, record.quantiles, strict=True):
-        width = np.sort(series.said.width)
+        width = np.sort(series.predictions.width)
         bins = [
             sum(left <= w < right or (i == 0 and w < left) or (i == len(counts) - 1 and w >= right) for w in width)
             for i, (left, right) in enumerate(zip(record.edges[:-1], record.edges[1:], strict=True))

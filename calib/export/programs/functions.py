@@ -183,15 +183,15 @@ def write_javascript(calibrator: Any) -> str:
         f'typeof {name} === "number" && {name} >= {number(s.low)} && {name} <= {number(s.high)}'
         for name, s in zip(names, formulas.scores, strict=True)
     )
-    nothing, said = (", ".join(each) for each in (["null"] * len(answers), answers))
+    nothing, answer = (", ".join(each) for each in (["null"] * len(answers), answers))
     if len(answers) > 1:
-        nothing, said = f"[{nothing}]", f"[{said}]"
+        nothing, answer = f"[{nothing}]", f"[{answer}]"
     lines = [
         f"/** {_said(formulas)} */",
         f"function calibrate({', '.join(names)}) {{",
         f"  if (!({inside})) return {nothing};",
         *body.statements,
-        f"  return {said};",
+        f"  return {answer};",
         "}",
         "",
         'if (typeof module !== "undefined") module.exports = { calibrate };',

@@ -32,11 +32,11 @@ def needs_features(recipe: Recipe) -> None:
 def needs_bagging(recipe: Recipe) -> None:
     """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
     if not SPLITS[recipe.split].bags:
-        said = (
+        text = (
             f"The split “{SPLITS[recipe.split].label}” leaves no rows out of bag: trees would score what came before "
         )
-        said += "what they saw, or rows that the file keeps for something else."
-        st.info(f"{said} Shown are the five setups with a held-out share.")
+        text += "what they saw, or rows that the file keeps for something else."
+        st.info(f"{text} Shown are the five setups with a held-out share.")
         return
     if bagged(recipe):
         return
@@ -60,9 +60,9 @@ def as_published(recipe: Recipe) -> None:
                 on_click=lambda: state.update(**AS_PUBLISHED),
                 help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
             )
-    said = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
+    text = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
     platt = "" if dict(recipe.options).get("platt.on") == "log-odds" else " Platt is fitted on probabilities, as there."
-    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {said}{platt}")
+    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}")
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:

@@ -83,8 +83,8 @@ def shown_method(result: Evaluation) -> str:
 def headline(result: Evaluation) -> None:
     """Mean interval against the observed frequency, width, and what the merged probability is worth."""
     method = shown_method(result)
-    said = result.predictions[method]
-    summary = interval_summary(result.y, said.pairs, sample_weight=result.weight)
+    predicted = result.predictions[method]
+    summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
     scores = metric_table(result.predictions, metrics=["brier", "log_loss"])
     with st.container(horizontal=True, key="headline"):
         st.metric(
@@ -172,15 +172,15 @@ def rows(result: Evaluation, row: int) -> None:
 
 def explanation(result: Evaluation, row: int) -> None:
     """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
-    said = explaining.explain(result, evaluations.fit_of(result), row)
-    sets = range(1, len(said.fits) + 1)
+    explained = explaining.explain(result, evaluations.fit_of(result), row)
+    sets = range(1, len(explained.fits) + 1)
     words, picture = st.columns([0.36, 0.64], gap="medium")
     with words:
         chosen = min(result.recipe.setting("venn_abers.fold"), len(sets))
         if len(sets) > 1:
             state.control(st.segmented_control, "venn_abers.fold", chosen, "Fold", sets, required=True)
     with picture:
-        record = chart.show("explained", said, calibration_set=chosen)
+        record = chart.show("explained", explained, calibration_set=chosen)
     with words:
         for sentence in record.words:
             st.markdown(plain(sentence))

@@ -234,7 +234,7 @@ def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
 
 def _files_received() -> None:
     """Take the files that are not here yet; those refused are named, each with its reason."""
-    said, new = [], []
+    problems, new = [], []
     for file in st.session_state["run_files"] or ():
         content = file.getvalue()
         name = f"{UPLOAD}{digest(content)}:{file.name}"
@@ -244,14 +244,14 @@ def _files_received() -> None:
             _keep(name, _table(content, file.name))
             new.append(name)
         except InputError as error:
-            said.append(about_file(file.name, error))
+            problems.append(about_file(file.name, error))
     if new:
         chosen = state.recipe().given("run", "sets").get("sets", ())  # the default gives way
         another = [name for name in chosen if name not in new and _file(name) in map(_file, new)]
         state.update(**{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))})
-        said += [f"This {_file(name)} is another file than the one before of this name." for name in another]
-    if said:
-        state.say(" ".join(said))
+        problems += [f"This {_file(name)} is another file than the one before of this name." for name in another]
+    if problems:
+        state.say(" ".join(problems))
 
 
 def _file(name: str) -> str:

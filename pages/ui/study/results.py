@@ -339,13 +339,13 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
         placeholder="Choose one, or click a row of the table",
     )
     if chosen in sets:
-        said = jobs.cached(
+        pooled = jobs.cached(
             "study_predictions",
             KEPT_SUMMARIES,
             (recipe.setting("results.rows"), chosen, tuple(summary.setups)),
             lambda: pooled_predictions(found.predictions, chosen, summary.setups),
         )
-        chart.show("set_reliability", said, data=chosen)
+        chart.show("set_reliability", pooled, data=chosen)
 
 
 def tests(summary: MetricSummary) -> None:

@@ -150,6 +150,7 @@ def test_brier_falls_with_the_distance_since_irreducible_loss_does():
         assert np.corrcoef(forest["brier"], forest["irreducible"])[0, 1] > 0.98
 
 
+@pytest.mark.soak
 def test_beta_peaks_where_a_certain_score_was_wrong():
     """At step 10 in two dimensions, repetition by repetition."""
     pair, found = path(2, 0)[9], kept_searches()[overlap.case(2, 10)]
