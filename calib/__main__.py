@@ -1,8 +1,8 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv] [--metrics KEY,KEY …]
-[--format table | csv | json | markdown]``: the metric table, one metric a line and one calibrator a column; exit status
-0 only when every calibrator of the Recipe has a result.
+``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--pdf report.pdf] [--csv predictions.csv]
+[--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table, one metric a line and one calibrator
+a column; exit status 0 only when every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
 ``python -m calib study PROTOCOL --store results.sqlite [--data FILE …] [--csv rows.csv]``: a paper's experiments, or
@@ -34,6 +34,7 @@ from calib.export import (
     LANGUAGES,
     experiment_html,
     print_metrics,
+    print_pdf,
     read_calibrator,
     report_html,
     run_experiment,
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
     command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
+    command.add_argument("--pdf", type=Path, metavar="FILE", help="the same on paper; needs a Chromium")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
     command.add_argument("--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones")
     command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
@@ -170,7 +172,7 @@ def _print(table: pd.DataFrame) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    _check_folders(args.html, args.csv)
+    _check_folders(args.html, args.pdf, args.csv)
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
@@ -179,9 +181,13 @@ def _evaluate(args: argparse.Namespace) -> int:
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
-    if args.html:
-        file = {evaluation.recipe.data.removeprefix("upload:"): args.data.name}
-        _write(args.html, report_html(evaluation, files=file))
+    file = {evaluation.recipe.data.removeprefix("upload:"): args.data.name}
+    if args.html or args.pdf:
+        report = report_html(evaluation, files=file)
+        if args.html:
+            _write(args.html, report)
+        if args.pdf:
+            _write(args.pdf, print_pdf(report.decode()))
     if args.csv:
         _write(args.csv, safe_csv(evaluation.frame()))
     for key, why in evaluation.refused.items():

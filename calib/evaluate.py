@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,20 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, Known, Splitter
 
 
+class Counted(NamedTuple):
+    """Lines of the table, the rows that they stand for, and those of class 1 among these."""
+
+    lines: int
+    rows: float
+    events: float
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
 
-    weight : float array (m,), how much each test row counts, or None
+    weight : float array (m,), how much each test row counts, or None · flow : how many rows train, calibrate and test
+    learned : those that do train or calibrate
     """
 
     train: np.ndarray
@@ -45,6 +54,8 @@ class Part:
     placed: Any
     tests: Any
     weight: np.ndarray | None = None
+    flow: Mapping[str, Counted] = field(default_factory=dict)
+    learned: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +106,10 @@ class Evaluation:
         What the calibrators were fitted on, pooled.
     weight, calibration_weight
         Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
+    flow
+        Of each fold, how many rows train, calibrate and test.
+    learned
+        Int array, positions of the rows that train or calibrate; of folds those of the first.
     """
 
     recipe: Recipe
@@ -113,6 +128,8 @@ class Evaluation:
     seconds: float
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
+    flow: tuple[Mapping[str, Counted], ...] = ()
+    learned: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def size(self) -> int:
@@ -307,7 +324,7 @@ def fit_rows(
     rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
     for i, cut in enumerate(cuts):
-        chosen = placement or PLACEMENTS[recipe.placement]()
+        chosen, learners = placement or PLACEMENTS[recipe.placement](), rows.take(cut.train, cut.train_weight)
         begin_share, end_share = i / len(cuts), (i + 1) / len(cuts)
         fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
         placed = copy(chosen).fit(
@@ -318,14 +335,25 @@ def fit_rows(
             cv=recipe.cv,
             random_state=recipe.seed,
             watch=watch.within(begin_share, fitted_share),
-            rows=rows.take(cut.train, cut.train_weight),
+            rows=learners,
             split=splitter,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
-        weight = rows.take(cut.test, cut.test_weight).weight
-        parts.append(Part(cut.train, cut.test, placed, tests, weight))
+        judged = rows.take(cut.test, cut.test_weight)
+        flow = {
+            "train": _counted(learners.y[placed.trained], learners.weights[placed.trained]),
+            "calibrate": _counted(placed.y, placed.weight),
+            "test": _counted(judged.y, judged.weight),
+        }
+        learned = cut.train[np.union1d(placed.trained, placed.index)]
+        parts.append(Part(cut.train, cut.test, placed, tests, judged.weight, flow, learned))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def _counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
+    weights = np.ones(len(y)) if weight is None else weight
+    return Counted(len(y), float(weights.sum()), float(weights @ y))
 
 
 def make_calibrator(recipe: Recipe, key: str) -> Any:
@@ -400,6 +428,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         seconds=fitted.seconds,
         weight=weight,
         calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
+        flow=tuple(part.flow for part in fitted.parts),
+        learned=fitted.parts[0].learned,
     )
 
 

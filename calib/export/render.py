@@ -12,6 +12,8 @@ from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
 
+MOST_COLUMNS = 6
+
 
 def render(template: str, **values: Any) -> str:
     """The template with these values; ``plotly_js`` and ``light`` are known to all."""
@@ -27,6 +29,13 @@ def _table(frame: pd.DataFrame, **options: Any) -> Markup:
     return Markup(frame.to_html(border=0, **options))  # pandas escapes the cells
 
 
+def _in_parts(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """A wide table as several, each as wide as a sheet of paper, with the names of its lines again."""
+    count = -(-frame.shape[1] // MOST_COLUMNS)
+    width = -(-frame.shape[1] // max(count, 1))
+    return [frame.iloc[:, i * width : (i + 1) * width] for i in range(count)]
+
+
 TEMPLATES = Environment(
     loader=PackageLoader("calib.export"),
     autoescape=True,
@@ -34,4 +43,4 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.filters |= {"drawn": _drawn, "table": _table}
+TEMPLATES.filters |= {"drawn": _drawn, "table": _table, "in_parts": _in_parts}

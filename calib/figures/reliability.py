@@ -441,7 +441,9 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    return evaluation, evaluation.recipe.given("reliability", "selection")
+    """With a band, as whoever reviews a calibration plot asks for: that of the Recipe, or of confidence."""
+    band = {"band": "confidence"} if evaluation.recipe.band == "none" else {}
+    return evaluation, evaluation.recipe.given("reliability", "selection") | band
 
 
 RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)

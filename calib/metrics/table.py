@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
+from calib.kernel.memo import once
 from calib.kernel.records import Predictions
 from calib.metrics.base import Metric, takes_weights
 from calib.metrics.registry import METRICS
@@ -46,6 +47,9 @@ def metric_value(
         return metric.function(predictions.y, np.column_stack([predictions.lower, predictions.upper]), **weighted)
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
+    if metric.of is not None:
+        said, of = predictions, metric.of
+        return metric.read(once(said, of, lambda: of(said.y, said.p, **weighted)))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 

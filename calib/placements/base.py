@@ -201,6 +201,11 @@ class Placement(ABC):
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
 
+    @property
+    def trained(self) -> np.ndarray:
+        """Positions of the rows that the model learned from: all of them, or none of a model trained elsewhere."""
+        return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
+
     @staticmethod
     def fits(cv: int, n: int) -> int:
         """How many times the model is fitted, with ``cv`` folds and for ``n`` new rows."""

@@ -36,8 +36,8 @@ class Split(Placement):
     help = "Part of the training rows is kept from the model and calibrates."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        train, self.index = self._parts(y)
-        self.model = self._train_on(X, y, train, watch)
+        self._trained, self.index = self._parts(y)
+        self.model = self._train_on(X, y, self._trained, watch)
         self._held_out = rows(X, self.index)
         self.scores = self._own_scores()
 
@@ -61,6 +61,10 @@ class Split(Placement):
                 "Use more rows, a share nearer to one half, or the placement cv or oob."
             ) from None
         return cut.train, cut.test
+
+    @property
+    def trained(self) -> np.ndarray:
+        return super().trained if trained_elsewhere(self.estimator) else self._trained
 
     @property
     def tree_scores(self) -> np.ndarray:
