@@ -11,6 +11,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
+from calib.figures.theme import controls
 
 MOST_COLUMNS = 6
 
@@ -21,8 +22,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def _drawn(figure: go.Figure) -> Markup:
-    config = {"displaylogo": False, "responsive": True}
-    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=config))
+    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=controls("select2d")))
 
 
 def _table(frame: pd.DataFrame, **options: Any) -> Markup:

@@ -14,6 +14,7 @@ from typing import Any
 from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.optimism import optimism
+from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
     CALIBRATION,
     OVERALL,
@@ -98,6 +99,7 @@ def report_html(
         theme,
         name=name,
         compared=list(_compared(named)) if several else [],
+        answer=answer(named),
         side_by_side=formatted_side_by_side(named, SIDE_BY_SIDE) if several else None,
         sections=[
             _section(key, one, (drawn or {}).get(key) or charts(one), (at_random or {}).get(key))

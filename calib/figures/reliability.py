@@ -281,7 +281,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
 
 def _layout(theme: Theme) -> dict[str, Any]:
     """One probability axis under both: the diagram above, square, and the histogram below it."""
-    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True}
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     return layout(
         theme,
         height=HEIGHT,
@@ -295,7 +295,7 @@ def _layout(theme: Theme) -> dict[str, Any]:
             "constrain": "domain",
             "constraintoward": "middle",
         },
-        yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "fixedrange": True, "rangemode": "tozero", "nticks": 4},
+        yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "rangemode": "tozero", "nticks": 4},
     )
 
 

@@ -50,6 +50,16 @@ def test_the_report_loads_nothing_from_anywhere(report):
     assert not re.search(r"url\(|@import|<link|<iframe|https?://(?!www\.w3\.org)", text)
 
 
+def test_every_chart_can_be_zoomed_scrolled_past_and_sent_nowhere(report):
+    """A drag does nothing until a tool is chosen, so that a finger scrolls; Plotly's own button would upload it."""
+    text = own(report)
+    assert '"fixedrange":true' not in text
+    charts = text.count("Plotly.newPlot")
+    for words in ('"showSendToCloud": false', '"showAxisDragHandles": false', '"doubleClick": "reset"'):
+        assert text.count(words) == charts
+    assert text.count('"dragmode":false') == charts
+
+
 def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evaluations, drawn):
     text = own(report)
     count = sum(map(len, drawn.values()))

@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from calib.analysis.optimism import random_recipe
+from calib.analysis.side_by_side import answer
 from calib.data import read_table
 from calib.evaluate import Evaluation
 from calib.export import (
@@ -144,7 +145,9 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
 
 
 def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
-    """Chart, table, diagrams."""
+    """The answer, chart, table, diagrams."""
+    if answer(evaluations):
+        st.markdown(f"**{plain(answer(evaluations))}**")
     metric = state.control(
         st.segmented_control,
         "compared.metric",

@@ -18,6 +18,7 @@ from calib.analysis.differences import (
 )
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import group_rows, subset
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of
@@ -312,6 +313,8 @@ def models(evaluation: Evaluation) -> None:
             for why in result.refused.values():
                 st.caption(plain(f"{named(key)}: {why}"))
     if len(found) > 1:
+        if answer(found):
+            st.markdown(f"**{plain(answer(found))}**")
         tables.diagrams(
             found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
         )
