@@ -45,8 +45,8 @@ class Counted(NamedTuple):
 class Part:
     """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
 
-    weight : float array (m,), how much each test row counts, or None · flow : how many rows train, calibrate and test
-    learned : those that do train or calibrate
+    weight : float array (m,), how much each test row counts, or None
+    flow : how many rows train, calibrate, test or are unused
     """
 
     train: np.ndarray
@@ -55,7 +55,6 @@ class Part:
     tests: Any
     weight: np.ndarray | None = None
     flow: Mapping[str, Counted] = field(default_factory=dict)
-    learned: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +106,7 @@ class Evaluation:
     weight, calibration_weight
         Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
     flow
-        Of each fold, how many rows train, calibrate and test.
-    learned
-        Int array, positions of the rows that train or calibrate; of folds those of the first.
+        Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
     """
 
     recipe: Recipe
@@ -129,7 +126,6 @@ class Evaluation:
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, Counted], ...] = ()
-    learned: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def size(self) -> int:
@@ -345,10 +341,17 @@ def fit_rows(
             "calibrate": _counted(placed.y, placed.weight),
             "test": _counted(judged.y, judged.weight),
         }
-        learned = cut.train[np.union1d(placed.trained, placed.index)]
-        parts.append(Part(cut.train, cut.test, placed, tests, judged.weight, flow, learned))
+        parts.append(Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed)))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def _unused(rows: Known, cut: Cut, placed: Placement) -> dict[str, Counted]:
+    """The rows that neither learn nor are judged."""
+    idle = np.ones(rows.n, dtype=bool)
+    for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
+        idle[used] = False
+    return {"unused": _counted(rows.y[idle], rows.weights[idle])}
 
 
 def _counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
@@ -385,7 +388,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         When ``watch`` was called off.
     """
     predictions, refused, calibrators = {}, {}, {}
-    y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
+    y = _end_to_end([fitted.dataset.y[part.test] for part in fitted.parts])
     weight = _joined([part.weight for part in fitted.parts])
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
@@ -404,19 +407,19 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
             continue
         predictions[key] = _pooled(y, outcomes, weight)
         calibrators[key] = tuple(fits)
-    rows = np.concatenate([part.test for part in fitted.parts])
+    rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
         recipe=fitted.recipe.replace(**recipe.fields_of("calibrate"), **recipe.fields_of("view")),
         dataset=fitted.dataset,
         rows=rows,
         y=y,
-        scores=np.concatenate([part.tests.scores for part in fitted.parts]),
+        scores=_end_to_end([part.tests.scores for part in fitted.parts]),
         predictions=MappingProxyType(predictions),
         refused=MappingProxyType(refused),
         calibrators=MappingProxyType(calibrators),
-        calibration_scores=np.concatenate([part.placed.scores for part in fitted.parts]),
-        calibration_y=np.concatenate([part.placed.y for part in fitted.parts]),
+        calibration_scores=_end_to_end([part.placed.scores for part in fitted.parts]),
+        calibration_y=_end_to_end([part.placed.y for part in fitted.parts]),
         posterior=None if posterior is None else posterior[rows],
         probability=fitted.probability,
         notes=(
@@ -429,12 +432,16 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         weight=weight,
         calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
         flow=tuple(part.flow for part in fitted.parts),
-        learned=fitted.parts[0].learned,
     )
 
 
 def _joined(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    return np.concatenate([each for each in weights if each is not None]) if weights[0] is not None else None
+    return None if weights[0] is None else _end_to_end([each for each in weights if each is not None])
+
+
+def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all folds in one; that of a holdout as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
@@ -474,8 +481,8 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
 def _pooled(y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None) -> Predictions:
     """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
-    joined = {name: np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    return Predictions(y, np.concatenate([outcome.p for outcome in outcomes]), **joined, weight=weight)
+    joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    return Predictions(y, _end_to_end([outcome.p for outcome in outcomes]), **joined, weight=weight)
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:

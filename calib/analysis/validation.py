@@ -50,13 +50,8 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         of_folds = "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
         every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
-    if len(folds) == 1 and (unused := _unused(evaluation)).size:
-        yield "In no part", len(unused), float(weights[unused].sum()), float(weights[unused] @ data.y[unused])
-
-
-def _unused(evaluation: Evaluation) -> np.ndarray:
-    """Positions of the rows that neither learn nor are judged, such as those in a gap of time."""
-    return np.setdiff1d(np.arange(evaluation.dataset.n), np.concatenate([evaluation.learned, evaluation.rows]))
+    if len(folds) == 1 and folds[0]["unused"].lines:
+        yield "In no part", *folds[0]["unused"]
 
 
 def dropped(evaluation: Evaluation) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from calib.metrics.calibration_error import (
 from calib.metrics.cumulative import CUMULATIVE
 from calib.metrics.debiased import DEBIASED
 from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition
-from calib.metrics.intervals import mean_lower, mean_upper, mean_width
+from calib.metrics.intervals import interval_summary, mean_lower, mean_upper, mean_width
 from calib.metrics.label_intervals import LABEL_LOWER, LABEL_UPPER
 from calib.metrics.log_loss_base2 import LOG_LOSS_BASE2
 from calib.metrics.observed_expected import LEVEL
@@ -304,9 +304,36 @@ METRICS: Registry[Metric] = Registry(
             "In bits: how finely the predictions tell rows apart; 0 when all are equal.",
             ".2f",
         ),
-        Metric("lower", "Mean lower end", mean_lower, None, "Mean lower end of the intervals.", needs="intervals"),
-        Metric("upper", "Mean upper end", mean_upper, None, "Mean upper end of the intervals.", needs="intervals"),
-        Metric("width", "Mean width", mean_width, False, "Mean width of the intervals.", needs="intervals"),
+        Metric(
+            "lower",
+            "Mean lower end",
+            mean_lower,
+            None,
+            "Mean lower end of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("lower"),
+        ),
+        Metric(
+            "upper",
+            "Mean upper end",
+            mean_upper,
+            None,
+            "Mean upper end of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("upper"),
+        ),
+        Metric(
+            "width",
+            "Mean width",
+            mean_width,
+            False,
+            "Mean width of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("width"),
+        ),
         LABEL_LOWER,
         LABEL_UPPER,
         LOG_LOSS_BASE2,

@@ -73,8 +73,9 @@ SHARED = [key for key, metric in METRICS.items() if metric.of is not None]
 def test_a_number_of_a_shared_result_is_that_of_its_function(key):
     y, p = random_case(1, 200)
     weight = np.random.default_rng(1).integers(1, 4, 200).astype(float)
-    metric, said = METRICS[key], Predictions(y, p, weight=weight)
-    assert metric_value(metric, said) == metric.function(y, p, sample_weight=weight)
+    metric, said = METRICS[key], Predictions(y, p, 0.9 * p, p, weight=weight)
+    second = np.column_stack([0.9 * p, p]) if metric.needs == "intervals" else p
+    assert metric_value(metric, said) == metric.function(y, second, sample_weight=weight)
 
 
 def test_what_several_numbers_are_of_is_worked_out_once():
