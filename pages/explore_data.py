@@ -12,8 +12,7 @@ with st.expander("Bring your own data", expanded=True, key="bring"):
 with st.expander("Fetch from OpenML"):
     data.openml()
 if not recipe.data.startswith("synthetic:"):
-    with st.expander("Judge on another file", expanded=recipe.judge_on is not None, key="judging"):
-        data.other_file(recipe)
+    data.other_file(recipe)
 
 if state.missing_uploads():
     st.stop()

@@ -347,7 +347,7 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
         ends = np.flatnonzero(np.diff(shape.low, prepend=-1) > 0)
         return [_points(key, shape, ends, mode="markers", marker={**marker, "size": 7, "opacity": 0.6 if light else 1})]
     few, enough = (np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW))
-    numbers = {"text": [f"{n:d}" for n in shape.count[few]], "textposition": "top center"} if labelled else {}
+    numbers = {"text": [f"{n:.0f}" for n in shape.count[few]], "textposition": "top center"} if labelled else {}
     faint = _points(
         key,
         shape,

@@ -336,3 +336,12 @@ def test_json_of_recipes_in_the_report_is_the_recipe(report, evaluations):
     assert found == [evaluation.recipe for evaluation in evaluations.values()]
     assert f"<pre>{python_source({n: e.recipe for n, e in evaluations.items()})}</pre>" in html.unescape(report)
     assert json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"] == "naive_bayes"
+
+
+def test_weights_that_are_no_counts_are_drawn_too():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "w": rng.random(300) + 0.5, "label": (rng.random(300) < 1 / (1 + np.exp(-x))) + 0})
+    recipe = Recipe(data="upload:00ff", target="label", weight="w", model="naive_bayes")
+    for chart in charts(evaluate(recipe, load(recipe, {"00ff": frame}))):
+        assert chart.draw().data

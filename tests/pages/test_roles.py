@@ -42,6 +42,7 @@ def press(at, label):
 
 def judged_on(at, table, name="new.csv"):
     content = table.to_csv(index=False).encode()
+    at.toggle(key="judge_elsewhere").set_value(True).run()
     return content, at.file_uploader(key="other_file").set_value((name, content, "text/csv")).run()
 
 
@@ -63,14 +64,14 @@ def test_another_file_is_the_test_part_and_a_link_asks_for_both():
     assert Recipe.from_query(dict(link.query_params)) == recipe
     assert faults(link) == []
     assert not any("Upload" in message for message in messages(link))
-    press(link, "Judge on this table")
+    link.toggle(key="judge_elsewhere").set_value(False).run()
     assert Recipe.from_query(dict(link.query_params)).split == "random"
 
 
 def test_what_of_another_file_does_not_fit_is_said_and_the_way_back_is_there():
     _, at = judged_on(brought(), TABLE[["target", "x"]].iloc[:90])
     assert any("new.csv does not fit t.csv: it has no column" in message for message in messages(at))
-    assert faults(press(at, "Judge on this table")) == []
+    assert faults(at.toggle(key="judge_elsewhere").set_value(False).run()) == []
 
 
 def test_nothing_is_taken_unasked_and_a_column_has_one_role():

@@ -89,17 +89,25 @@ def _brought(widget: str) -> str | None:
 
 def other_file(recipe: Recipe) -> None:
     """Another table to judge on: this one trains and calibrates then, and all of the other is the test part."""
-    if recipe.judge_on is None:
-        st.markdown(
-            "This table trains and calibrates, and every row of the other one is judged. Columns are matched by name."
-        )
-    else:
+    asked = recipe.judge_on is not None or st.session_state.get("asked_for_other", False)
+
+    def turned(on: bool) -> None:
+        st.session_state["asked_for_other"] = on
+        if not on and recipe.judge_on is not None:
+            state.update(**sources.judging(None))
+
+    on = shown(
+        st.toggle,
+        "judge_elsewhere",
+        asked,
+        turned,
+        "Judge on another file",
+        help="This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
+    )
+    if not on:
+        return
+    if recipe.judge_on is not None:
         st.markdown(f"Judged on **{plain(recipe.judge_file or recipe.judge_on)}**.")
-        st.button(
-            "Judge on this table’s own rows",
-            key="judge_on_own",
-            on_click=lambda: state.update(**sources.judging(None)),
-        )
     st.file_uploader(
         f"A table with the same columns: {FORMATS}",
         key="other_file",
