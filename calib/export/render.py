@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from calib.figures import LIGHT
 from calib.figures.theme import controls
 
-MOST_COLUMNS = 6
+MOST_COLUMNS = 4  # with intervals
 
 
 def render(template: str, **values: Any) -> str:
