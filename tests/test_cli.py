@@ -255,7 +255,7 @@ def test_a_folder_in_the_file_s_place_is_an_error(files, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["evaluate"], ["evaluate", "a.json"], ["dance"], ["evaluate", "a", "b", "--pdf", "c"]]
+    "arguments", [[], ["evaluate"], ["evaluate", "a.json"], ["dance"], ["evaluate", "a", "b", "--docx", "c"]]
 )
 def test_wrong_arguments_end_with_the_usage(arguments, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -19,6 +19,7 @@ from calib.analysis.curves import BinnedCurve, binned_curve
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
+from calib.figures.reliability import MOST_BANDS
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, number
@@ -104,7 +105,7 @@ def draw(record: LogOdds, theme: Theme = LIGHT) -> go.Figure:
     )
     diagonal = {"color": theme.diagonal, "width": 1}
     figure.add_scatter(x=[low, high], y=[low, high], mode="lines", line=diagonal, hoverinfo="skip", showlegend=False)
-    for key, curve in record.curves.items():
+    for key, curve in record.curves.items() if len(record.curves) <= MOST_BANDS else ():
         figure.add_trace(_band(key, curve, low, high))
     for key, curve in record.curves.items():
         figure.add_trace(_line(key, curve, low, high, theme))

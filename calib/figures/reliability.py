@@ -38,6 +38,7 @@ from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
 MOST_LABELS = 15  # faint marks of several curves that can carry their number of rows without covering each other
+MOST_BANDS = 4  # that can be told apart where they lie over each other
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 
 HEIGHT = 640
@@ -264,7 +265,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
         x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
     )
     if record.band != "none":
-        figure.add_traces([_band(key, curve, record.band) for key, curve in record.curves.items()])
+        figure.add_traces([_band(key, record.curves[key], record.band) for key in _banded(record)])
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
         figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
@@ -277,6 +278,11 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     for key, curve in (record.bins or record.curves).items():
         figure.add_traces(_rings(key, shape_of(curve), record.ranges, theme))
     return figure
+
+
+def _banded(record: Reliability) -> list[str]:
+    """The curves that carry the band: all of a few, of many those drawn strong, for the rest would be a fog."""
+    return [key for key in record.curves if len(record.curves) <= MOST_BANDS or key in record.leading]
 
 
 def _layout(theme: Theme) -> dict[str, Any]:

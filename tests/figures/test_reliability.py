@@ -332,3 +332,10 @@ def test_a_view_given_explicitly_is_that_of_a_recipe(view):
     assert (given.title, given.caption, given.alt) == (own.title, own.caption, own.alt)
     with pytest.raises(InputError, match="bins must be"):
         ENTRY.prepare(e, bins=1)
+
+
+def test_of_many_curves_the_strong_ones_carry_the_band():
+    many = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
+    record = ENTRY.prepare(evaluation(calibrators=many), band="confidence")
+    banded = [trace.legendgroup for trace in ENTRY.draw(record).data if trace.fill == "toself"]
+    assert banded == [key for key in many if key in record.leading]
