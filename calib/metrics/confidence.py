@@ -87,7 +87,7 @@ def confidence_interval(
     y, p
         (n,) labels of 0 and 1, and probabilities.
     sample_weight
-        (n,) counts of rows; other weights on the scale of ``effective_weights``.
+        (n,) counts of rows; a row of another weight is one draw.
     cluster
         (n,) equal for rows that belong together; None where rows know nothing of each other.
     level
@@ -112,10 +112,9 @@ def confidence_interval(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     labels, said = checks.labelled_probabilities(y, p)
     weights = np.ones(len(labels)) if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
-    groups = None if cluster is None else np.unique(np.asarray(cluster), return_inverse=True)[1]
-    if groups is not None:
-        checks.same_length(y=labels, cluster=groups)
-    held = weights > 0
+    if cluster is not None:
+        checks.same_length(y=labels, cluster=np.asarray(cluster))
+    groups, held = _groups(cluster, weights), weights > 0
     rows = Judged(
         labels[held],
         said[held],
@@ -129,6 +128,16 @@ def confidence_interval(
     return INTERVALS[metric].ends(rows)
 
 
+def _groups(cluster: ArrayLike | None, weights: Array) -> Array | None:
+    """Int (n,), who each row belongs to; None for rows that stand for counts of others alike.
+
+    A row of another weight is one draw, however much it counts: a cluster of its own.
+    """
+    if cluster is not None:
+        return np.unique(np.asarray(cluster), return_inverse=True)[1]
+    return None if checks.are_whole(weights) else np.arange(len(weights))
+
+
 def mean_interval(
     values: Array, weights: Array | None = None, cluster: Array | None = None, level: float = 0.95
 ) -> tuple[float, float, float]:
@@ -138,7 +147,7 @@ def mean_interval(
     (0.5, 0.401..., 0.598...)
     """
     held = np.ones(len(values)) if weights is None else checks.effective_weights(weights)
-    groups = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    groups = _groups(cluster, held)
     rows = Judged(np.zeros(0), np.zeros(0), held, groups, level, 0, "", 0)
     center = mean(values, held)
     return center, *_around(center, rows.error(values - center), rows.z)

@@ -59,6 +59,17 @@ def test_rows_that_come_in_copies_count_once(metric):
     assert blinder - blind < 0.6 * (high - low)
 
 
+def test_a_class_that_counts_more_knows_no_more():
+    """AUC asks for no base rate: weights by class change neither it nor its interval."""
+    y, p = rows(5)
+    weights = np.where(y == 1, 0.25, 1.5)
+    expected = confidence_interval("auc", y, p)
+    np.testing.assert_allclose(confidence_interval("auc", y, p, weights), expected, rtol=2e-3)
+    drawn = bootstrap_interval("brier", y, p, sample_weight=weights, random_state=0)
+    low, high = confidence_interval("brier", y, p, weights)
+    assert (high - low) / (drawn.upper - drawn.lower) == pytest.approx(1, abs=0.1)
+
+
 def test_half_a_million_rows_are_no_trouble_and_certain_mistakes_have_no_interval():
     y, p = rows(4, 500_000)
     low, high = confidence_interval("ici", y, p)
