@@ -11,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators import CALIBRATORS, ScoreCalibrator
 from calib.kernel import checks
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.placements import PLACEMENTS, Outcome
+from calib.placements.moved import Moved, unmoved
 from calib.placements.oob import OutOfBag
 from calib.splits import SPLITS, Known
 
@@ -38,6 +40,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Number of folds (cv).
     random_state
         Of the split, the folds and the out-of-bag draws; the estimator keeps its own.
+    base_rate
+        How frequent class 1 is where the probabilities will be used, in (0, 1): all odds are moved by the ratio to the
+        frequency that they are right for. None leaves them.
 
     Examples
     --------
@@ -58,6 +63,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         calibration_size: float = 1 / 3,
         cv: int = 5,
         random_state: Any = None,
+        base_rate: float | None = None,
     ) -> None:
         self.estimator = estimator
         self.calibrator = calibrator
@@ -65,6 +71,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.calibration_size = calibration_size
         self.cv = cv
         self.random_state = random_state
+        self.base_rate = base_rate
 
     def fit(self, X: Any, y: Any, watch: Watch | None = None, *, groups: Any = None) -> CalibratedClassifier:
         """Train and calibrate.
@@ -86,6 +93,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             By name and with the remedy, where the data, the estimator or an option does not allow it.
         """
         checks.one_of(self.placement, PLACEMENTS, "placement")
+        if self.base_rate is not None:
+            checks.in_range(self.base_rate, "base_rate", 0, 1, open_ends=True)
         calibrator = self._calibrator()
         self.placed_ = PLACEMENTS[self.placement]().fit(
             self.estimator,
@@ -97,7 +106,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             watch=watch,
             **self._by_cluster(y, groups),
         )
-        self.calibrator_ = self.placed_.calibrate(calibrator)
+        made = self.placed_.calibrate(calibrator)
+        rate = None if self.base_rate is None else BaseRate(self.placed_.base_rate(made), self.base_rate)
+        self.calibrator_ = made if rate is None else Moved(made, rate)
         self.classes_ = self.placed_.classes
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.placed_.model, name):
@@ -125,7 +136,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         every row costs two fits: ``watch`` reports and can call them off.
         """
         check_is_fitted(self)
-        return self.placed_.predict(self.calibrator_, self.placed_.score(X, watch))
+        said = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))
+        return said.moved(self.calibrator_.rate) if isinstance(self.calibrator_, Moved) else said
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the two classes, (n, 2), columns in the order of ``classes_``."""

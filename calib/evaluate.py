@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from calib.calibrators import CALIBRATORS, count_outside
 from calib.data import preprocessor
+from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError, are_whole, effective_weights
 from calib.kernel.memo import once
 from calib.kernel.progress import Cancelled, Watch
@@ -29,6 +30,7 @@ from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import in_unit_interval
 from calib.placements import PLACEMENTS, Outcome, Placement
+from calib.placements.moved import Moved
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, Known, Splitter
 
@@ -107,6 +109,9 @@ class Evaluation:
         Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
     flow
         Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
+    before
+        The same at the table's base rate, where the Recipe states another; all above is then at the stated one, the
+        test rows by their weights.
     """
 
     recipe: Recipe
@@ -126,6 +131,7 @@ class Evaluation:
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, Counted], ...] = ()
+    before: Evaluation | None = None
 
     @property
     def size(self) -> int:
@@ -163,7 +169,8 @@ class Evaluation:
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
-        return replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")))
+        before = self.before and self.before.with_view(recipe)
+        return replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
 
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
@@ -368,10 +375,18 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
     return method(**options)
 
 
+def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
+    """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
+    made = placed.calibrate(make_calibrator(recipe, key))
+    return made if recipe.base_rate is None else Moved(made, BaseRate(placed.base_rate(made), recipe.base_rate))
+
+
 def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
     """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
+
+    With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand for it.
 
     Parameters
     ----------
@@ -387,6 +402,12 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     Cancelled
         When ``watch`` was called off.
     """
+    found = _calibrated(recipe, fitted, watch)
+    return found if recipe.base_rate is None else _at_base_rate(found, fitted, recipe.base_rate)
+
+
+def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+    """At the table's own base rate."""
     predictions, refused, calibrators = {}, {}, {}
     y = _end_to_end([fitted.dataset.y[part.test] for part in fitted.parts])
     weight = _joined([part.weight for part in fitted.parts])
@@ -410,7 +431,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
-        recipe=fitted.recipe.replace(**recipe.fields_of("calibrate"), **recipe.fields_of("view")),
+        recipe=fitted.recipe.replace(**recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")),
         dataset=fitted.dataset,
         rows=rows,
         y=y,
@@ -432,6 +453,43 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         weight=weight,
         calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
         flow=tuple(part.flow for part in fitted.parts),
+    )
+
+
+def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
+    """The same where class 1 is as frequent as stated, each fold's answers moved from the rate that they are right for.
+
+    The true probabilities move from their own mean over the whole table.
+    """
+    sizes = [len(part.test) for part in fitted.parts]
+    weight = class_weights(found.y, stated, found.weight)
+    predictions, calibrators = {}, {}
+    for key, made in found.calibrators.items():
+        rates = [BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)]
+        ratio = np.repeat([rate.ratio for rate in rates], sizes)
+        predictions[key] = found.predictions[key].moved(ratio, weight)
+        calibrators[key] = tuple(Moved(one, rate) for one, rate in zip(made, rates, strict=True))
+    posterior, truth = found.posterior, fitted.dataset.posterior
+    if posterior is not None and truth is not None:
+        posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).move(posterior)
+    return replace(
+        found,
+        recipe=found.recipe.replace(base_rate=stated),
+        predictions=MappingProxyType(predictions),
+        calibrators=MappingProxyType(calibrators),
+        posterior=posterior,
+        weight=weight,
+        notes=tuple(dict.fromkeys((_moved_note(found, stated), *found.notes, *_unweighted_notes(weight)))),
+        before=found,
+    )
+
+
+def _moved_note(found: Evaluation, stated: float) -> str:
+    ratio = BaseRate(found.share, stated).ratio
+    return (
+        f"At a base rate of {stated:.3g}, stated, instead of the table's {found.share:.3g}: all odds are multiplied by "
+        f"about {ratio:.3g}, and test rows are weighted by class to stand for it. This is "
+        "right where the classes themselves look as in the table and only their shares differ."
     )
 
 

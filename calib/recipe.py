@@ -59,6 +59,12 @@ def _optional_text(value: Any, name: str) -> str | None:
     return None if value is None else str(value)
 
 
+def _optional_share(value: Any, name: str) -> float | None:
+    if isinstance(value, str):  # out of a link
+        value = _as_number(value, name)
+    return None if value is None else float(checks.in_range(value, name, 0, 1, open_ends=True))
+
+
 def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
     def check(value: Any, name: str) -> tuple[str, ...]:
         return tuple(checks.one_of(key, registry, name) for key in checks.names(value, name))
@@ -166,6 +172,9 @@ class Recipe:
     merge: str = _field(
         "calibrate", "log", _one_of(lambda: MERGE_RULES), "How the pair p0, p1 becomes one probability."
     )
+    base_rate: float | None = _field(
+        "calibrate", None, _optional_share, "How frequent the positive class is where the probabilities will be used."
+    )
     bins: int = _field("view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error.")
     binning: str = _field("view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count.")
     band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
@@ -223,7 +232,9 @@ class Recipe:
         return {name: chosen[f"{page}.{name}"] for name in names if f"{page}.{name}" in chosen}
 
     def replace(self, **changes: Any) -> Recipe:
-        """A Recipe with these fields changed, or single settings of them; another model starts from its own defaults.
+        """A Recipe with these fields changed, or single settings of them.
+
+        Another model starts from its own defaults, and another positive class without a stated base rate.
 
         >>> Recipe().replace(**{"params.n_estimators": 7, "theorem.objects": 5}).to_query()
         {'params': '{"n_estimators":7}', 'theorem.objects': '5'}
@@ -231,6 +242,8 @@ class Recipe:
         whole = {name: value for name, value in changes.items() if "." not in name}
         if whole.get("model", self.model) != self.model:
             whole.setdefault("params", ())
+        if any(whole.get(name, getattr(self, name)) != getattr(self, name) for name in ("data", "target", "positive")):
+            whole.setdefault("base_rate", None)
         for name in changes.keys() - whole.keys():
             field, key = name.split(".", 1) if name.partition(".")[0] in _PAIRS else ("settings", name)
             whole[field] = dict(whole.get(field, getattr(self, field))) | {key: changes[name]}
@@ -352,12 +365,15 @@ def _decode(name: str, text: str, default: Any) -> Any:
     if isinstance(default, bool):
         return {"true": True, "false": False}.get(text, text)
     if isinstance(default, int | float):
-        kind = int if isinstance(default, int) else float
-        try:
-            return kind(text)
-        except ValueError:
-            raise InputError(f"{name} must be a number, but is {text!r}.") from None
+        return _as_number(text, name, int if isinstance(default, int) else float)
     return text
+
+
+def _as_number(text: str, name: str, kind: type = float) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(f"{name} must be a number, but is {text!r}.") from None
 
 
 def _decode_json(name: str, text: str, what: str) -> Any:

@@ -19,6 +19,7 @@ with pairs:
         calibrator=method,
         color=recipe.setting("venn_abers.color"),
         row=row,
+        **recipe.given("reliability", "axes"),
         on_click=venn_abers.choose_row,
         hint="Click a mark to explain one of its rows.",
     )
@@ -36,6 +37,6 @@ with right:
     chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=venn_abers.choose_row)
 
 st.header("Do the intervals hold, and how wide are they?", anchor=False)
-chart.show("interval_bins", evaluation, calibrator=method)
+chart.show("interval_bins", evaluation, calibrator=method, **recipe.given("reliability", "axes"))
 venn_abers.side_by_side(recipe, evaluation)
 frame.notes(evaluation.notes)

@@ -46,6 +46,7 @@ RECIPES = st.builds(
     seed=st.integers(0, 2**31 - 1),
     calibrators=st.lists(st.sampled_from(list(CALIBRATORS)), unique=True).map(tuple),
     merge=st.sampled_from(["log", "square", "midpoint"]),
+    base_rate=st.none() | st.floats(0, 1, exclude_min=True, exclude_max=True),
     bins=st.integers(2, 100),
     binning=st.sampled_from(["uniform", "quantile"]),
     settings=st.fixed_dictionaries(
@@ -158,12 +159,12 @@ def test_every_field_has_a_part_a_check_and_a_line_of_help():
         assert spec.metadata["help"].endswith(".")
 
 
-ROLES_AND_SPLIT = {"split", "weight", "time", "cluster", "part", "judge_on", "judge_file"}  # beside the 26
+CONTRACT = {"split", "weight", "time", "cluster", "part", "base_rate", "judge_on", "judge_file"}  # beside the 26
 
 
 def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the_app():
     fields = {spec.name for spec in dataclasses.fields(Recipe)}
-    assert len(fields) <= 26 + len(ROLES_AND_SPLIT & fields)
+    assert len(fields) <= 26 + len(CONTRACT & fields)
     declared = {name.partition(".")[2] for name in SETTINGS if name.partition(".")[0] in EXPLORE}
     assert declared & fields == set()
     assert fields.isdisjoint({"lesson", "step", "presenter"})

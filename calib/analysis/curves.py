@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 from scipy.stats import beta, binom
 
 from calib.kernel import checks
-from calib.kernel.binning import bin_index, binned, group_sums
+from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.recipe import BANDS
 
@@ -25,6 +25,7 @@ Array = np.ndarray
 
 INTERVALS = ("wilson", "clopper_pearson")
 
+NEAREST = 1e-6  # to 0 and 1, for log-odds
 FINE = 1000  # groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
 
 
@@ -201,8 +202,15 @@ def _rows(count: Array) -> Array:
     return count.astype(np.intp) if checks.are_whole(count) else count
 
 
-def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20, sample_weight: ArrayLike | None = None) -> Histogram:
-    """Rows, and rows of class 1, in equal-width bins of p.
+def histogram(
+    y: ArrayLike,
+    p: ArrayLike,
+    *,
+    bins: int = 20,
+    edges: Array | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Histogram:
+    """Rows, and rows of class 1, in equal-width bins of p, or in bins between these edges (B + 1,), from 0 to 1.
 
     >>> histogram([0, 1, 1], [0.25, 0.25, 0.75], bins=2).to_frame()
        left  right  count  positives
@@ -210,8 +218,9 @@ def histogram(y: ArrayLike, p: ArrayLike, *, bins: int = 20, sample_weight: Arra
     1   0.5    1.0      1          1
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True))
-    count, positives = (_rows(group_sums(placed.index, bins, values, weights)) for values in (None, y))
+    checks.in_range(bins, "bins", low=1, integer=True)
+    placed = binned(p, bins) if edges is None else Bins(edge_index(p, edges), edges)
+    count, positives = (_rows(group_sums(placed.index, placed.count, values, weights)) for values in (None, y))
     return Histogram(placed.edges, count, positives)
 
 
@@ -277,6 +286,7 @@ def smooth_curve(
     span: float = 0.5,
     points: int = 101,
     level: float = 0.95,
+    log_odds: bool = False,
     sample_weight: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
@@ -287,6 +297,8 @@ def smooth_curve(
     pass.
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · span : from 0.05 to 1 · points : of the grid
+    log_odds : grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a twentieth
+    of their range: for small probabilities, which all are neighbours within 0.05. Lines stay lines of p
 
     >>> curve = smooth_curve([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], span=1.0, points=3)
     >>> curve.p, curve.smoothed.round(3)
@@ -296,28 +308,36 @@ def smooth_curve(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
-    count, x, ones = _counts(bin_index(p, FINE), FINE, y, p, weighted)
+    at = logit(np.clip(p, NEAREST, 1 - NEAREST)) if log_odds else p
+    low, range_ = (float(at.min()), float(np.ptp(at)) or 1.0) if log_odds else (0.0, 1.0)
+    index = bin_index((at - low) / range_, FINE)
+    (count, x, ones), (_, mean_p, _) = (_counts(index, FINE, y, values, weighted) for values in (at, p))
     filled = count > 0
-    count, x, ones = count[filled], x[filled], ones[filled]
-    grid = np.linspace(p.min(), p.max(), points)
-    offset = x - grid[:, None]
-    near = np.abs(offset).min(axis=1) <= np.ptp(p) / (points - 1) + 1e-12
-    grid, offset = grid[near], offset[near]
-    distance = np.abs(offset)
-    width = np.maximum(_reach(distance, count, span * count.sum()), 0.05) * (1 + 1e-9)
+    count, x, ones, mean_p = count[filled], x[filled], ones[filled], mean_p[filled]
+    grid = np.linspace(at.min(), at.max(), points)
+    distance = np.abs(x - grid[:, None])
+    near = distance.min(axis=1) <= np.ptp(at) / (points - 1) + 1e-12
+    grid, distance = grid[near], distance[near]
+    drawn = expit(grid) if log_odds else grid
+    offset = mean_p - drawn[:, None]
+    width = np.maximum(_reach(distance, count, span * count.sum()), 0.05 * range_) * (1 + 1e-9)
     kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
     s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
-    slopes = s0 * s2 - s1**2 > 1e-12 * s0**2 * width**2  # all weight at one p: a mean, not a line
+    slopes = s0 * s2 - s1**2 > 1e-12 * s0 * (
+        s2 if log_odds else s0 * width**2
+    )  # all weight at one p: a mean, not a line
     lean = np.where(slopes, s1 / np.where(s2 > 0, s2, 1), 0.0)
     weights = kernel * (1 - lean[:, None] * offset)
     weights /= (weights @ count)[:, None]
     smoothed = np.clip(weights @ ones, 0, 1)
     worth = 1 / (weights**2 @ count)
     lower, upper = binomial_interval(smoothed * worth, worth, level=level)
-    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * x * (1 - x)))
-    center = weights @ (count * x)
+    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * mean_p * (1 - mean_p)))
+    center = weights @ (count * mean_p)
     band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
-    return SmoothCurve(grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
+    return SmoothCurve(
+        expit(grid) if log_odds else grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level
+    )
 
 
 def _counts(index: Array, groups: int, y: Array, p: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:

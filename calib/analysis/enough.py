@@ -20,7 +20,11 @@ FEWEST_TO_JUDGE = 100  # of the test rows (Collins, Ogundimu & Altman 2016)
 
 
 def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
-    """Where rows are too few: a warning where nothing can be told, a remark where intervals are merely wide."""
+    """Where rows are too few: a warning where nothing can be told, a remark where intervals are merely wide.
+
+    At a stated base rate too, what is known of a class depends on the rows of it that there are.
+    """
+    evaluation = evaluation.before or evaluation
     return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
 
 

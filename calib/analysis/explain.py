@@ -13,7 +13,9 @@ import pandas as pd
 
 from calib.calibrators.venn_abers import Explanation
 from calib.evaluate import Evaluation, Fitted
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
+from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"
@@ -26,6 +28,7 @@ class Explained:
     recipe : that of the evaluation, with placement and merge rule
     row : its number, from 1 · position : among the test rows · label : its class, 0 or 1, called ``name``
     fits : one Explanation a calibration set, several only for cross-calibration · p0, p1, p : the answer
+    moved : at a stated base rate, the move and what it makes of p0, p1, p
     """
 
     recipe: Recipe
@@ -37,6 +40,7 @@ class Explained:
     p0: float
     p1: float
     p: float
+    moved: tuple[BaseRate, tuple[float, float, float]] | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """One line a calibration set and label: the pool that the row joins there, and its share of class 1."""
@@ -97,17 +101,24 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     number = int(np.searchsorted(ends, position, side="right"))
     part, calibrator = fitted.parts[number], evaluation.calibrators[METHOD][number]
-    said = evaluation.predictions[METHOD]
+    said, moved = _answer(evaluation, position), None
+    if evaluation.before is not None:
+        moved, said = (calibrator.rate, said), _answer(evaluation.before, position)
     label = int(evaluation.y[position])
-    p0, p1 = map(float, said.pairs[position])
     return Explained(
         evaluation.recipe,
         row,
         position,
         label,
         evaluation.dataset.classes[label],
-        part.placed.explain(calibrator, part.tests, position - int(ends[number]) + len(part.test)),
-        p0,
-        p1,
-        float(said.p[position]),
+        part.placed.explain(unmoved(calibrator), part.tests, position - int(ends[number]) + len(part.test)),
+        *said,
+        moved,
     )
+
+
+def _answer(evaluation: Evaluation, position: int) -> tuple[float, float, float]:
+    """p0, p1 and p of a test row."""
+    said = evaluation.predictions[METHOD]
+    p0, p1 = map(float, said.pairs[position])
+    return p0, p1, float(said.p[position])

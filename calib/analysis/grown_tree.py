@@ -13,8 +13,9 @@ import pandas as pd
 
 from calib.analysis.depth import DepthFit
 from calib.calibrators import interval_methods
-from calib.evaluate import make_calibrator
+from calib.evaluate import fit_calibrator
 from calib.kernel import checks
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.models import TreeNode, tree_nodes
 from calib.recipe import Recipe
@@ -27,6 +28,7 @@ class GrownTree:
     tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among them
     leaves : int array (n,), the leaf of every row of the data · rows : their numbers, from 1 · labels : their y
     roles : "trained", "calibrates" or "test" for each row · classes : (negative, positive)
+    base_rate : from that of the test rows to the one stated, where frequencies are to be seen at another
     """
 
     nodes: tuple[TreeNode, ...]
@@ -40,6 +42,7 @@ class GrownTree:
     labels: np.ndarray
     roles: np.ndarray
     classes: tuple[str, str]
+    base_rate: BaseRate | None = None
 
     @property
     def depth(self) -> int:
@@ -86,6 +89,8 @@ class GrownTree:
         positives = np.array([self.positives[node.number] for node in chosen])
         with np.errstate(invalid="ignore"):
             observed = positives / tests
+        if self.base_rate is not None:
+            observed = self.base_rate.move(observed)
         table = pd.DataFrame(
             {
                 "node": [node.number for node in chosen],
@@ -115,7 +120,7 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
     data, (part,) = point.fitted.dataset, point.fitted.parts
     model = part.placed.model
     tree, prepare = model[-1], model[0]
-    calibrator = part.placed.calibrate(make_calibrator(recipe, method))
+    calibrator = fit_calibrator(recipe, method, part.placed)
     nodes = tree_nodes(tree, calibrator, say=prepare.wording())
     leaves = tree.apply(prepare.transform(data.X))
     roles = np.full(data.n, "trained", dtype=object)
@@ -140,4 +145,5 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
         data.y,
         roles,
         data.classes,
+        None if recipe.base_rate is None else BaseRate(float(data.y[part.test].mean()), recipe.base_rate),
     )

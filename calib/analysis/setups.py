@@ -83,6 +83,8 @@ def departures(recipe: Recipe) -> list[str]:
         said.append("isotonic regression between two scores not a step")
     if options.get("platt.on") == "log-odds":
         said.append("Platt on log-odds instead of probabilities")
+    if recipe.base_rate is not None:
+        said.append(f"a base rate of {recipe.base_rate:.3g} stated")
     if any(name.startswith("venn.") for name in options):
         said.append("other categories of the Venn predictor than the predicted label")
     return said

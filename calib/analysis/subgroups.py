@@ -172,4 +172,5 @@ def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
         predictions=MappingProxyType({key: cut(said) for key, said in evaluation.predictions.items()}),
         posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
         weight=None if evaluation.weight is None else evaluation.weight[rows],
+        before=evaluation.before and subset(evaluation.before, rows),
     )

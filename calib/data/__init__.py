@@ -1,5 +1,6 @@
 """Data in: read a file, say what is wrong with it, make a Dataset of it, turn its columns into a matrix."""
 
+from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART, join_tables
@@ -26,6 +27,7 @@ __all__ = [
     "Sample",
     "TableFile",
     "class_counts",
+    "columns_like",
     "fetch_openml",
     "guess_target",
     "inspect",

@@ -7,6 +7,8 @@ The format, ``calib.calibrator`` version 1, is one object:
     input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
     merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
+    base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has the frequency "fitted", and
+                      after all else odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 − stated) fitted)
     map               by its "kind", one of those below
     classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
     calibration       {"rows", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
@@ -45,15 +47,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator
 from calib.evaluate import Evaluation
 from calib.export.saved import SavedCalibrator
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
 from calib.placements.cv import FoldCalibrators
+from calib.placements.moved import Moved, unmoved
 from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
@@ -66,6 +71,10 @@ NOTES = {
     "oob_whole": "Fitted on out-of-bag scores, for scores of the whole ensemble.",
     "train": "Fitted on the scores of the rows that trained the model: too sure of itself, for comparison only.",
 }
+RATE = (
+    "For a place where class 1 has the frequency {0.stated:.6g}: fitted at {0.fitted:.6g}, and all odds multiplied by "
+    "{0.ratio:.6g}."
+)
 CROSS = "Cross-calibration: a row needs {} scores, one from the model of each fold, in their order."
 
 
@@ -91,7 +100,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
             f"This evaluation fitted {len(fitted)} models and as many {label} calibrators, one a fold, and none of "
             "them is the one to keep. Choose one test part instead of folds."
         )
-    if isinstance(fitted[0], RankMap):
+    if isinstance(unmoved(fitted[0]), RankMap):
         raise InputError(
             "Rank out of bag ranks every tree's votes among the rows that this tree did not see: it needs the forest "
             "and its samples, not scores alone. Choose the placement split."
@@ -101,7 +110,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
             f"{label} in the full placement is fitted anew for every row, with a model refitted twice: there is no "
             "table that answers for new scores. Choose the placement split, cv or oob."
         )
-    _map_of(fitted[0])
+    _map_of(unmoved(fitted[0]))
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
@@ -132,7 +141,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     fitted = evaluation.calibrators[key][0]
     notes = [NOTES[recipe.placement]] if recipe.placement in NOTES and key != "none" else []
-    if isinstance(fitted, FoldCalibrators):
+    if isinstance(unmoved(fitted), FoldCalibrators):
         notes = [CROSS.format(len(fitted.folds))]
     return write_calibrator(
         fitted,
@@ -168,6 +177,7 @@ def write_calibrator(
     >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
     """
+    rate, fitted = fitted.rate if isinstance(fitted, Moved) else None, unmoved(fitted)
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
     one = folds[0] if folds else fitted
     document = {
@@ -182,7 +192,8 @@ def write_calibrator(
         "classes": list(classes),
         "calibration": dict(calibration or {}),
         "made": dict(made or {"calib": __version__}),
-        "notes": list(notes),
+        "notes": [*notes, *([RATE.format(rate)] if rate else [])],
+        "base_rate": asdict(rate) if rate else None,
         "map": _map_of(fitted),
     }
     lines = (f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in document.items())
@@ -244,7 +255,20 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
         _range(top.object("calibration")),
         top.object("made").value,
         top.texts("notes"),
+        _base_rate(top),
     )
+
+
+def _base_rate(top: Fields) -> BaseRate | None:
+    """The move to another base rate, where the file holds one."""
+    if top.value.get("base_rate") is None:
+        return None
+    given = top.object("base_rate")
+    rates = {name: given.number(name, 0, 1) for name in ("fitted", "stated")}
+    for name, rate in rates.items():
+        if rate in (0, 1):
+            raise given.refuse(name, "must lie strictly between 0 and 1")
+    return BaseRate(**rates)
 
 
 def _range(calibration: Fields) -> tuple[float, float] | None:

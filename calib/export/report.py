@@ -13,6 +13,7 @@ from typing import Any
 
 from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
+from calib.analysis.label_shift import before_and_after
 from calib.analysis.optimism import optimism
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
@@ -38,6 +39,7 @@ from calib.figures import (
     Theme,
     formatted_costs,
     formatted_metrics,
+    formatted_rates,
     formatted_sample_size,
     formatted_side_by_side,
 )
@@ -132,6 +134,9 @@ def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart], at_rando
         "split": _split(evaluation, at_random),
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
+        "base_rates": formatted_rates(before_and_after(evaluation), evaluation.recipe.base_rate)
+        if evaluation.before
+        else None,
         "notes": evaluation.notes,
         "recipe": evaluation.recipe.to_json(),
     } | (

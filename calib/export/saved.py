@@ -12,10 +12,12 @@ import pandas as pd
 from calib.calibrators import CALIBRATORS, count_outside
 from calib.data.columns import as_float, is_number
 from calib.kernel import checks
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import outside_range
 from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
+from calib.placements.moved import Moved
 
 PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}  # inputs of several scores a case, and whose they are
 
@@ -49,6 +51,8 @@ class SavedCalibrator:
         Sentences to read first.
     seen
         (lowest, highest) score that it was fitted on, or None where the file does not say.
+    base_rate
+        From which frequency of class 1 its answers are moved to which, or None.
     """
 
     method: str
@@ -61,6 +65,12 @@ class SavedCalibrator:
     seen: tuple[float, float] | None
     made: Mapping[str, Any]
     notes: tuple[str, ...]
+    base_rate: BaseRate | None = None
+
+    @property
+    def at_base_rate(self) -> Any:
+        """The calibrator with the move to the stated base rate, where there is one."""
+        return self.calibrator if self.base_rate is None else Moved(self.calibrator, self.base_rate)
 
     @property
     def gives_interval(self) -> bool:
@@ -78,6 +88,11 @@ class SavedCalibrator:
                     f"{self.label} here needs {self.columns} scores a case, one from each {PARTS[self.input]}, "
                     f"but there are {scores.shape[1]}."
                 )
+        said = self._answer(scores)
+        return said if self.base_rate is None else said.moved(self.base_rate)
+
+    def _answer(self, scores: Any) -> Outcome:
+        """At the base rate of the calibration rows."""
         if isinstance(self.calibrator, FoldCalibrators):
             pairs = [fold.predict_interval(s) for fold, s in zip(self.calibrator.folds, scores.T, strict=True)]
             p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)

@@ -16,7 +16,12 @@ from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
 from calib.figures.log_odds import LOG_ODDS
-from calib.figures.metrics import formatted_metrics, formatted_sample_size, formatted_side_by_side
+from calib.figures.metrics import (
+    formatted_metrics,
+    formatted_rates,
+    formatted_sample_size,
+    formatted_side_by_side,
+)
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
@@ -90,6 +95,7 @@ __all__ = [
     "formatted_costs",
     "formatted_differences",
     "formatted_metrics",
+    "formatted_rates",
     "formatted_sample_size",
     "formatted_setups",
     "formatted_side_by_side",

@@ -61,6 +61,12 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     return evaluation, {"calibrator": own if own in methods else methods[0]}
 
 
+def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    """The same on the axes that the Recipe asks for."""
+    source, options = of_intervals(evaluation)
+    return source, options | evaluation.recipe.given("reliability", "axes")
+
+
 def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """A report's figure of the decision at the costs that the Recipe gives."""
     return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}

@@ -47,7 +47,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     """The walks of every calibrator. Raises InputError where there is none."""
     if not evaluation.predictions:
         raise InputError(ASKED)
-    walks = {key: cumulative_differences(said.y, said.p) for key, said in evaluation.predictions.items()}
+    walks = {key: cumulative_differences(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()}
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < 0.05]
     finding = "The labels contradict " + ", ".join(against) if against else "The labels contradict no calibrator here"
     return CumulativeGraph(

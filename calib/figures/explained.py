@@ -96,6 +96,18 @@ def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tu
         f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
         f"Merged: {merged[explained.recipe.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
         f"p = {number(explained.p)}.",
+        *_moved(explained),
+    )
+
+
+def _moved(explained: Explained) -> tuple[str, ...]:
+    """How the answer comes out at a stated base rate."""
+    if explained.moved is None:
+        return ()
+    rate, (p0, p1, p) = explained.moved
+    return (
+        f"All odds are multiplied by {number(rate.ratio)}, since the base rate is {number(rate.stated)} instead of "
+        f"{number(rate.fitted)}: p0 = {number(p0)}, p1 = {number(p1)} and p = {number(p)}.",
     )
 
 

@@ -11,9 +11,11 @@ import plotly.graph_objects as go
 from calib.analysis.curves import binomial_interval
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_intervals, viewed
+from calib.figures.axes import AXES, LogOddsAxis
+from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
-from calib.kernel.wording import counted
+from calib.kernel import checks
+from calib.kernel.wording import counted, probability
 from calib.metrics.intervals import IntervalBins, interval_bins
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
@@ -21,12 +23,16 @@ FEW = 10  # a bin with fewer rows says little: it is drawn faint
 
 @dataclass(frozen=True, eq=False)
 class BinnedIntervals:
-    """Mean p0, mean p1 and the observed frequency in bins of p. lower, upper : 95 % Wilson limits of the latter."""
+    """Mean p0, mean p1 and the observed frequency in bins of p. lower, upper : 95 % Wilson limits of the latter.
+
+    axis : on which all is drawn in log-odds, or None
+    """
 
     calibrator: str
     bins: IntervalBins
     lower: np.ndarray
     upper: np.ndarray
+    axis: LogOddsAxis | None
     title: str
     caption: str
     alt: str
@@ -37,9 +43,15 @@ class BinnedIntervals:
 
 
 def prepare(
-    evaluation: Evaluation, calibrator: str = "venn_abers", *, bins: int | None = None, binning: str | None = None
+    evaluation: Evaluation,
+    calibrator: str = "venn_abers",
+    *,
+    bins: int | None = None,
+    binning: str | None = None,
+    axes: str = AXES[0],
 ) -> BinnedIntervals:
-    """Bins of the merged probability; None: as the evaluation's Recipe says."""
+    """Bins of the merged probability; None: as the evaluation's Recipe says. axes : "probability" or "log_odds"."""
+    checks.one_of(axes, AXES, "axes")
     recipe, said = viewed(evaluation, bins=bins, binning=binning).recipe, evaluation.predictions[calibrator]
     found = interval_bins(
         evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight
@@ -49,11 +61,14 @@ def prepare(
     met = told & (upper >= found.lower) & (lower <= found.upper)
     few = int(((found.count > 0) & ~told).sum())
     agreed = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
+    ends = (found.center, found.lower, found.upper, upper)
+    axis = LogOddsAxis.around([end[found.count > 0] for end in ends]) if axes == "log_odds" else None
     return BinnedIntervals(
         calibrator,
         found,
         lower,
         upper,
+        axis,
         f"The observed frequency agrees with the mean interval in {agreed}" if told.any() else "Too few rows for bins",
         "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95 % Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
@@ -80,6 +95,10 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
         if rows.any():
             figure.add_traces(_bars(record, np.flatnonzero(rows), opacity, theme))
+    if record.axis is not None:
+        for trace in figure.data:
+            record.axis.move(trace)
+        figure.update_layout(xaxis=record.axis.settings, yaxis=record.axis.settings)
     return figure
 
 
@@ -89,8 +108,8 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
     x, low, high, observed = (values[rows] for values in (bins.center, bins.lower, bins.upper, bins.observed))
     known = np.stack([bins.count[rows], low, high, record.lower[rows], record.upper[rows]], axis=1)
     hover = (
-        "p0 %{customdata[1]:.3f}, p1 %{customdata[2]:.3f}<br>observed %{text} in %{customdata[0]:,d} rows<br>"
-        "95 % interval [%{customdata[3]:.3f}, %{customdata[4]:.3f}]"
+        "p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>observed %{text} in %{customdata[0]:,d} rows<br>"
+        "95 % interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]"
     )
     bold = opacity == 1
     intervals = go.Scatter(
@@ -108,7 +127,7 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
         y=observed,
         mode="markers",
         name="observed frequency",
-        text=[f"{value:.3f}" for value in observed],
+        text=[probability(value) for value in observed],
         customdata=known,
         marker={"symbol": "diamond", "size": 9, "color": rgba(theme.ink, opacity)},
         error_y={
@@ -125,4 +144,4 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
     return [intervals, frequencies]
 
 
-INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw, reported=of_intervals)
+INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw, reported=of_intervals_on_axes)

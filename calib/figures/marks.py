@@ -5,6 +5,7 @@ So a chart of a million rows is as small as one of a thousand, says how many row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,11 +89,18 @@ def diameters(count: np.ndarray) -> np.ndarray:
 
 
 def mark_traces(
-    marks: Marks, theme: Theme, classes: tuple[str, str], color: str, hover: str, limits: tuple[float, float]
+    marks: Marks,
+    theme: Theme,
+    classes: tuple[str, str],
+    color: str,
+    hover: str,
+    limits: tuple[float, float],
+    words: Sequence[str] = (),
 ) -> list[go.Scatter]:
     """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
 
     color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on hover
+    words : what %{hovertext} is in it, one for each mark
     """
     kinds = (
         (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),
@@ -113,6 +121,7 @@ def mark_traces(
                 y=marks.y[chosen],
                 mode="markers",
                 name=name,
+                hovertext=[words[i] for i in np.flatnonzero(chosen).tolist()] if words else None,
                 customdata=np.stack([values[chosen] for values in known], axis=1),
                 hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",

@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from scipy.special import expit
 
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_intervals
+from calib.figures.axes import AXES, LogOddsAxis
+from calib.figures.base import FigureEntry, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, layout, rgba
-from calib.kernel.binning import bin_index, group_sums
-from calib.kernel.wording import counted, number
+from calib.kernel import checks
+from calib.kernel.binning import bin_index, edge_index, group_sums
+from calib.kernel.wording import counted, number, probability, share_text
 
 BINS = 40  # of the marginal histograms
+AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
 LISTED = 500  # rows in the table beside the scatter
 
 
@@ -31,7 +35,7 @@ class Pairs:
     """All pairs of one method and the marks that draw them.
 
     table : one line a row · marks : groups of rows · margins : (2, 2, BINS), rows by end (p0, p1), class and bin
-    chosen : (row, p0, p1) of the row that is explained, or None
+    chosen : (row, p0, p1) of the row that is explained, or None · axis : marks lie at log-odds on it, or None
     """
 
     table: pd.DataFrame
@@ -40,6 +44,7 @@ class Pairs:
     chosen: tuple[int, float, float] | None
     color: str
     classes: tuple[str, str]
+    axis: LogOddsAxis | None
     title: str
     caption: str
     alt: str
@@ -79,16 +84,23 @@ COLORS = ("label", "width", "score")
 
 
 def prepare(
-    evaluation: Evaluation, calibrator: str = "venn_abers", color: str = "label", row: int | None = None
+    evaluation: Evaluation,
+    calibrator: str = "venn_abers",
+    color: str = "label",
+    row: int | None = None,
+    axes: str = AXES[0],
 ) -> Pairs:
     """The pairs of one interval method.
 
-    color : "label", "width" or "score" · row : number of the row to ring
+    color : "label", "width" or "score" · row : number of the row to ring · axes : "probability" or "log_odds"
     """
+    checks.one_of(axes, AXES, "axes")
     table = pair_table(evaluation, calibrator)
     p0, p1, y = (table[name].to_numpy() for name in ("p0", "p1", "label"))
-    marks = gather(p0, p1, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
-    margins = np.stack([[group_sums(bin_index(end[y == k], BINS), BINS) for k in (0, 1)] for end in (p0, p1)])
+    axis = LogOddsAxis.around([p0, p1]) if axes == "log_odds" else None
+    x, at = (p0, p1) if axis is None else (axis.place(p0), axis.place(p1))
+    marks = gather(x, at, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
+    margins = np.stack([[_margins(end[y == k], axis) for k in (0, 1)] for end in (p0, p1)])
     chosen = None
     if row is not None:
         own = position_of(evaluation, row)
@@ -102,12 +114,18 @@ def prepare(
         chosen,
         color,
         evaluation.dataset.classes,
+        axis,
         f"Half of the {name} intervals are at most {number(float(np.median(width)))} wide, the widest "
         f"{number(float(width.max()))}",
-        _caption(marks, crossed),
+        _caption(marks, crossed) + (AT_THE_ENDS if axis else ""),
         f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
-        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {y.mean():.1%} of class 1.",
+        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {share_text(y.mean())} of class 1.",
     )
+
+
+def _margins(ends: np.ndarray, axis: LogOddsAxis | None) -> np.ndarray:
+    """Rows by bins that are of equal width on the axis."""
+    return group_sums(bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS)), BINS)
 
 
 def _caption(marks: Marks, crossed: int) -> str:
@@ -125,23 +143,31 @@ def _caption(marks: Marks, crossed: int) -> str:
 
 def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     """Square scatter on fixed axes, the marginals outside its top and right edge."""
-    figure = go.Figure(layout=_layout(theme))
+    figure, axis = go.Figure(layout=_layout(theme)), record.axis
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
     )
-    values = record.marks.value
+    values, words = record.marks.value, _words(record)
     limits = (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
-    figure.add_traces(
-        mark_traces(record.marks, theme, record.classes, record.color, "p0 %{x:.3f}, p1 %{y:.3f}", limits)
-    )
     if record.chosen is not None:
         row, p0, p1 = record.chosen
         figure.add_trace(ring(p0, p1, row, theme))
-    edges = np.linspace(0, 1, BINS + 1)
+    edges = np.linspace(0, 1, BINS + 1) if axis is None else axis.edges(BINS)
     for k, (color, dash) in enumerate(((theme.negative, "dot"), (theme.positive, "solid"))):
         figure.add_trace(_margin(edges, record.margins[0, k], color, dash))
         figure.add_trace(_margin(edges, record.margins[1, k], color, dash, sideways=True))
+    if axis is not None:
+        for trace in figure.data:
+            axis.move(trace, x=trace.xaxis != "x2", y=trace.yaxis != "y2")
+        figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
+    figure.add_traces(mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, words))
     return figure
+
+
+def _words(record: Pairs) -> list[str]:
+    """p0 and p1 of each mark, as people read them."""
+    x, y = (record.marks.x, record.marks.y) if record.axis is None else (expit(record.marks.x), expit(record.marks.y))
+    return [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in zip(x.tolist(), y.tolist(), strict=True)]
 
 
 def _margin(edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sideways: bool = False) -> go.Scatter:
@@ -176,4 +202,4 @@ def _layout(theme: Theme) -> dict[str, Any]:
     )
 
 
-PAIRS = FigureEntry("pairs", "Probability pairs", prepare, draw, reported=of_intervals)
+PAIRS = FigureEntry("pairs", "Probability pairs", prepare, draw, reported=of_intervals_on_axes)

@@ -30,10 +30,12 @@ from calib.analysis.enough import too_few
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel import checks
 from calib.kernel.memo import once
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted, number, probability
 from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
@@ -54,6 +56,7 @@ class Reliability:
     curves : what the lines show · bins : frequencies in bins, beside smoothed curves too; none for isotonic steps
     histograms : how the predictions are spread · picked : the same of the rows selected, or nothing
     ranges : the selection as (calibrator, low, high) · leading : the curves drawn strong, those that the title names
+    axis : on which all is drawn in log-odds, or None
     """
 
     curves: Mapping[str, Curve]
@@ -63,6 +66,7 @@ class Reliability:
     ranges: tuple[tuple[str, float, float], ...]
     leading: tuple[str, ...]
     band: str
+    axis: LogOddsAxis | None
     title: str
     caption: str
     alt: str
@@ -93,41 +97,68 @@ def prepare(
     binning: str | None = None,
     curve: str | None = None,
     band: str | None = None,
+    axes: str = AXES[0],
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).
 
     picked : rows of the dataset to mark, for a diagram beside the one on which they were selected
     selection : ranges calibrator:low:high whose rows are marked · bins, binning, curve, band : None: as the
-    evaluation's Recipe says
+    evaluation's Recipe says · axes : "probability" or "log_odds"
     """
+    checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     said = {key: evaluation.predictions[key].p for key in shown}
     in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
+    curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
+    axis = _axis(in_bins or curves) if axes == "log_odds" else None
+    edges = None if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     return Reliability(
-        {key: _curve(evaluation, key, recipe.curve) for key in shown},
+        curves,
         in_bins,
-        {key: histogram(y, p, bins=recipe.bins, sample_weight=weight) for key, p in said.items()},
-        {key: _picked(evaluation, key, rows) for key in said} if rows.size else {},
+        {key: histogram(y, p, bins=recipe.bins, edges=edges, sample_weight=weight) for key, p in said.items()},
+        {key: _picked(evaluation, key, rows, edges) for key in said} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
+        axis,
         _finding(evaluation, shown),
-        _caption(recipe, _few(in_bins)),
+        _caption(recipe, _few(in_bins)) + (_at_the_ends(in_bins) if axis else ""),
         f"Reliability diagram of {evaluation.size} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
 
 
-def _picked(evaluation: Evaluation, key: str, rows: np.ndarray) -> Histogram:
+def _axis(curves: Mapping[str, Any]) -> LogOddsAxis:
+    """Wide enough for every point that is drawn as a mark, and for how far those without a positive may reach."""
+    shapes = [shape_of(curve) for curve in curves.values()]
+    ends = [np.where(s.y == 0, s.confidence[1], np.where(s.y == 1, s.confidence[0], s.y)) for s in shapes]
+    return LogOddsAxis.around([*(s.x for s in shapes), *ends])
+
+
+def _at_the_ends(bins: Mapping[str, BinnedCurve]) -> str:
+    """What stands where a log-odds axis has no place."""
+    none, every = (
+        sum(int((curve.observed[curve.count > 0] == end).sum()) for curve in bins.values()) for end in (0, 1)
+    )
+    text = " Axes in log-odds, which have no 0 and no 1."
+    if none:
+        text += f" Triangles at the lower edge: {counted(none, 'bin')} without a positive; their lines reach up to the "
+        text += "end of the 95 % interval."
+    if every:
+        text += f" Triangles at the upper edge: {counted(every, 'bin')} of positives only."
+    return text
+
+
+def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> Histogram:
     """How the predictions of the rows picked are spread."""
     said = evaluation.predictions[key]
     weight = None if said.weight is None else said.weight[rows]
-    return histogram(said.y[rows], said.p[rows], bins=evaluation.recipe.bins, sample_weight=weight)
+    return histogram(said.y[rows], said.p[rows], bins=evaluation.recipe.bins, edges=edges, sample_weight=weight)
 
 
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
@@ -135,7 +166,7 @@ def _few(bins: Mapping[str, BinnedCurve]) -> int:
     return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())
 
 
-def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
+def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> Any:
     """One calibrator's curve, worked out once for all views that agree on what it depends on."""
     recipe, said = evaluation.recipe, evaluation.predictions[key]
     if kind == "binned":
@@ -145,7 +176,8 @@ def _curve(evaluation: Evaluation, key: str, kind: str) -> Any:
             lambda: binned_curve(said.y, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight),
         )
     if kind == "smoothed":
-        return once(said, kind, lambda: smooth_curve(said.y, said.p, sample_weight=said.weight))
+        over = axes == "log_odds"
+        return once(said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight))
     return once(
         said,
         (kind, recipe.band, recipe.seed),
@@ -277,12 +309,44 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
         figure.add_trace(_bars(key, counts, 0.6))
     for key, curve in (record.bins or record.curves).items():
         figure.add_traces(_rings(key, shape_of(curve), record.ranges, theme))
+    if record.axis is not None:
+        _in_log_odds(figure, record, record.axis)
     return figure
 
 
 def _banded(record: Reliability) -> list[str]:
     """The curves that carry the band: all of a few, of many those drawn strong, for the rest would be a fog."""
     return [key for key in record.curves if len(record.curves) <= MOST_BANDS or key in record.leading]
+
+
+def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
+    """All that was drawn in probabilities; triangles at the edges, with what is known of bins of one class."""
+    figure.add_traces([_reach(key, curve) for key, curve in record.bins.items()])
+    for trace in figure.data:
+        on_diagram = trace.yaxis in (None, "y")
+        if on_diagram and trace.customdata is not None and "markers" in trace.mode:
+            ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, trace.marker.symbol) for y in trace.y]
+            trace.marker.symbol = ends
+        axis.move(trace, y=on_diagram)
+    figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
+
+
+def _reach(key: str, curve: BinnedCurve) -> go.Scatter:
+    """From the edge to the other end of the interval of each bin without positives, or of positives only."""
+    x, y = [], []
+    for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
+        for i in np.flatnonzero(curve.observed == end):
+            x += [curve.mean_p[i], curve.mean_p[i], np.nan]
+            y += [end, other[i], np.nan]
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        legendgroup=key,
+        showlegend=False,
+        hoverinfo="skip",
+        line={"color": rgba(MARKS[key].color, 0.5), "width": 1.2},
+    )
 
 
 def _layout(theme: Theme) -> dict[str, Any]:
@@ -353,7 +417,11 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
         ends = np.flatnonzero(np.diff(shape.low, prepend=-1) > 0)
         return [_points(key, shape, ends, mode="markers", marker={**marker, "size": 7, "opacity": 0.6 if light else 1})]
     few, enough = (np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW))
-    numbers = {"text": [f"{n:.0f}" for n in shape.count[few]], "textposition": "top center"} if labelled else {}
+    numbers = (
+        {"text": [f"{n:.0f}" if n >= 1 else "<1" for n in shape.count[few]], "textposition": "top center"}
+        if labelled
+        else {}
+    )
     faint = _points(
         key,
         shape,
@@ -373,15 +441,16 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
 def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatter:
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
-    interval = "<br>95 % interval from %{customdata[4]:.3f} to %{customdata[5]:.3f}"
+    said = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
+    interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
     return go.Scatter(
         x=shape.x[rows],
         y=shape.y[rows],
         name=label_of(key),
         legendgroup=key,
         showlegend=False,
-        customdata=[[key, *values] for values in known.tolist()],
-        hovertemplate=f"predicted %{{x:.3f}}, observed %{{y:.3f}}<br>{shape.hover}"
+        customdata=[[key, *values, *words] for values, words in zip(known.tolist(), said, strict=True)],
+        hovertemplate=f"predicted %{{customdata[6]}}, observed %{{customdata[7]}}<br>{shape.hover}"
         + (interval if np.isfinite(known[:, 3:]).any() else ""),
         **style,
     )

@@ -43,11 +43,16 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     """The diagrams of a data set's predictions by setup. Raises InputError where there are none."""
     if not predictions:
         raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
-    curves = {name: binned_curve(said.y, said.p, bins=bins) for name, said in predictions.items()}
-    found = {name: METRICS["reliability"].function(said.y, said.p) for name, said in predictions.items()}
+    curves = {
+        name: binned_curve(said.y, said.p, bins=bins, sample_weight=said.weight) for name, said in predictions.items()
+    }
+    found = {
+        name: METRICS["reliability"].function(said.y, said.p, sample_weight=said.weight)
+        for name, said in predictions.items()
+    }
     best = min(found, key=lambda name: found[name])
     said = "; ".join(f"{name} {number(value)}" for name, value in found.items())
-    rows = max(len(one.y) for one in predictions.values())
+    rows = max(one.size for one in predictions.values())
     return SetReliability(
         curves,
         found,

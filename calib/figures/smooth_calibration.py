@@ -57,7 +57,7 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
     """The curves of every calibrator. Raises InputError where there is none."""
     if not evaluation.predictions:
         raise InputError(ASKED)
-    curves = {key: smoothed_residuals(said.y, said.p) for key, said in evaluation.predictions.items()}
+    curves = {key: smoothed_residuals(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()}
     best = min(curves, key=lambda key: curves[key].error)
     return SmoothDiagram(
         curves,

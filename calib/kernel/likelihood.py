@@ -30,7 +30,9 @@ class LogisticFit:
 
 def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
     """The cross-entropy of targets in [0, 1] under the logits, summed with weights; exact for logits of any size."""
-    return float(weights @ (np.logaddexp(0, logits) - targets * logits))
+    # ln(1 + exp(x)) in the form that NumPy is quickest at
+    loss = np.maximum(logits, 0) + np.log1p(np.exp(-np.abs(logits)))
+    return float(weights @ (loss - targets * logits))
 
 
 def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:

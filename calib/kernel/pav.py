@@ -106,13 +106,3 @@ def pool_adjacent_violators(sums: Array, weights: Array) -> Blocks:
         # The compiled fit carries rounded means along; a pool that it missed by rounding shows up here.
         if (values[1:] > values[:-1]).all():
             return Blocks(bounds, values, weights, sums)
-
-
-def isotonic_at(scores: Array, y: Array, weights: Array | None = None) -> Array:
-    """The isotonic fit at the labelled scores themselves, (n,), in the order given; what CORP recalibrates with.
-
-    >>> isotonic_at(np.array([0.3, 0.1, 0.2]), np.array([1, 1, 0]))
-    array([1. , 0.5, 0.5])
-    """
-    tied = pool_ties(scores, y, weights)
-    return pool_adjacent_violators(tied.sums, tied.weights).fitted[np.searchsorted(tied.scores, scores)]

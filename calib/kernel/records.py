@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from calib.kernel.base_rate import move
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,12 @@ class Predictions:
     def mean(self) -> float:
         """The mean probability of class 1."""
         return float(np.average(self.p, weights=self.weight))
+
+    def moved(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
+        """The same with all odds times ``ratio`` (m,), on rows of these weights (m,)."""
+        ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
+        moved = {name: move(end, ratio) for name, end in ends.items() if end is not None}
+        return replace(self, **moved, weight=weight)
 
     @property
     def pairs(self) -> np.ndarray:

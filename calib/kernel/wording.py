@@ -29,6 +29,51 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
+ONE_IN = 0.01  # below it people read a probability as 1 in so many
+
+
+def one_in(p: float) -> str:
+    """A small probability as people say it, to two significant digits; nothing for 1 % and more, and for 0.
+
+    >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(0.0)
+    ('1 in 240', '1 in 1,200', '', '')
+    """
+    if not 0 < p < ONE_IN:
+        return ""
+    many = 1 / p
+    return f"1 in {round(many, 1 - math.floor(math.log10(many))):,.0f}"
+
+
+def probability(p: float) -> str:
+    """A probability in three digits, a small one also as 1 in so many.
+
+    >>> probability(0.25), probability(0.0042)
+    ('0.250', '0.00420 (1 in 240)')
+    """
+    return f"{number(p)} ({one_in(p)})" if one_in(p) else number(p)
+
+
+def rate_text(p: float) -> str:
+    """A probability as a percentage with three digits, a small one also as 1 in so many.
+
+    >>> rate_text(0.256), rate_text(0.0042), rate_text(0.0)
+    ('25.6 %', '0.42 % (1 in 240)', '0 %')
+    """
+    if math.isnan(p):
+        return "–"
+    said = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
+    return f"{said} ({one_in(p)})" if one_in(p) else said
+
+
+def share_text(p: float) -> str:
+    """A share of rows with one decimal, a small one with two digits and as 1 in so many.
+
+    >>> share_text(0.3746), share_text(0.0083)
+    ('37.5%', '0.83% (1 in 120)')
+    """
+    return f"{100 * p:.2g}% ({one_in(p)})" if one_in(p) else f"{p:.1%}"
+
+
 def change(value: float, lower: float, upper: float) -> str:
     """A difference with its sign and its interval; alone where it has none.
 

@@ -9,7 +9,8 @@ Hüllermeier 2025).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from scipy.special import entr, rel_entr, xlog1py, xlogy
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, binned, group_sums
 from calib.kernel.checks import Array
-from calib.kernel.pav import isotonic_at
+from calib.kernel.pav import Tied, pool_adjacent_violators, pool_ties
 from calib.metrics.scoring import log_losses, mean, squared_errors
 
 LOSSES = ("brier", "log")
@@ -116,9 +117,24 @@ def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_w
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     losses = {"brier": squared_errors, "log": log_losses}[checks.one_of(loss, LOSSES, "loss")]
-    recalibrated = mean(losses(y, isotonic_at(p, y, weights)), weights)
-    uncertainty = mean(losses(y, np.full(y.size, mean(y, weights))), weights)
-    return Corp(mean(losses(y, p), weights) - recalibrated, uncertainty - recalibrated, uncertainty)
+    return _corp(pool_ties(p, y, weights), losses)
+
+
+def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
+    """The same of rows that are pooled by their predictions, which costs a sort and nothing in the rows' order."""
+    fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
+    overall = np.full(len(fitted), tied.sums.sum() / tied.weights.sum())
+    own, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
+    return Corp(own - recalibrated, uncertainty - recalibrated, uncertainty)
+
+
+def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) -> float:
+    """Of one prediction for each group of ties; a label that a group does not hold costs nothing there."""
+    total = 0.0
+    for label, count in ((0, tied.weights - tied.sums), (1, tied.sums)):
+        held = count > 0
+        total += float(count[held] @ losses(np.full(int(held.sum()), label), p[held]))
+    return total / float(tied.weights.sum())
 
 
 def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -143,9 +159,9 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     rng = np.random.default_rng(0)
     counts = None if weights is None else checks.row_counts(weights, "Miscalibration by chance")
     if counts is not None and counts.sum() > MOST_SPELT_OUT:
-        ones = rng.binomial(counts.astype(np.int64), p)
-        both = np.concatenate([counts - ones, ones])
-        return corp_decomposition(np.repeat([0, 1], p.size), np.tile(p, 2), sample_weight=both).miscalibration
+        tied = pool_ties(p, np.zeros(p.size), counts)
+        ones = rng.binomial(tied.weights.astype(np.int64), tied.scores).astype(np.float64)
+        return _corp(replace(tied, sums=ones), squared_errors).miscalibration
     p = np.sort(p if counts is None else np.repeat(p, counts.astype(np.intp)))
     repeats = max(1, min(50, 50_000 // p.size))
     drawn = ((rng.random(p.size) < p).astype(np.int64) for _ in range(repeats))

@@ -23,6 +23,7 @@ from calib.calibrators import Platt
 from calib.calibrators.log_odds import CLIP
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score, gives_probability
@@ -66,8 +67,15 @@ class Outcome:
     def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
         return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
 
+    def moved(self, rate: BaseRate) -> Self:
+        """The same answers at another base rate."""
+        return replace(self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None})
 
-LIGHT = ("estimator", "classes", "probability", "decides", "notes", "random_state", "scores", "y", "index", "weight")
+
+LIGHT = (
+    *("estimator", "classes", "probability", "decides", "notes", "random_state"),
+    *("scores", "y", "index", "weight", "model_rate"),
+)
 
 
 class Placement(ABC):
@@ -76,7 +84,8 @@ class Placement(ABC):
     After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index``, ``weight``
     (calibration scores, labels 0/1, row positions in X, and weights or None), ``classes`` (the two labels; class 1 is
     the later in sorted order), ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a
-    decision function) and ``notes`` (sentences on what was left out).
+    decision function), ``model_rate`` (the frequency of class 1 among the rows that trained the model) and ``notes``
+    (sentences on what was left out).
     """
 
     key: ClassVar[str]
@@ -89,6 +98,7 @@ class Placement(ABC):
     y: np.ndarray
     index: np.ndarray
     weight: np.ndarray | None
+    model_rate: float
     notes: tuple[str, ...]
 
     def fit(
@@ -137,6 +147,7 @@ class Placement(ABC):
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
         self.y = coded[self.index]
+        self.model_rate = self._rate_of_training(coded)
         if self.weight is None and self.rows.weight is not None:
             self.weight = self.rows.weight[self.index]
         if self.rows.weight is not None and not self._weighs:
@@ -182,6 +193,16 @@ class Placement(ABC):
         """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""
         return self._fitted(calibrator, self._input(calibrator), self.y, self.weight)
 
+    def base_rate(self, calibrator: Any) -> float:
+        """The frequency of class 1 at which a calibrator's probabilities are right.
+
+        That of the calibration rows; for the uncalibrated model, which learned nothing of them, that of the rows that
+        trained it.
+        """
+        if getattr(calibrator, "key", None) == "none":
+            return self.model_rate
+        return float(np.average(self.y, weights=self.weight))
+
     def _fitted(self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
         """A fitted clone; weights are handed on only where there are any."""
         given = {} if weight is None else {"sample_weight": weight}
@@ -205,6 +226,12 @@ class Placement(ABC):
     def trained(self) -> np.ndarray:
         """Positions of the rows that the model learned from: all of them, or none of a model trained elsewhere."""
         return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
+
+    def _rate_of_training(self, y: np.ndarray) -> float:
+        """The frequency of class 1 that the model met; of one trained elsewhere, nothing better is known than y's."""
+        learned = self.trained if len(self.trained) else slice(None)
+        own = self.rows.weight if self._weighs else None
+        return float(np.average(y[learned], weights=None if own is None else own[learned]))
 
     @staticmethod
     def fits(cv: int, n: int) -> int:

@@ -17,6 +17,7 @@ from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
+from calib.kernel.wording import rate_text
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -28,11 +29,14 @@ from pages.ui.text import plain
 from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
+LOWEST_PERCENT = 1e-4  # one in a million
 NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
 
 LABELS = {
     "uniform": "Equal width",
     "quantile": "Equal count",
+    "probability": "Probability",
+    "log_odds": "Log-odds",
     "overlaid": "Overlaid",
     "side": "Side by side",
     "none": "No band",
@@ -49,6 +53,7 @@ LABELS = {
     "models": "Other models",
     "variability": "Variability",
     "sample_size": "Rows needed",
+    "base_rate": "Base rate",
     "log": "Log loss",
     "square": "Square loss",
     "midpoint": "Midpoint",
@@ -61,9 +66,10 @@ LABELS = {
 
 
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
-    """The data and these parts, in the order Data · Model · Placement · Calibrators · View.
+    """The data and these parts, in the order Data · Model · Placement · Calibrators · Base rate · View.
 
-    parts : of model, placement or split (its settings alone), calibrators, bins, curve, layout
+    parts : of model, placement or split (its settings alone), calibrators, base_rate, bins, axes, curve,
+        layout
     """
     _data(recipe)
     if "model" in parts:
@@ -74,6 +80,8 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
             _scores(recipe)
     if "calibrators" in parts:
         _calibrators(recipe)
+    if "base_rate" in parts:
+        _base_rate(recipe)
     _view(recipe, parts)
 
 
@@ -366,8 +374,32 @@ def _calibrator_settings(recipe: Recipe) -> None:
                 parameter_control(parameter, f"options.{name}", given.get(name, parameter.default))
 
 
+def _base_rate(recipe: Recipe) -> None:
+    """How frequent the positive class is where the probabilities will be used, in per cent."""
+    stated = recipe.base_rate
+    with st.expander("Base rate" if stated is None else f"Base rate: {rate_text(stated)}", expanded=stated is not None):
+        number(
+            "base_rate",
+            None if stated is None else 100 * stated,
+            "Positives where it is used, in %",
+            none="as in the table",
+            min_value=LOWEST_PERCENT,
+            max_value=100 - LOWEST_PERCENT,
+            format="%g",
+            help="Where the positives are rarer or more frequent than in the table: all odds are multiplied by one "
+            "ratio, and the test rows weighted to stand for it. Reliability, Base rate, shows before and after and "
+            "estimates it from rows without labels.",
+            store=lambda percent: percent / 100,
+        )
+
+
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
-    shown = {"bins": _bins, "curve": _curve, "layout": partial(setting, "reliability.layout")}
+    shown = {
+        "bins": _bins,
+        "axes": partial(setting, "reliability.axes"),
+        "curve": _curve,
+        "layout": partial(setting, "reliability.layout"),
+    }
     if set(shown) & set(parts):
         st.subheader("View", anchor=False)
     for part, show in shown.items():

@@ -15,7 +15,7 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import change, number
+from calib.kernel.wording import change, number, share_text
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -100,7 +100,8 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{evaluation.size:,} test rows, {evaluation.share:.1%} of them {plain(evaluation.dataset.classes[1])}. "
+        f"{evaluation.size:,} test rows, {share_text(evaluation.share)} of them "
+        f"{plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
     )
@@ -166,7 +167,7 @@ def diagrams(
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
             key = f"reliability_{slug(name)}"
-            picked = evaluation.recipe.given("reliability", "selection") | options
+            picked = evaluation.recipe.given("reliability", "selection", "axes") | options
             chart.show("reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked)
 
 

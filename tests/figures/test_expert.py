@@ -1,11 +1,15 @@
 """Graphs of expert metrics hold the metrics' own numbers, and draw them."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT
 from calib.figures.base import asked_for
+from calib.kernel.records import Predictions
 from calib.metrics import METRICS, cumulative_differences, smoothed_residuals
 from tests.figures.evaluations import evaluation
 
@@ -42,3 +46,14 @@ def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
     assert not asked_for(FIGURES[figure], said)
     recipe = said.recipe.replace(**{"reliability.more_metrics": (metric,)})
     assert asked_for(FIGURES[figure], said.with_view(recipe))
+
+
+@pytest.mark.parametrize("figure", ["smooth_calibration", "cumulative"])
+def test_weighted_rows_are_drawn_as_repeated_rows(figure):
+    said = evaluation()
+    counts = np.random.default_rng(0).integers(1, 4, len(said.y)).astype(float)
+    again = np.repeat(np.arange(len(said.y)), counts.astype(int))
+    weighed = {key: replace(one, weight=counts) for key, one in said.predictions.items()}
+    rows = {key: Predictions(one.y[again], one.p[again]) for key, one in said.predictions.items()}
+    tables = [FIGURES[figure].prepare(replace(said, predictions=each)).to_frame() for each in (weighed, rows)]
+    pd.testing.assert_frame_equal(*tables)

@@ -1,6 +1,7 @@
 """Diagrams of one data set of a study: a panel a setup, marks where the frequencies are."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calib.figures.set_reliability import draw, parts, prepare
@@ -55,3 +56,14 @@ def test_ink_is_the_themes(theme):
 def test_no_predictions_are_refused():
     with pytest.raises(InputError, match="a CSV file has none"):
         prepare({}, "kc1")
+
+
+def test_weighted_rows_are_drawn_as_repeated_rows():
+    said = SAID["right"]
+    counts = np.random.default_rng(1).integers(1, 4, 400).astype(float)
+    again = np.repeat(np.arange(400), counts.astype(int))
+    weighed = prepare({"": Predictions(said.y, said.p, weight=counts)})
+    rows = prepare({"": Predictions(said.y[again], said.p[again])})
+    pd.testing.assert_frame_equal(weighed.to_frame(), rows.to_frame())
+    assert weighed.reliability[""] == pytest.approx(rows.reliability[""])
+    assert f"{int(counts.sum())} predictions" in weighed.caption

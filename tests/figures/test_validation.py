@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.special import logit
 
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.figures.validation import with_interval
+from calib.kernel.wording import number
 
 from .evaluations import evaluation as said
 
@@ -17,16 +17,13 @@ def evaluation():
 
 def test_on_log_odds_each_mark_is_the_frequency_of_a_tenth_of_the_rows(evaluation):
     record = FIGURES["reliability_log_odds"].prepare(evaluation, calibrators=["none"])
-    figure = FIGURES["reliability_log_odds"].draw(record, LIGHT)
-    line = next(trace for trace in figure.data if trace.mode == "lines+markers")
     p = evaluation.predictions["none"].p
     edges = np.unique(np.quantile(p, np.linspace(0, 1, 11)))
     of = np.searchsorted(edges[1:-1], p, side="right")
-    frequency = np.array([evaluation.y[of == i].mean() for i in range(len(edges) - 1)])
-    low, high = (logit(end) for end in record.ends)
-    with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(line.y, np.clip(logit(frequency), low, high), atol=1e-9)
-    assert all(low <= value <= high for trace in figure.data for value in [*trace.x, *trace.y])
+    frequency = [evaluation.y[of == i].mean() for i in range(len(edges) - 1)]
+    np.testing.assert_allclose(record.to_frame()["observed"], frequency, atol=1e-12)
+    assert number(evaluation.measured(["slope"]).loc["none", "slope"]) in record.title
+    assert record.axis is not None
     assert "NaN" not in FIGURES["reliability_log_odds"].draw(record, DARK).to_json()
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from calib.kernel.pav import isotonic_at, pool_adjacent_violators, pool_ties
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from tests import exact
 from tests.vectors import vector
 
@@ -30,6 +30,12 @@ def test_blocks_partition_the_entries_and_increase_strictly(groups):
     assert blocks.weights.tolist() == [weights[a:b].sum() for a, b in parts]
     assert blocks.sums.tolist() == [sums[a:b].sum() for a, b in parts]
     assert (np.diff(blocks.values) > 0).all()
+
+
+def isotonic_at(scores, y, weights=None):
+    """The fit at the scores themselves, in the order given."""
+    tied = pool_ties(scores, y, weights)
+    return pool_adjacent_violators(tied.sums, tied.weights).fitted[np.searchsorted(tied.scores, scores)]
 
 
 def test_fit_minimises_weighted_squares_under_the_order():

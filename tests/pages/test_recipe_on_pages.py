@@ -254,15 +254,19 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     ("stem", "shown"),
     [
         ("explore_data", ""),
-        ("explore_venn_abers", "model placement bins binning"),
-        ("explore_out_of_bag", "model"),
-        ("explore_decide", "model placement calibrators"),
-        ("explore_compare", "model placement calibrators bins binning curve band"),
-        ("explore_reliability", "model placement calibrators bins binning curve band reliability.layout"),
+        ("explore_venn_abers", "model placement base_rate bins binning reliability.axes"),
+        ("explore_out_of_bag", "model base_rate"),
+        ("explore_decide", "model placement calibrators base_rate"),
+        ("explore_compare", "model placement calibrators base_rate bins binning reliability.axes curve band"),
+        (
+            "explore_reliability",
+            "model placement calibrators base_rate bins binning reliability.axes curve band reliability.layout",
+        ),
     ],
 )
 def test_the_sidebar_holds_what_changes_something_on_the_page_and_the_rest_is_kept(stem, shown):
-    every = {"model", "placement", "calibrators", "bins", "binning", "curve", "band", "reliability.layout"}
+    every = {"model", "placement", "calibrators", "base_rate", "bins", "binning", "curve", "band"}
+    every |= {"reliability.axes", "reliability.layout"}
     chosen = {"calibrators": "none,platt,venn_abers", "bins": "11", "band": "confidence", "model": "bagged_trees"}
     query = chosen | {"data": "sample:breast_cancer", "params": '{"n_estimators":5}'}
     at = page(stem, **query)

@@ -12,6 +12,7 @@ from calib.export.saved import SavedCalibrator
 from calib.kernel.checks import InputError, text
 from calib.kernel.formula import Arithmetic, Clip, Function, Pieces, Score, Term
 from calib.placements.cv import FoldCalibrators
+from calib.placements.moved import unmoved
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +41,15 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
         For a calibrator that cannot be written, by its name; NotFittedError before ``fit``.
     """
     saved = calibrator if isinstance(calibrator, SavedCalibrator) else None
-    fitted = saved.calibrator if saved else getattr(calibrator, "calibrator_", calibrator)
+    held = saved.at_base_rate if saved else getattr(calibrator, "calibrator_", calibrator)
+    fitted = unmoved(held)
     if not hasattr(fitted, "formula"):
         raise InputError(f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program.")
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
     method = CALIBRATORS[saved.method] if saved else folds[0]
     bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
     scores = tuple(Score(name, *bounds) for name in _names(score, len(folds)))
-    return Formulas(scores, fitted.formula(*scores), method.label, method.source, saved.notes if saved else ())
+    return Formulas(scores, held.formula(*scores), method.label, method.source, saved.notes if saved else ())
 
 
 def check_written(calibrator: Any) -> None:

@@ -12,7 +12,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import number, share_text
 from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
@@ -150,7 +150,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     st.markdown(
         f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
         f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says no, its upper end "
-        f"says act. {held.share:.1%} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        f"says act. {share_text(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look pays here first."
     )
     said = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in decision.evaluation.predictions}

@@ -17,6 +17,7 @@ from calib.analysis.differences import (
     repeat_splits,
 )
 from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.rare import small_median
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import group_rows, subset
@@ -26,17 +27,18 @@ from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
+from calib.figures.axes import AXES
 from calib.figures.base import asked_for
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import duration
+from calib.kernel.wording import duration, rate_text, share_text
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, jobs, state, tables
-from pages.ui.explore import data
+from pages.ui.explore import base_rate, data
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -46,13 +48,22 @@ MOST_ADVICE = 24
 
 
 GRAPHS = ("smooth_calibration", "cumulative")  # what a further metric is made of, below the table where it is chosen
-DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
 LAYOUTS = ("overlaid", "side")
+IN_LOG_ODDS = {"reliability.axes": "log_odds", "binning": "quantile"}
 declare_settings(
     "reliability",
     (
         Parameter(
             "layout", "Diagrams", "choice", LAYOUTS[0], choices=LAYOUTS, help="One diagram or one for each calibrator."
+        ),
+        Parameter(
+            "axes",
+            "Axes",
+            "choice",
+            AXES[0],
+            choices=AXES,
+            help="Log-odds tell small probabilities apart: 0.1 % from 3 %.",
         ),
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter("details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."),
@@ -81,8 +92,21 @@ def diagram(evaluation: Evaluation) -> None:
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
-        chart.show("reliability", evaluation, **evaluation.recipe.given("reliability", "selection"), **pick)
+        chart.show("reliability", evaluation, **evaluation.recipe.given("reliability", "selection", "axes"), **pick)
+    propose_log_odds(evaluation)
     st.caption("Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below.")
+
+
+def propose_log_odds(evaluation: Evaluation) -> None:
+    """Where half of the predictions are small, axes on which they lie apart: by a click."""
+    middle = small_median(evaluation)
+    if middle is None or evaluation.recipe.setting("reliability.axes") != AXES[0]:
+        return
+    st.info(
+        f"Half of the predictions are at most {rate_text(middle)}. Axes in log-odds and bins of equal count tell them "
+        "apart."
+    )
+    st.button("Show them in log-odds", key="log_odds", on_click=state.update, kwargs=IN_LOG_ODDS)
 
 
 def pick_rows(marks: list) -> None:
@@ -158,6 +182,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "models": models,
         "variability": partial(variability, found=found),
         "sample_size": rows_needed,
+        "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
     controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
@@ -247,10 +272,10 @@ def _summary(evaluation: Evaluation, positions) -> str:
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    said = ", ".join(f"{label_of(key)} {p.mean:.1%}" for key, p in picked.predictions.items())
+    said = ", ".join(f"{label_of(key)} {share_text(p.mean)}" for key, p in picked.predictions.items())
     return (
         f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
-        f"{evaluation.dataset.classes[1]} ({picked.share:.1%}). "
+        f"{evaluation.dataset.classes[1]} ({share_text(picked.share)}). "
         f"Predicted on average: {said}."
     )
 

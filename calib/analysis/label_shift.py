@@ -1,0 +1,206 @@
+"""How frequent class 1 is among rows without labels, from calibrated probabilities alone.
+
+Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities": with
+probabilities p that are right at the rate π, the likelihood of the rate π' is ``Π [p π'/π + (1 − p)(1 − π')/(1 − π)]``,
+up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean for the next π' (eq.
+2.9). It holds where the classes themselves look as they did and only their shares differ (label shift).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.stats import chi2
+
+from calib.calibrators import label_of
+from calib.data import columns_like
+from calib.evaluate import Evaluation, Fitted, score_column
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import number
+from calib.placements.moved import unmoved
+
+STEPS = 10_000
+NEAR_ENOUGH = 1e-10  # a step's length, in log-odds of the rate
+
+
+COMPARED = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedRate:
+    """A base rate estimated from rows without labels.
+
+    Attributes
+    ----------
+    rate
+        The estimate, in [0, 1].
+    lower, upper
+        Interval of the likelihood ratio; it takes the probabilities for right.
+    fitted
+        The rate at which the probabilities are right.
+    rows
+        How many rows there were.
+    steps
+        Of EM.
+    """
+
+    rate: float
+    lower: float
+    upper: float
+    fitted: float
+    rows: int
+    level: float
+    steps: int
+
+    @property
+    def finding(self) -> str:
+        """In one sentence."""
+        return (
+            f"{self.rows:,} rows without labels: a base rate of {number(self.rate)}, with {self.level:.0%} confidence "
+            f"from {number(self.lower)} to {number(self.upper)}"
+        )
+
+
+def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -> EstimatedRate:
+    """The base rate of rows without labels: the maximum of the likelihood, found by EM.
+
+    Parameters
+    ----------
+    p : array (n,)
+        Probabilities of class 1 that are right where it has the frequency ``base_rate``: calibrated ones.
+    base_rate
+        Strictly between 0 and 1.
+    level
+        Of the interval ``{π' : 2 (ℓ(max) − ℓ(π')) <= χ²₁(level)}``.
+
+    Returns
+    -------
+    EstimatedRate
+
+    Raises
+    ------
+    InputError
+        For no rows, for what is no probability, and for probabilities that are all the same as the base rate, which
+        tell nothing.
+
+    Notes
+    -----
+    The log-likelihood is concave in π', so that EM, which never lowers it, ends at the only maximum.
+
+    References
+    ----------
+    Saerens, M., Latinne, P. & Decaestecker, C. (2002), Neural Computation 14, 21–41.
+
+    Examples
+    --------
+    >>> found = estimate_base_rate([0.2, 0.2, 0.2, 0.8], 0.5)    # of the mixture of 0.8 and 0.2 that makes 0.25
+    >>> round(found.rate, 6), round(found.lower, 3), round(found.upper, 3)
+    (0.083333, 0.0, 0.871)
+    """
+    p = checks.probability_vector(p, "p")
+    checks.not_empty(p, "p")
+    checks.in_range(base_rate, "base_rate", 0, 1, open_ends=True)
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)
+    if (ones == zeros).all():
+        raise InputError(
+            "The base rate cannot be estimated: every probability equals the base rate, so that no row tells the "
+            "classes apart. Use a model that does."
+        )
+    rate, steps = _maximum(ones, zeros)
+    drop = float(chi2.ppf(level, 1)) / 2
+    lower, upper = (_where_likelihood_falls(ones, zeros, rate, end, drop) for end in (0.0, 1.0))
+    return EstimatedRate(rate, lower, upper, base_rate, len(p), level, steps)
+
+
+def _maximum(ones: Array, zeros: Array) -> tuple[float, int]:
+    """The maximum and the steps to it. At an end the slope says so at once, where EM would creep for ever."""
+    if _slope(ones, zeros, 0.0) <= 0:
+        return 0.0, 0
+    if _slope(ones, zeros, 1.0) >= 0:
+        return 1.0, 0
+    rate = 0.5
+    for step in range(1, STEPS + 1):
+        moved = rate * ones / (rate * ones + (1 - rate) * zeros)
+        before, rate = rate, float(moved.mean())
+        if abs(rate - before) <= NEAR_ENOUGH * rate * (1 - rate):
+            return rate, step
+    # Of classes that hardly differ EM's steps are tiny: the slope falls, so that its zero can be enclosed instead.
+    return float(brentq(lambda at: _slope(ones, zeros, at), 1e-15, 1 - 1e-15, xtol=1e-15)), STEPS
+
+
+def _slope(ones: Array, zeros: Array, rate: float) -> float:
+    """d ℓ / d π', infinite where a row rules the rate out."""
+    with np.errstate(divide="ignore"):
+        return float(((ones - zeros) / (rate * ones + (1 - rate) * zeros)).sum())
+
+
+def _where_likelihood_falls(ones: Array, zeros: Array, best: float, end: float, drop: float) -> float:
+    """Between the maximum and an end, the rate at which the log-likelihood lies ``drop`` lower; else the end."""
+
+    def log_likelihood(rate: float) -> float:
+        with np.errstate(divide="ignore"):
+            return float(np.log(rate * ones + (1 - rate) * zeros).sum())
+
+    wanted = log_likelihood(best) - drop
+    if best == end or log_likelihood(end) >= wanted:
+        return end
+    near = end + (best - end) * 1e-12  # at the end itself it may be minus infinite
+    if log_likelihood(near) >= wanted:
+        return end
+    return float(brentq(lambda rate: log_likelihood(rate) - wanted, near, best, xtol=1e-12))
+
+
+def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame, key: str) -> EstimatedRate:
+    """The base rate of another table's rows, whose labels, if it has any, are not looked at.
+
+    Parameters
+    ----------
+    evaluation, fitted
+        One test part and one fit, not folds: each fold has a model of its own.
+    frame
+        With the columns that the model was fitted on, matched by name.
+    key
+        The calibrator whose probabilities are taken.
+
+    Raises
+    ------
+    InputError
+        For folds, for columns that do not fit, and as ``estimate_base_rate``.
+    """
+    if len(fitted.parts) > 1:
+        raise InputError(
+            f"These are {len(fitted.parts)} models, one a fold, and none of them is the one to score new rows. "
+            "Choose one test part instead of folds."
+        )
+    if key not in evaluation.calibrators:
+        raise InputError(evaluation.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+    data, placed = fitted.dataset, fitted.parts[0].placed
+    needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
+    calibrator = unmoved(evaluation.calibrators[key][0])
+    said = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
+    return estimate_base_rate(said.p, placed.base_rate(calibrator))
+
+
+def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
+    """Where the table's base rate holds and where the stated one does: one row a calibrator and place.
+
+    Columns: calibrator, place ("table" or "stated"), base_rate, mean_p, and metrics by their key.
+    """
+    places = {"table": evaluation.before or evaluation, "stated": evaluation}
+    if evaluation.before is None:
+        del places["stated"]
+    tables = []
+    for place, found in places.items():
+        table = found.measured(COMPARED)
+        means = [said.mean for said in found.predictions.values()]
+        left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}
+        tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))
+    joined = pd.concat(tables, ignore_index=True)
+    order = {key: place for place, key in enumerate(evaluation.predictions)}
+    return joined.sort_values("calibrator", key=lambda keys: keys.map(order), kind="stable", ignore_index=True)

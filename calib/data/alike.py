@@ -1,0 +1,57 @@
+"""Another table with the columns of a known one: matched by name, read as the same types."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from calib.data.columns import is_number
+from calib.data.errors import DataError
+from calib.data.typed import typed_frame
+from calib.kernel.wording import quoted
+
+
+def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """The columns of ``known`` out of another table, in that order; all others are left out.
+
+    Parameters
+    ----------
+    frame
+        As ``read_table`` gives it.
+    known
+        Typed columns, such as a Dataset's X.
+
+    Raises
+    ------
+    DataError
+        Where columns are missing, or hold text where numbers are known, or the other way round.
+
+    Examples
+    --------
+    >>> known = pd.DataFrame({"age": [30.0, 40.0]})
+    >>> columns_like(pd.DataFrame({"name": ["a"], "age": ["51"]}), known)["age"].tolist()
+    [51]
+    """
+    typed = typed_frame(frame)
+    missing = [name for name in known.columns if name not in typed.columns]
+    if missing:
+        raise DataError(
+            f"The table lacks {quoted(missing)}, which the model needs.",
+            "Bring one with the same column names as the table in use.",
+        )
+    typed = typed[list(known.columns)]
+    other = [name for name in known.columns if not typed[name].isna().all() and not _alike(typed[name], known[name])]
+    if other:
+        raise DataError(
+            f"In this table {quoted(other)} hold values of another type than in the table in use.",
+            "Bring numbers where there are numbers, dates where dates, and text where text.",
+        )
+    return typed
+
+
+def _alike(one: pd.Series, other: pd.Series) -> bool:
+    """Whether both are numbers, both dates, or both something else."""
+    return _kind(one) == _kind(other)
+
+
+def _kind(column: pd.Series) -> str:
+    return "number" if is_number(column) else "date" if column.dtype.kind == "M" else "text"

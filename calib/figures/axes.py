@@ -1,0 +1,78 @@
+"""Axes of probabilities: as they are, or in log-odds, on which 0.1 % and 3 % lie as far apart as 3 % and 50 %.
+
+A log-odds axis has no 0 and no 1: what lies there is drawn at its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from scipy.special import expit, logit
+
+from calib.kernel.checks import Array
+
+AXES = ("probability", "log_odds")
+NEAREST = 1e-6  # to 0 and 1 that an axis reaches
+ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
+MOST_TICKS = 9
+DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
+FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
+
+
+@dataclass(frozen=True)
+class LogOddsAxis:
+    """low, high : the probabilities at its ends, in (0, 1)"""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[Array]) -> LogOddsAxis:
+        """The axis that holds all of these probabilities that are neither 0 nor 1."""
+        joined = np.concatenate([np.ravel(each) for each in values] or [np.empty(0)])
+        inside = joined[(joined > 0) & (joined < 1)]  # NaN is neither
+        ends = (inside.min(), inside.max()) if inside.size else (0.1, 0.9)
+        low, high = logit(np.clip(ends, NEAREST, 1 - NEAREST))
+        return cls(float(expit(low - ROOM)), float(expit(high + ROOM)))
+
+    def place(self, p: Any) -> Array:
+        """Where probabilities lie: their log-odds, at most as far out as the ends.
+
+        >>> LogOddsAxis(0.1, 0.9).place([0.0, 0.5]).round(4)
+        array([-2.1972,  0.    ])
+        """
+        return logit(np.clip(np.asarray(p, dtype=np.float64), self.low, self.high))
+
+    def edges(self, bins: int) -> Array:
+        """Edges (bins + 1,) of bins of equal width on it, the outermost 0 and 1."""
+        inner = expit(np.linspace(logit(self.low), logit(self.high), bins + 1)[1:-1])
+        return np.concatenate([[0.0], inner, [1.0]])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Range and ticks of a Plotly axis, ticks as percentages."""
+        ticks = FINE[(self.low <= FINE) & (self.high >= FINE)]
+        if len(ticks) > MOST_TICKS:
+            ticks = DECADES[(self.low <= DECADES) & (self.high >= DECADES)]
+        return {
+            "range": [float(logit(self.low)) - 0.1, float(logit(self.high)) + 0.1],
+            "tickvals": logit(ticks).tolist(),
+            "ticktext": [f"{100 * tick:.6g} %" for tick in ticks],
+        }
+
+    def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
+        """Put a trace that was drawn in probabilities onto it."""
+        if x:
+            trace.x = self.place(trace.x)
+        if not y:
+            return
+        ends, at = trace.error_y, np.asarray(trace.y, dtype=np.float64)
+        trace.y = self.place(at)
+        if ends.array is not None:
+            below = ends.array if ends.arrayminus is None else ends.arrayminus
+            ends.symmetric = False
+            ends.array, ends.arrayminus = self.place(at + ends.array) - trace.y, trace.y - self.place(at - below)

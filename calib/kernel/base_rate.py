@@ -1,0 +1,105 @@
+"""Another base rate: probabilities that are right where class 1 has one frequency, moved to where it has another.
+
+Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001, theorem 2;
+Saerens, Latinne & Decaestecker 2002, eq. 2.4), all odds move by one ratio,
+``odds(p') = r · odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel.checks import Array, InputError, in_range
+from calib.kernel.formula import Arithmetic, Number, Pieces, Term, pieces
+
+
+@dataclass(frozen=True)
+class BaseRate:
+    """From which frequency of class 1 to which probabilities are moved.
+
+    Attributes
+    ----------
+    fitted
+        In (0, 1), where they are right: π.
+    stated
+        In (0, 1), where they are used: π'.
+
+    Examples
+    --------
+    >>> rate = BaseRate(fitted=0.5, stated=0.2)    # all odds become a quarter
+    >>> rate.ratio, rate.move([0.0, 0.5, 0.8, 1.0])
+    (0.25, array([0. , 0.2, 0.5, 1. ]))
+    """
+
+    fitted: float
+    stated: float
+
+    def __post_init__(self) -> None:
+        in_range(self.fitted, "base_rate.fitted", 0, 1, open_ends=True)
+        in_range(self.stated, "base_rate.stated", 0, 1, open_ends=True)
+
+    @property
+    def ratio(self) -> float:
+        """By which all odds are multiplied."""
+        return self.stated * (1 - self.fitted) / ((1 - self.stated) * self.fitted)
+
+    def move(self, p: ArrayLike) -> Array:
+        """Probabilities of any shape where the stated rate holds; 0 and 1 stay, and so does every order."""
+        return move(p, self.ratio)
+
+    def move_term(self, p: Term) -> Term:
+        """The same of a formula: the values of steps are moved here, all else where the formula is worked out."""
+        if isinstance(p, Number):
+            return Number(float(self.move(p.value)))
+        if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:
+            return pieces(p.of, p.breaks, p.origins, self.move(p.coefficients))
+        ones = self.ratio * p
+        return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
+
+
+def move(p: ArrayLike, ratio: ArrayLike) -> Array:
+    """``r p / (1 − p + r p)``, in a form of which every step keeps the order of its values when it is rounded.
+
+    Parameters
+    ----------
+    p, ratio
+        Arrays that fit each other's shape.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    with np.errstate(divide="ignore", over="ignore"):  # at p = 0 the odds against are infinite, which is right
+        return 1 / (1 + (1 - p) / (ratio * p))
+
+
+def class_weights(y: Array, stated: float, weights: Array | None = None) -> Array:
+    """Weights (n,) with which rows stand for a place where class 1 has the stated frequency.
+
+    ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the frequency among
+    these rows; on the scale on which they add up to as many rows as their mean is worth, (Σ w c)² / Σ w c² (Kish 1965;
+    each w counts rows, of which every one is worth c).
+
+    Parameters
+    ----------
+    y
+        0 and 1, both of them.
+    stated
+        In (0, 1).
+    weights
+        How many rows each row is.
+
+    Examples
+    --------
+    >>> class_weights(np.array([1, 0, 1, 0]), 0.25).round(6)    # one of four, worth 16 / 5 rows
+    array([0.4, 1.2, 0.4, 1.2])
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    fitted = float(np.average(y, weights=w))
+    if not 0 < fitted < 1:
+        raise InputError(
+            "base_rate: the test rows are of one class, so that they cannot stand for another base rate. "
+            "Hold out more rows, or leave base_rate unset."
+        )
+    c = np.where(y == 1, stated / fitted, (1 - stated) / (1 - fitted))
+    return w * c * ((w @ c) / (w @ c**2))

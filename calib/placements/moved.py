@@ -1,0 +1,61 @@
+"""A fitted calibrator at another base rate: its answers, its steps and its formula, each moved by the odds ratio.
+
+The pair is merged first and moved after. Where p is right, p moved is right as well, whatever it was made of: by Bayes'
+rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were moved before they are merged
+this does not hold, and even the order of the rows would depend on the stated rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calib.kernel.base_rate import BaseRate
+from calib.kernel.checks import Array
+from calib.kernel.formula import Term
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Any fitted calibrator, or one a fold, whose answers are moved; in all else it is that calibrator.
+
+    Examples
+    --------
+    >>> from calib.calibrators import Uncalibrated
+    >>> moved = Moved(Uncalibrated().fit([0.5], [0]), BaseRate(fitted=0.5, stated=0.2))
+    >>> moved.key, moved.predict([0.5])
+    ('none', array([0.2]))
+    """
+
+    calibrator: Any
+    rate: BaseRate
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("calibrator", "rate"):  # asked for while a copy is being made
+            raise AttributeError(name)
+        return getattr(self.calibrator, name)
+
+    @property
+    def folds(self) -> tuple[Moved, ...]:
+        """The same, of one a fold."""
+        return tuple(Moved(fold, self.rate) for fold in self.calibrator.folds)
+
+    def predict(self, scores: Any) -> Array:
+        return self.rate.move(self.calibrator.predict(scores))
+
+    def predict_interval(self, scores: Any) -> Array:
+        return self.rate.move(self.calibrator.predict_interval(scores))
+
+    def step_curves(self) -> Any:
+        curves = self.calibrator.step_curves()
+        return replace(curves, p0=self.rate.move(curves.p0), p1=self.rate.move(curves.p1))
+
+    def formula(self, *scores: Term) -> Mapping[str, Term]:
+        answers = self.calibrator.formula(*scores)
+        return {name: self.rate.move_term(term) for name, term in answers.items()}
+
+
+def unmoved(calibrator: Any) -> Any:
+    """The calibrator at the base rate of the rows that it was fitted on."""
+    return calibrator.calibrator if isinstance(calibrator, Moved) else calibrator

@@ -1,0 +1,99 @@
+"""Another base rate on the Reliability page: before and after, and its estimate from rows without labels."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.analysis.advice import recommend
+from calib.analysis.differences import reference_of
+from calib.analysis.label_shift import EstimatedRate, before_and_after, estimate_of_rows
+from calib.calibrators import label_of
+from calib.data import read_table
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.figures import formatted_rates
+from calib.kernel.checks import InputError
+from calib.kernel.wording import rate_text
+from calib.sources import digest
+from pages.ui import evaluations, jobs, state, tables
+from pages.ui.text import plain
+
+KEPT_ESTIMATES = 6
+REMEDY = (
+    "State it in the sidebar, under Base rate, where the positives will be rarer or more frequent than here, or where "
+    "the table was under- or oversampled. All odds are then multiplied by one ratio, on every page and in every export."
+)
+
+
+def show(evaluation: Evaluation) -> None:
+    """What a stated rate changes, and where one may come from."""
+    recipe, name = evaluation.recipe, plain(evaluation.dataset.classes[1])
+    st.subheader("Where the positives are rarer or more frequent", anchor=False)
+    table = before_and_after(evaluation)
+    here = (evaluation.before or evaluation).share
+    st.markdown(f"Of the test rows {rate_text(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}")
+    st.dataframe(
+        formatted_rates(table, recipe.base_rate),
+        width="stretch",
+        hide_index=True,
+        key="base_rates",
+        alt="Every calibrator in the table and at the stated base rate",
+    )
+    if recipe.base_rate is not None:
+        st.caption(
+            f"The test rows are then weighted by class to stand for {rate_text(recipe.base_rate)}. This is right where "
+            "the classes themselves look as in the table and only their shares differ."
+        )
+    tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
+    _from_a_sample(evaluation)
+
+
+def _from_a_sample(evaluation: Evaluation) -> None:
+    """The rate of a table without labels, taken by a click."""
+    st.subheader("Estimate it from rows without labels", anchor=False)
+    st.file_uploader(
+        "Rows from where the probabilities will be used, with the same columns; a label is not needed",
+        key="unlabelled",
+        on_change=_read,
+        help="It stays in this session's memory and is never written to disk.",
+    )
+    found = st.session_state.get("unlabelled_table")
+    if found is None:
+        return
+    if isinstance(found, str):
+        st.error(plain(found))
+        return
+    key = recommend(evaluation).choice or reference_of(evaluation.predictions)
+    try:
+        said = _estimate(evaluation, key, *found)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.markdown(f"**{said.finding}**")
+    st.caption(
+        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval is of "
+        "the likelihood ratio, and takes them for right."
+    )
+    if 0 < said.rate < 1:
+        label = f"Take {rate_text(said.rate)}"
+        st.button(label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{said.rate:.4g}")})
+
+
+def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate:
+    """Kept, since the rows have to be scored."""
+    known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
+    fitted = evaluations.fit_of(evaluation)
+    return jobs.cached("estimates", KEPT_ESTIMATES, known, lambda: estimate_of_rows(evaluation, fitted, table, key))
+
+
+def _read() -> None:
+    """The file's table and digest, or why it cannot be read."""
+    file = st.session_state["unlabelled"]
+    if file is None:
+        st.session_state["unlabelled_table"] = None
+        return
+    content = file.getvalue()
+    try:
+        st.session_state["unlabelled_table"] = (digest(content), read_table(content, file.name))
+    except InputError as error:
+        st.session_state["unlabelled_table"] = str(error)

@@ -1,0 +1,143 @@
+"""The base rate of rows without labels, against the maximum of the likelihood, simulated truth and a ratio test."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.stats import chi2
+
+from calib import Recipe
+from calib.analysis.label_shift import (
+    NEAR_ENOUGH,
+    STEPS,
+    before_and_after,
+    estimate_base_rate,
+    estimate_of_rows,
+)
+from calib.evaluate import calibrate, fit
+from calib.figures import formatted_rates
+from calib.kernel.base_rate import BaseRate
+from calib.kernel.checks import InputError
+from calib.synthetic import GaussianPair
+
+
+def probabilities(n, rate, fitted=0.3, apart=1.5, seed=0):
+    """Right at ``fitted``, of rows that are of class 1 as often as ``rate``: two normal laws, the posterior known."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n) + apart * (rng.random(n) < rate)
+    odds = np.exp(apart * x - apart**2 / 2) * fitted / (1 - fitted)
+    return odds / (1 + odds)
+
+
+def log_likelihood(rate, p, fitted):
+    return np.log(p * rate / fitted + (1 - p) * (1 - rate) / (1 - fitted)).sum()
+
+
+@pytest.mark.parametrize(("rate", "fitted"), [(0.01, 0.3), (0.6, 0.3), (0.2, 0.2), (0.05, 0.9)])
+def test_em_ends_at_the_maximum_of_the_likelihood_and_the_interval_at_its_ratio(rate, fitted):
+    p = probabilities(3000, rate, fitted, seed=int(100 * rate))
+    found = estimate_base_rate(p, fitted)
+    best = minimize_scalar(
+        lambda r: -log_likelihood(r, p, fitted), bounds=(0, 1), method="bounded", options={"xatol": 1e-12}
+    )
+    assert found.rate == pytest.approx(best.x, rel=1e-5)
+    assert 0 < found.steps < STEPS
+    for end in (found.lower, found.upper):
+        fall = 2 * (log_likelihood(found.rate, p, fitted) - log_likelihood(end, p, fitted))
+        assert fall == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6) or (end == 0 and fall < chi2.ppf(0.95, 1))
+
+
+def test_the_estimate_is_where_the_mean_of_the_moved_probabilities_is_the_rate_itself():
+    p = probabilities(500, 0.4)
+    found = estimate_base_rate(p, 0.3)
+    mean = BaseRate(0.3, found.rate).move(p).mean()
+    assert mean == pytest.approx(found.rate, rel=10 * NEAR_ENOUGH)
+
+
+def test_simulated_rates_are_found_and_intervals_hold_them_as_often_as_they_say():
+    held, rates = 0, []
+    for seed in range(300):
+        found = estimate_base_rate(probabilities(400, 0.1, seed=seed), 0.3)
+        held += found.lower <= 0.1 <= found.upper
+        rates.append(found.rate)
+    assert abs(np.mean(rates) - 0.1) < 4 * np.std(rates) / np.sqrt(300)
+    assert abs(held / 300 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)
+
+
+@pytest.mark.parametrize(("p", "rate"), [([0.0, 0.0, 0.1], 0), ([1.0, 0.9], 1), ([0.2, 0.25], 0)])
+def test_rows_that_are_all_like_one_class_give_an_end(p, rate):
+    found = estimate_base_rate(p, 0.5)
+    assert found.rate == rate
+    assert found.lower == 0 if rate == 0 else found.upper == 1
+    assert 0 <= found.lower < found.upper <= 1
+
+
+def test_certain_rows_of_both_classes_are_counted():
+    found = estimate_base_rate([0.0, 0.0, 0.0, 1.0], 0.5)
+    assert found.rate == pytest.approx(0.25)
+    assert 0 < found.lower < 0.25 < found.upper < 1
+
+
+@pytest.mark.parametrize(
+    ("p", "fitted", "says"), [([], 0.5, "empty|at least"), ([0.3, 0.3], 0.3, "no row tells"), ([0.5], 1, "base_rate")]
+)
+def test_what_tells_nothing_is_refused(p, fitted, says):
+    with pytest.raises(InputError, match=says):
+        estimate_base_rate(p, fitted)
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    data = GaussianPair([0, 0], np.eye(2), [1.5, 1], np.eye(2)).sample(4000, random_state=0)
+    fitted = fit(Recipe(model="logistic_regression", calibrators=("none", "platt"), base_rate=0.2), data)
+    return calibrate(fitted.recipe, fitted), fitted
+
+
+def test_rows_of_another_table_give_their_own_rate_whatever_rate_was_stated(evaluated):
+    evaluation, fitted = evaluated
+    rows = GaussianPair([0, 0], np.eye(2), [1.5, 1], np.eye(2)).sample(40_000, random_state=1)
+    kept = np.flatnonzero(np.random.default_rng(0).random(40_000) < np.where(rows.y == 1, 0.05 / 0.95, 1))
+    truth = rows.y[kept].mean()
+    for key in ("none", "platt"):
+        found = estimate_of_rows(evaluation, fitted, rows.X.iloc[kept][["x2", "x1"]].assign(other="a"), key)
+        assert found.rows == len(kept)
+        assert found.rate == pytest.approx(truth, abs=0.01)
+        assert found.lower < found.rate < found.upper
+        assert found.fitted == pytest.approx(evaluation.calibration_y.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (pd.DataFrame({"x1": [1.0]}), "lacks 'x2'"),
+        (pd.DataFrame({"x1": [1.0], "x2": ["a"]}), "'x2' hold values of another type"),
+    ],
+)
+def test_a_table_of_other_columns_is_refused_by_their_names(evaluated, frame, says):
+    with pytest.raises(InputError, match=says):
+        estimate_of_rows(*evaluated, frame, "platt")
+
+
+def test_folds_have_no_one_model_to_score_new_rows():
+    data = GaussianPair([0], [[1]], [1], [[1]]).sample(100, random_state=0)
+    fitted = fit(Recipe(model="naive_bayes", calibrators=("platt",), evaluation="folds", folds=2), data)
+    with pytest.raises(InputError, match="one a fold"):
+        estimate_of_rows(calibrate(fitted.recipe, fitted), fitted, data.X, "platt")
+
+
+def test_before_and_after_stand_below_each_other(evaluated):
+    evaluation, _ = evaluated
+    table = before_and_after(evaluation)
+    assert list(zip(table["calibrator"], table["place"], strict=True)) == [
+        *(("none", place) for place in ("table", "stated")),
+        *(("platt", place) for place in ("table", "stated")),
+    ]
+    line = table.iloc[3]
+    said = evaluation.predictions["platt"]
+    assert line["base_rate"] == pytest.approx(0.2)
+    assert line["mean_p"] == pytest.approx(np.average(said.p, weights=said.weight))
+    assert line["observed_expected"] == pytest.approx(0.2 / line["mean_p"])
+    assert table.iloc[2]["base_rate"] == evaluation.y.mean()
+    shown = formatted_rates(table, 0.2)
+    assert shown["Where"].tolist()[2:] == ["in the table", "at 20 %"]
+    assert len(before_and_after(evaluation.before)) == 2

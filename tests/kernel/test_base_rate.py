@@ -1,0 +1,78 @@
+"""Probabilities moved to another base rate, against Bayes' rule with another prior and against rows repeated."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from calib.kernel.base_rate import BaseRate, class_weights
+from calib.kernel.checks import InputError
+from calib.kernel.formula import Score, steps
+from calib.metrics import brier_score, log_loss
+from calib.synthetic import GaussianPair
+
+RATES = st.floats(1e-6, 1 - 1e-6)
+SHARES = st.floats(0, 1)
+
+
+@pytest.mark.parametrize(("fitted", "stated"), [(0.5, 0.01), (0.02, 0.4), (0.3, 0.3)])
+def test_a_moved_posterior_is_that_of_bayes_with_the_other_prior(fitted, stated):
+    x = np.linspace(-3, 4, 50)
+    ones, zeros = norm.pdf(x, 1, 1.2), norm.pdf(x)
+    at = [prior * ones / (prior * ones + (1 - prior) * zeros) for prior in (fitted, stated)]
+    np.testing.assert_allclose(BaseRate(fitted, stated).move(at[0]), at[1], rtol=1e-12)
+    np.testing.assert_allclose(BaseRate(stated, fitted).move(at[1]), at[0], rtol=1e-12)
+
+
+@given(RATES, RATES, SHARES, SHARES)
+def test_moving_keeps_every_order_and_the_ends(fitted, stated, p, q):
+    rate = BaseRate(fitted, stated)
+    low, high = rate.move([min(p, q), max(p, q)])
+    assert 0 <= low <= high <= 1
+    assert rate.move([0.0, 1.0]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rates", [(0, 0.5), (0.5, 1), (0.5, float("nan")), ("0.5", 0.5)])
+def test_rates_of_none_or_all_are_refused_by_name(rates):
+    with pytest.raises(InputError, match="base_rate"):
+        BaseRate(*rates)
+
+
+def test_weighted_rows_stand_for_the_stated_rate_and_are_worth_as_kish_says():
+    y = np.array([1, 0, 0, 0, 1, 0])
+    counts = np.array([3.0, 1, 2, 5, 1, 4])
+    weights = class_weights(y, 0.07, counts)
+    assert np.average(y, weights=weights) == pytest.approx(0.07, abs=1e-15)
+    rows = np.repeat(np.arange(6), counts.astype(int))
+    alone = class_weights(y[rows], 0.07)
+    assert alone.sum() == pytest.approx(alone.sum() ** 2 / (alone @ alone), rel=1e-12)
+    np.testing.assert_allclose(np.bincount(rows, alone), weights, rtol=1e-12)
+    with pytest.raises(InputError, match="of one class"):
+        class_weights(np.ones(3), 0.5)
+
+
+def test_losses_of_weighted_rows_are_those_where_the_rate_holds():
+    """True posteriors on a sample at 30 %, moved and weighted, against a sample drawn at 4 %."""
+    here = GaussianPair([0, 0], np.eye(2), [1.5, 1], np.eye(2)).sample(100_000, random_state=0)
+    rng, y = np.random.default_rng(1), here.y
+    at_30, at_4 = (
+        np.flatnonzero(rng.random(len(y)) < np.where(y == 1, share / (1 - share), 1)) for share in (0.3, 0.04)
+    )
+    odds = here.posterior / (1 - here.posterior)
+
+    def posterior(rows, share):
+        ones = odds[rows] * share / (1 - share)
+        return ones / (1 + ones)
+
+    moved = BaseRate(0.3, 0.04).move(posterior(at_30, 0.3))
+    weights = class_weights(y[at_30], 0.04)
+    for loss in (brier_score, log_loss):
+        truth = loss(y[at_4], posterior(at_4, 0.04))
+        assert loss(y[at_30], moved, sample_weight=weights) == pytest.approx(truth, rel=0.04)
+
+
+def test_steps_are_moved_in_the_table_and_not_in_the_formula():
+    rate = BaseRate(0.5, 0.1)
+    moved = rate.move_term(steps(Score("s"), np.array([1.0]), np.array([0.25, 0.5])))
+    np.testing.assert_array_equal(moved.coefficients[:, 0], rate.move([0.25, 0.5]))

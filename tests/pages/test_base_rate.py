@@ -1,0 +1,62 @@
+"""A base rate stated on the page: before and after, on every page, estimated by a click; small predictions apart."""
+
+import numpy as np
+import pytest
+
+from calib import Recipe, evaluate
+from calib.analysis.label_shift import before_and_after, estimate_of_rows
+from calib.evaluate import calibrate, fit
+from calib.figures import formatted_rates
+from calib.kernel.wording import number
+from calib.sources import load
+from tests.pages.app import go, headline, page, settled
+
+QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
+
+
+def evaluated(**query):
+    recipe = Recipe.from_query(query)
+    return evaluate(recipe, load(recipe))
+
+
+def test_a_stated_rate_moves_the_page_shows_both_and_goes_along():
+    at = page(**QUICK, **{"reliability.details": "base_rate"})
+    at.number_input(key="base_rate").set_value(0.8).run()
+    settled(at)
+    assert at.session_state["recipe"].base_rate == 0.008
+    evaluation = evaluated(**QUICK, base_rate="0.008")
+    shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
+    assert shown.to_dict() == formatted_rates(before_and_after(evaluation), 0.008).to_dict()
+    assert number(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
+    assert any("0.8 % (1 in 120)" in expander.label for expander in at.expander)
+    at = go(at, "explore_decide")
+    assert at.number_input(key="base_rate").value == pytest.approx(0.8)
+    at.button(key="empty_base_rate").click().run()
+    assert at.session_state["recipe"].base_rate is None
+
+
+def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
+    at = page(**QUICK, **{"reliability.details": "base_rate"})
+    recipe = Recipe.from_query(QUICK)
+    data = load(recipe)
+    rows = data.X.iloc[np.flatnonzero(data.y == 1).repeat(3).tolist() + list(range(1500))]
+    at.get("file_uploader")[0].set_value(("sample.csv", rows.to_csv(index=False).encode(), "text/csv")).run()
+    fitted = fit(recipe, data)
+    keys = [estimate_of_rows(calibrate(recipe, fitted), fitted, rows, key) for key in ("none", "platt")]
+    assert at.session_state["recipe"].base_rate is None
+    said = " ".join(element.value for element in at.markdown)
+    found = next(one for one in keys if one.finding in said)
+    at.button(key="take_rate").click().run()
+    assert at.session_state["recipe"].base_rate == pytest.approx(found.rate, rel=1e-3)
+
+
+def test_log_odds_are_proposed_where_half_of_the_predictions_are_small_and_taken_by_a_click():
+    at = page(**QUICK)
+    said = next(element.value for element in at.info if "Half of the predictions" in element.value)
+    at.button(key="log_odds").click().run()
+    recipe = settled(at).session_state["recipe"]
+    assert (recipe.setting("reliability.axes"), recipe.binning) == ("log_odds", "quantile")
+    assert said not in [element.value for element in at.info]
+    assert "reliability.axes" in at.query_params
+    at = page(data="sample:breast_cancer", model="naive_bayes")
+    assert not [element for element in at.info if "Half of the predictions" in element.value]
