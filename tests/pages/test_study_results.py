@@ -178,12 +178,14 @@ def test_rows_without_a_single_value_say_so():
 
 def test_a_link_to_a_file_waits_for_it():
     rows = as_csv(own_rows())
-    link = {"results.rows": f"upload:{digest(rows)}", "results.file_name": "mine.csv", "results.metric": "accuracy"}
+    view = {"results.metric": "accuracy", "results.setups": "RF-VAP,mine", "results.data_set": "kc1"}
+    link = {"results.rows": f"upload:{digest(rows)}", "results.file_name": "mine.csv", **view}
     at = page(STEM, **link)
     assert any("Upload mine.csv again to continue" in text for text in messages(at))
     assert not at.get("plotly_chart")
     at = bring(at, "mine.csv", rows)
     assert headline(at)["Data sets compared"] == "5 of 5"
+    assert settings_in_address(at).items() >= (view | {"results.setups": ("RF-VAP", "mine")}).items()
     at = page(STEM, **{"results.rows": "published:nothing"})
     assert any("no published tables called 'nothing'" in text for text in messages(at))
 

@@ -158,7 +158,9 @@ def take(content: bytes, name: str) -> None:
     files()[key] = found
     while len(files()) > KEPT_FILES:
         files().pop(next(iter(files())))
-    state.update(**_opening(f"{UPLOAD}:{key}", found))
+    state.say(None)
+    if state.recipe().setting("results.rows") != f"{UPLOAD}:{key}":  # else a link waited for it
+        state.update(**_opening(f"{UPLOAD}:{key}", found))
 
 
 def _opening(rows: str, found: Opened | None) -> dict[str, object]:
