@@ -1,8 +1,8 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--html report.html] [--csv predictions.csv] [--metrics KEY,KEY …]
-[--format table | csv | json | markdown]``: the metric table, one metric a line and one calibrator a column; exit status
-0 only when every calibrator of the Recipe has a result.
+``python -m calib evaluate RECIPE.json DATA.csv [--judge-on OTHER.csv] [--html report.html] [--pdf report.pdf]
+[--csv predictions.csv] [--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table, one metric a
+line and one calibrator a column; exit status 0 only when every calibrator of the Recipe has a result.
 ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
 Learn pages, with the same numbers.
 ``python -m calib study PROTOCOL --store results.sqlite [--data FILE …] [--csv rows.csv]``: a paper's experiments, or
@@ -26,7 +26,7 @@ from typing import Any
 
 import pandas as pd
 
-from calib.data import guess_target, read_table, target_candidates
+from calib.data import TableFile, guess_target, read_table, target_candidates
 from calib.evaluate import evaluate
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
@@ -34,6 +34,7 @@ from calib.export import (
     LANGUAGES,
     experiment_html,
     print_metrics,
+    print_pdf,
     read_calibrator,
     report_html,
     run_experiment,
@@ -47,7 +48,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
-from calib.sources import digest, load, load_frame, problems, reading
+from calib.sources import digest, judging, load, load_frame, problems, reading
 from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
 from calib.study.runner import BACKENDS
 
@@ -64,7 +65,11 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
+    command.add_argument(
+        "--judge-on", type=Path, metavar="FILE", help="judge on the rows of another file, its columns matched by name"
+    )
     command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
+    command.add_argument("--pdf", type=Path, metavar="FILE", help="the same on paper; needs a Chromium")
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
     command.add_argument("--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones")
     command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
@@ -135,8 +140,11 @@ def _write(path: Path, content: bytes) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _on_file(recipe: Recipe, path: Path) -> tuple[Recipe, Dataset]:
-    """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one."""
+def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[Recipe, Dataset]:
+    """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one.
+
+    judge_on : another file, of which all rows are the test part
+    """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
@@ -147,7 +155,11 @@ def _on_file(recipe: Recipe, path: Path) -> tuple[Recipe, Dataset]:
         print(f"note: the label is taken to be {target!r}; name another as target in the Recipe.", file=sys.stderr)
     read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
-    uploads = {digest(content): frame}
+    uploads: dict[str, pd.DataFrame | TableFile] = {digest(content): frame}
+    if judge_on is not None:
+        other = _read(judge_on)
+        uploads[digest(other)] = TableFile(judge_on.name, other)
+        recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name))
     dataset = load(recipe, uploads)
     for problem in problems(recipe, *load_frame(recipe, uploads)):
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
@@ -170,18 +182,25 @@ def _print(table: pd.DataFrame) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    _check_folders(args.html, args.csv)
+    _check_folders(args.html, args.pdf, args.csv)
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
     keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
-    evaluation = evaluate(*_on_file(recipe, args.data))
+    evaluation = evaluate(*_on_file(recipe, args.data, args.judge_on))
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
-    if args.html:
-        file = {evaluation.recipe.data.removeprefix("upload:"): args.data.name}
-        _write(args.html, report_html(evaluation, files=file))
+    said = evaluation.recipe
+    files = {said.data.removeprefix("upload:"): args.data.name}
+    if args.judge_on:
+        files[(said.judge_on or "").removeprefix("upload:")] = args.judge_on.name
+    if args.html or args.pdf:
+        report = report_html(evaluation, files=files)
+        if args.html:
+            _write(args.html, report)
+        if args.pdf:
+            _write(args.pdf, print_pdf(report.decode()))
     if args.csv:
         _write(args.csv, safe_csv(evaluation.frame()))
     for key, why in evaluation.refused.items():

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,11 +35,20 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, Known, Splitter
 
 
+class Counted(NamedTuple):
+    """Lines of the table, the rows that they stand for, and those of class 1 among these."""
+
+    lines: int
+    rows: float
+    events: float
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
 
     weight : float array (m,), how much each test row counts, or None
+    flow : how many rows train, calibrate, test or are unused
     """
 
     train: np.ndarray
@@ -47,6 +56,7 @@ class Part:
     placed: Any
     tests: Any
     weight: np.ndarray | None = None
+    flow: Mapping[str, Counted] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +107,8 @@ class Evaluation:
         What the calibrators were fitted on, pooled.
     weight, calibration_weight
         Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
+    flow
+        Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
     before
         The same at the table's base rate, where the Recipe states another; all above is then at the stated one, the
         test rows by their weights.
@@ -118,6 +130,7 @@ class Evaluation:
     seconds: float
     weight: np.ndarray | None = None
     calibration_weight: np.ndarray | None = None
+    flow: tuple[Mapping[str, Counted], ...] = ()
     before: Evaluation | None = None
 
     @property
@@ -314,7 +327,7 @@ def fit_rows(
     rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
     for i, cut in enumerate(cuts):
-        chosen = placement or PLACEMENTS[recipe.placement]()
+        chosen, learners = placement or PLACEMENTS[recipe.placement](), rows.take(cut.train, cut.train_weight)
         begin_share, end_share = i / len(cuts), (i + 1) / len(cuts)
         fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
         placed = copy(chosen).fit(
@@ -325,14 +338,32 @@ def fit_rows(
             cv=recipe.cv,
             random_state=recipe.seed,
             watch=watch.within(begin_share, fitted_share),
-            rows=rows.take(cut.train, cut.train_weight),
+            rows=learners,
             split=splitter,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
-        weight = rows.take(cut.test, cut.test_weight).weight
-        parts.append(Part(cut.train, cut.test, placed, tests, weight))
+        judged = rows.take(cut.test, cut.test_weight)
+        flow = {
+            "train": _counted(learners.y[placed.trained], learners.weights[placed.trained]),
+            "calibrate": _counted(placed.y, placed.weight),
+            "test": _counted(judged.y, judged.weight),
+        }
+        parts.append(Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed)))
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def _unused(rows: Known, cut: Cut, placed: Placement) -> dict[str, Counted]:
+    """The rows that neither learn nor are judged."""
+    idle = np.ones(rows.n, dtype=bool)
+    for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
+        idle[used] = False
+    return {"unused": _counted(rows.y[idle], rows.weights[idle])}
+
+
+def _counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
+    weights = np.ones(len(y)) if weight is None else weight
+    return Counted(len(y), float(weights.sum()), float(weights @ y))
 
 
 def make_calibrator(recipe: Recipe, key: str) -> Any:
@@ -378,7 +409,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """At the table's own base rate."""
     predictions, refused, calibrators = {}, {}, {}
-    y = np.concatenate([fitted.dataset.y[part.test] for part in fitted.parts])
+    y = _end_to_end([fitted.dataset.y[part.test] for part in fitted.parts])
     weight = _joined([part.weight for part in fitted.parts])
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
@@ -397,19 +428,19 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
             continue
         predictions[key] = _pooled(y, outcomes, weight)
         calibrators[key] = tuple(fits)
-    rows = np.concatenate([part.test for part in fitted.parts])
+    rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
         recipe=fitted.recipe.replace(**recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")),
         dataset=fitted.dataset,
         rows=rows,
         y=y,
-        scores=np.concatenate([part.tests.scores for part in fitted.parts]),
+        scores=_end_to_end([part.tests.scores for part in fitted.parts]),
         predictions=MappingProxyType(predictions),
         refused=MappingProxyType(refused),
         calibrators=MappingProxyType(calibrators),
-        calibration_scores=np.concatenate([part.placed.scores for part in fitted.parts]),
-        calibration_y=np.concatenate([part.placed.y for part in fitted.parts]),
+        calibration_scores=_end_to_end([part.placed.scores for part in fitted.parts]),
+        calibration_y=_end_to_end([part.placed.y for part in fitted.parts]),
         posterior=None if posterior is None else posterior[rows],
         probability=fitted.probability,
         notes=(
@@ -421,6 +452,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         seconds=fitted.seconds,
         weight=weight,
         calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
+        flow=tuple(part.flow for part in fitted.parts),
     )
 
 
@@ -463,7 +495,12 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray) -> str:
 
 
 def _joined(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    return np.concatenate([each for each in weights if each is not None]) if weights[0] is not None else None
+    return None if weights[0] is None else _end_to_end([each for each in weights if each is not None])
+
+
+def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all folds in one; that of a holdout as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
@@ -503,8 +540,8 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
 def _pooled(y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None) -> Predictions:
     """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
-    joined = {name: np.concatenate([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    return Predictions(y, np.concatenate([outcome.p for outcome in outcomes]), **joined, weight=weight)
+    joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    return Predictions(y, _end_to_end([outcome.p for outcome in outcomes]), **joined, weight=weight)
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:

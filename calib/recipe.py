@@ -147,6 +147,10 @@ class Recipe:
     part: str | None = _field(
         "fit", None, _optional_text, "The column that says which rows train, calibrate and are the test part."
     )
+    judge_on: str | None = _field(
+        "fit", None, _optional_text, "Another table to judge on, as data names one: the model is made on data."
+    )
+    judge_file: str | None = _field("fit", None, _optional_text, "The name of that file, by which it is asked for.")
     model: str = _field("fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.")
     params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
     placement: str = _field("fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on.")

@@ -10,18 +10,23 @@ from typing import Any
 import pandas as pd
 
 from calib.data import (
+    FILE_PART,
     ROLES,
     SAMPLES,
     DataError,
     TableFile,
     fetch_openml,
+    inspect,
+    join_tables,
     prepare,
     prepare_predictions,
     sample_frame,
+    score_columns,
     target_candidates,
     tidy_labels,
     validate,
 )
+from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import Recipe
@@ -44,7 +49,11 @@ def source(recipe: Recipe) -> tuple[str, str]:
     >>> source(Recipe(data="upload:00ff"))
     ('upload', '00ff')
     """
-    kind, _, key = recipe.data.partition(":")
+    return _named(recipe.data, "data")
+
+
+def _named(data: str, field: str) -> tuple[str, str]:
+    kind, _, key = data.partition(":")
     known: dict[str, Collection[str] | None] = {
         "sample": SAMPLES,
         "synthetic": SYNTHETIC,
@@ -52,10 +61,10 @@ def source(recipe: Recipe) -> tuple[str, str]:
         "openml": None,
     }
     if kind not in known or not key:
-        raise DataError(f"data must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {recipe.data!r}.")
+        raise DataError(f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {data!r}.")
     registry = known[kind]
     if registry is not None and key not in registry:
-        raise DataError(f"data: there is no {kind} set {key!r}; there are {', '.join(registry)}.")
+        raise DataError(f"{field}: there is no {kind} set {key!r}; there are {', '.join(registry)}.")
     return kind, key
 
 
@@ -72,6 +81,8 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
     frame, target, positive = _as_read(recipe, uploads)
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
+    if recipe.judge_on is not None:
+        frame = _joined(recipe, uploads, frame, target, merge, drop)
     if target is not None and (merge or drop):
         frame, notes = tidy_labels(frame, target, merge, drop)
         frame.attrs["notes"] = (*frame.attrs.get("notes", ()), *notes)
@@ -80,22 +91,79 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
 
 def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
     """The same with the labels as the file spells them."""
-    kind, key = source(recipe)
-    if kind == "upload":
-        if key not in uploads:
-            named = f"{recipe.file} again" if recipe.file else f"the file with the digest {key}"
-            raise DataError(f"Upload {named} to continue: its content travels in no link and is kept on no disk.")
-        frame, target, positive = _uploaded(recipe, uploads[key]), None, None
-    elif kind == "sample":
-        frame, target, positive = sample_frame(key)
-    elif kind == "openml":
-        frame, target = fetch_openml(key)
-        positive = None
-    else:
-        raise DataError("A synthetic set is made, not read: it has no table before it is a Dataset.")
+    frame, target, positive = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != target:
         return frame, recipe.target, recipe.positive
     return frame, target, recipe.positive or positive
+
+
+def _table(
+    named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]
+) -> tuple[pd.DataFrame, str | None, str | None]:
+    kind, key = named
+    if kind == "upload":
+        if key not in uploads:
+            again = f"{file} again" if file else f"the file with the digest {key}"
+            raise DataError(f"Upload {again} to continue: its content travels in no link and is kept on no disk.")
+        return _uploaded(uploads[key], asked), None, None
+    if kind == "sample":
+        return sample_frame(key)
+    if kind == "openml":
+        return *fetch_openml(key), None
+    raise DataError("A synthetic set is made, not read: it has no table before it is a Dataset.")
+
+
+def _joined(
+    recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None, merge: bool, drop: Collection[str]
+) -> pd.DataFrame:
+    """The table with that of ``judge_on`` as its test part."""
+    assert recipe.judge_on is not None
+    if recipe.split != "file" or recipe.part != FILE_PART:
+        raise DataError(
+            "judge_on: another table to judge on is the test part of a split by file.",
+            f"Choose split='file' and part={FILE_PART!r}, or no judge_on.",
+        )
+    if target is None:
+        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
+    other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
+    names = (
+        recipe.file or str(frame.attrs.get("name", "the data")),
+        recipe.judge_file or str(other.attrs.get("name", "the other file")),
+    )
+    return join_tables(frame, other, target, _needed(recipe, frame, target), names, merge, drop)
+
+
+def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
+    """The columns that are features or scores, or have a role."""
+    given = [name for role, name in roles(recipe).items() if name is not None and role != "part"]
+    if recipe.content == "predictions":
+        return [*(dict(recipe.data_params).get("scores") or score_columns(frame, target)), *given]
+    typed = typed_frame(frame)
+    no_feature = {target, *recipe.exclude}
+    used = [name for name in typed if name in recipe.keep or inspect(typed[name], name).usable]
+    return list(dict.fromkeys([*(name for name in used if name not in no_feature), *given]))
+
+
+def judging(other: str | None, file: str | None = None) -> dict[str, Any]:
+    """The fields of a Recipe that change when it is judged on another table, named as data is, or on its own again.
+
+    >>> Recipe(**judging("upload:00ff", "new.csv")).split
+    'file'
+    """
+    if other is None:
+        return {"judge_on": None, "judge_file": None, "part": None, "split": "random"}
+    return {"judge_on": other, "judge_file": file, "part": FILE_PART, "split": "file", "evaluation": "holdout"}
+
+
+def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
+    """Digest → name of the files that a Recipe needs and that are not among the digests known.
+
+    >>> missing(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
+    {'00ff': 'old.csv'}
+    """
+    wanted = ((recipe.data, recipe.file), (recipe.judge_on or "", recipe.judge_file))
+    keys = {data.removeprefix("upload:"): file for data, file in wanted if data.startswith("upload:")}
+    return {key: file for key, file in keys.items() if key not in known}
 
 
 def reading(recipe: Recipe) -> dict[str, Any]:
@@ -107,8 +175,7 @@ def reading(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.data_params if name in ("sheet", "header")}
 
 
-def _uploaded(recipe: Recipe, given: pd.DataFrame | TableFile) -> pd.DataFrame:
-    asked = reading(recipe)
+def _uploaded(given: pd.DataFrame | TableFile, asked: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**asked)
     for name, value in asked.items():
@@ -137,7 +204,8 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe))
     else:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
-    return replace(made, notes=(*frame.attrs.get("notes", ()), *made.notes))
+    notes = (*frame.attrs.get("notes", ()), *made.notes)
+    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:
@@ -177,6 +245,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
         )
         if recipe.score == column:
             changes["score"] = None
+    if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
+        changes |= {"judge_on": None, "judge_file": None}
     needed = SPLITS[recipe.split].needs
     if needed and changes.get(needed, getattr(recipe, needed)) is None:
         changes["split"] = "random"

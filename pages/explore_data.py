@@ -11,8 +11,10 @@ with st.expander("Bring your own data", expanded=True, key="bring"):
     data.uploader(recipe)
 with st.expander("Fetch from OpenML"):
     data.openml()
+if not recipe.data.startswith("synthetic:"):
+    data.other_file(recipe)
 
-if state.missing_upload():
+if state.missing_uploads():
     st.stop()
 if recipe.data.startswith("synthetic:"):
     evaluations.dataset(recipe)

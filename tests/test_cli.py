@@ -161,10 +161,27 @@ def test_the_report_shows_the_numbers_of_evaluate(files):
     assert run(files, "--html", files / "out.html") == 0
     rows = re.findall(r"<tr.*?</tr>", (files / "out.html").read_text(encoding="utf-8"), re.DOTALL)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
-    shown = next(row[1:] for row in cells if row[:1] == ["Brier score"])
+    with_intervals, shown = (row[1:] for row in cells if row[:1] == ["Brier score"])
+    assert [text.split()[0] for text in with_intervals] == [text.split()[0] for text in shown]
     brier = expected(files).metrics["brier"]
     np.testing.assert_allclose([float(text.removesuffix(" ★")) for text in shown], brier, rtol=5e-3)
     assert [text.endswith("★") for text in shown] == list(brier == brier.min())
+
+
+def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
+    table = read_table((files / "data.csv").read_bytes(), "data.csv")
+    table[["target", "z", "x", "town"]].iloc[:80].to_csv(files / "new.csv", index=False)
+    assert run(files, "--judge-on", files / "new.csv", "--csv", files / "p.csv", "--html", files / "out.html") == 0
+    said = pd.read_csv(files / "p.csv", encoding="utf-8-sig")
+    assert said["row"].tolist() == list(range(301, 381))
+    np.testing.assert_array_equal(said["y"], table["target"][:80] == "yes")
+    report = (files / "out.html").read_text(encoding="utf-8")
+    assert "judged on new" in report
+    assert "for file in (&#39;data.csv&#39;, &#39;new.csv&#39;):" in report
+    capsys.readouterr()
+    table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
+    assert run(files, "--judge-on", files / "new.csv") == 2
+    assert "new.csv does not fit data.csv: it has no column 'z', 'town'." in capsys.readouterr().err
 
 
 def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):
@@ -238,7 +255,7 @@ def test_a_folder_in_the_file_s_place_is_an_error(files, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["evaluate"], ["evaluate", "a.json"], ["dance"], ["evaluate", "a", "b", "--pdf", "c"]]
+    "arguments", [[], ["evaluate"], ["evaluate", "a.json"], ["dance"], ["evaluate", "a", "b", "--docx", "c"]]
 )
 def test_wrong_arguments_end_with_the_usage(arguments, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import pytest
 
 from calib.analysis import advice, curves, decision, differences, enough, subgroups
 from calib.calibrators import CALIBRATORS
-from calib.evaluate import evaluate
+from calib.evaluate import calibrate, evaluate, fit
 from calib.figures import FIGURES
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, Metric
@@ -215,3 +217,26 @@ def test_a_columns_weights_come_from_the_table():
     np.testing.assert_array_equal(data.part, PART)
     own = evaluate(recipe.replace(calibrators=("none",)), data).metrics
     pd.testing.assert_frame_equal(own, evaluate(FILE.replace(calibrators=("none",), bins=20), table(True)).metrics)
+
+
+def test_weighted_rows_are_not_copied_without_need():
+    """A million weighted scores fit into what a laptop spares: at most 110 bytes a row on top of what is kept."""
+    rng, n = np.random.default_rng(0), 200_000
+    scores = rng.random(n)
+    frame = pd.DataFrame({"s": scores, "y": (rng.random(n) < scores).astype(int), "n": rng.integers(1, 5, n)})
+    recipe = Recipe(
+        data="upload:00", content="predictions", target="y", weight="n", calibrators=("none", "platt", "venn_abers")
+    )
+    fitted = fit(recipe, load(recipe, {"00": frame}))
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        evaluation = calibrate(recipe, fitted)
+        kept, peak = tracemalloc.get_traced_memory()
+        assert peak < 110 * n
+        assert len(evaluation.metrics) == 3
+        assert tracemalloc.get_traced_memory()[0] - kept < n  # nothing that waits for the garbage collection
+    finally:
+        tracemalloc.stop()
+        gc.enable()

@@ -59,6 +59,21 @@ def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost
     return np.where(act, cost_false_alarm * (1.0 - y), cost_miss * y)
 
 
+def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
+    """The thresholds (k,) of a decision curve over a range within [0, 1]: a hundredth of it apart, 0 and 1 left out.
+
+    >>> thresholds_within(0.1, 0.2)[[0, 1, -1]]
+    array([0.1  , 0.101, 0.2  ])
+    """
+    checks.in_range(lowest, "lowest", 0, 1)
+    checks.in_range(highest, "highest", lowest, 1)
+    if lowest == highest:
+        raise checks.InputError("lowest and highest threshold are the same: choose a range.")
+    if (lowest, highest) == (0, 1):
+        return CURVE_THRESHOLDS
+    return np.array([t for t in np.linspace(lowest, highest, 101) if 0 < t < 1])
+
+
 def net_benefit(
     y: np.ndarray, p: np.ndarray, thresholds: np.ndarray = CURVE_THRESHOLDS, weight: np.ndarray | None = None
 ) -> np.ndarray:

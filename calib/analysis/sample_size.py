@@ -22,7 +22,7 @@ from scipy.special import logit
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, number
 from calib.metrics import auc
 
 NORMAL = 1.96  # as in the paper, to two decimals
@@ -45,17 +45,18 @@ def observed_expected_width(n: float, share: float) -> float:
     return 2 * math.sinh(NORMAL * math.sqrt((1 - share) / (n * share)))
 
 
-def slope_width(n: float, p: Array) -> float:
+def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
     """Width of the interval of the slope about 1, for n rows with predictions distributed as p (m,) in (0, 1).
 
-    Infinite where all predictions are equal.
+    Infinite where all predictions are equal. weights (m,) : how many rows each prediction stands for
 
     >>> round(slope_width(1000, np.array([0.2, 0.8])), 4)        # ℓ = ± ln 4, p(1 − p) = 0.16: 3.92 / √(160 ln² 4)
     0.2235
     """
     x, information = logit(p), p * (1 - p)
-    centre = np.average(x, weights=information)
-    spread = float(np.mean(information * (x - centre) ** 2))
+    each = np.ones(len(p)) if weights is None else weights
+    centre = np.average(x, weights=information * each)
+    spread = float(np.average(information * (x - centre) ** 2, weights=each))
     return 2 * NORMAL / math.sqrt(n * spread) if spread > 1e-300 else math.inf
 
 
@@ -126,12 +127,26 @@ class SampleSize:
             f"{worst.rows:,} rows are needed to tell the {label} as closely as is usually asked; here are {self.rows:,}"
         )
 
+    def basis(self, label: str, positive: str) -> str:
+        """What it rests on, in a sentence: for a method's label and the name of class 1."""
+        return (
+            f"Widths of 95 % intervals, after Riley et al. 2021, for rows of which {self.share:.1%} are {positive} and "
+            f"predictions spread as those of {label} here; net benefit at the threshold {number(self.threshold)}, "
+            "which the costs of the two mistakes imply."
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """One row a measure."""
         return pd.DataFrame([vars(one) for one in self.needed])
 
 
-def sample_size(y: Array, p: Array, threshold: float = 0.5, widths: dict[str, float] | None = None) -> SampleSize:
+def sample_size(
+    y: Array,
+    p: Array,
+    threshold: float = 0.5,
+    widths: dict[str, float] | None = None,
+    sample_weight: Array | None = None,
+) -> SampleSize:
     """The rows that a validation needs of a model that predicts like this, and what these rows can tell.
 
     Parameters
@@ -143,6 +158,8 @@ def sample_size(y: Array, p: Array, threshold: float = 0.5, widths: dict[str, fl
         Of the net benefit, strictly between 0 and 1.
     widths
         Of the 95 % intervals, by measure; the others as in WIDTHS.
+    sample_weight : (n,)
+        Counts of rows; other weights on the scale of ``effective_weights``.
 
     Raises
     ------
@@ -155,30 +172,33 @@ def sample_size(y: Array, p: Array, threshold: float = 0.5, widths: dict[str, fl
     >>> [one.measure for one in found.needed if one.rows > found.rows]
     ['observed_expected', 'slope']
     """
-    y, p = checks.labelled_probabilities(y, p)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    each = np.ones(len(y)) if weights is None else checks.effective_weights(weights)
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
     asked = WIDTHS | (widths or {})
     for name, width in asked.items():
         checks.one_of(name, WIDTHS, "widths")
         checks.in_range(width, f"widths: {name}", 0, open_ends=True)
-    n, share, area = len(y), float(y.mean()), auc(y, p)
-    uncertain = p[(p > 0) & (p < 1)]
-    if not uncertain.size:
+    n, share, area = float(each.sum()), float(np.average(y, weights=each)), auc(y, p, each)
+    uncertain = (p > 0) & (p < 1)
+    if not uncertain.any():
         raise InputError("A sample size needs probabilities between 0 and 1, but all are 0 or 1.")
-    certain = len(uncertain) / n  # certain predictions tell nothing of the slope
+    telling = float(each[uncertain].sum()) / n  # certain predictions tell nothing of the slope
     act = p > threshold
-    sensitivity, specificity = float(act[y == 1].mean()), float((~act)[y == 0].mean())
+    sensitivity, specificity = (
+        float(np.average(act[y == label] == label, weights=each[y == label])) for label in (1, 0)
+    )
     width_of = {
         "observed_expected": lambda rows: observed_expected_width(rows, share),
-        "slope": lambda rows: slope_width(rows * certain, uncertain),
+        "slope": lambda rows: slope_width(rows * telling, p[uncertain], each[uncertain]),
         "auc": lambda rows: auc_width(rows, share, area),
         "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
     }
     needed = tuple(
         Needed(name, asked[name], fewest_rows(width, asked[name]), width(n)) for name, width in width_of.items()
     )
-    return SampleSize(needed, n, share, threshold)
+    return SampleSize(needed, round(n), share, threshold)
 
 
 def fewest_rows(width, asked: float) -> float:

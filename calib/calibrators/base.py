@@ -184,6 +184,8 @@ class ScoreCalibrator(BaseEstimator):
         """The rows as ``_learn`` takes them: without those of weight 0, and repeated where the method counts rows."""
         if self.weighted:
             counted = weights > 0
+            if counted.all():
+                return scores, y, weights
             return scores[counted], y[counted], weights[counted]
         times = whole_weights(weights, self.label)
         return np.repeat(scores, times, axis=0), np.repeat(y, times), None

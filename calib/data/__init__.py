@@ -3,6 +3,7 @@
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
+from calib.data.join import FILE_PART, join_tables
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
@@ -16,6 +17,7 @@ from calib.data.validate import validate
 
 __all__ = [
     "DEFAULT_SAMPLE",
+    "FILE_PART",
     "PARTS",
     "ROLES",
     "SAMPLES",
@@ -29,6 +31,7 @@ __all__ = [
     "fetch_openml",
     "guess_target",
     "inspect",
+    "join_tables",
     "load_sample",
     "looks_like_predictions",
     "prepare",

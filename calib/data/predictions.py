@@ -185,6 +185,7 @@ def prepare_predictions(
         y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
         classes=classes.names,
         predictions=True,
+        read=len(frame),
         **known.of(rows),
     )
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]

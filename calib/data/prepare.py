@@ -85,7 +85,7 @@ def prepare(
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))
     all_notes = (*notes, *remarks, *imputations(X))
-    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=all_notes, **known.of(rows))
+    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=all_notes, read=len(frame), **known.of(rows))
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:

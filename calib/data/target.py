@@ -106,9 +106,9 @@ def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
     """
     spellings: dict[str, list[str]] = {}
     for name in counts:
-        spellings.setdefault(_folded(name), []).append(name)
+        spellings.setdefault(folded(name), []).append(name)
     kept = {key: max(names, key=lambda name: counts[name]) for key, names in spellings.items()}
-    return {name: kept[_folded(name)] for name in counts if name != kept[_folded(name)]}
+    return {name: kept[folded(name)] for name in counts if name != kept[folded(name)]}
 
 
 def not_known(counts: Mapping[str, int]) -> list[str]:
@@ -117,11 +117,11 @@ def not_known(counts: Mapping[str, int]) -> list[str]:
     >>> not_known({"no": 5, "unknown": 1, "yes": 3}), not_known({"none": 5, "some": 3})
     (['unknown'], [])
     """
-    found = [name for name in counts if _folded(name) in NO_LABEL]
+    found = [name for name in counts if folded(name) in NO_LABEL]
     return found if len(counts) - len(found) >= 2 else []
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 

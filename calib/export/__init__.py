@@ -4,7 +4,7 @@ from calib.export.bundle import bundle
 from calib.export.calibrators import calibrator_json, check_exportable, read_calibrator, write_calibrator
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
-from calib.export.pages import report_html, standalone_html
+from calib.export.pages import standalone_html
 from calib.export.printed import FORMS, print_metrics
 from calib.export.programs import (
     LANGUAGES,
@@ -17,6 +17,7 @@ from calib.export.programs import (
     write_sql,
 )
 from calib.export.recipes import read_recipes, write_recipes
+from calib.export.report import report_html
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, page_source, python_source, study_command
 from calib.export.studies import drawings, latex_table, markdown_table, readable, study_bundle, study_html

@@ -13,8 +13,9 @@ from calib.evaluate import Evaluation
 from calib.export import chromium
 from calib.export.calibrators import calibrator_json
 from calib.export.charts import Chart, charts
-from calib.export.pages import report_html, standalone_html
+from calib.export.pages import standalone_html
 from calib.export.recipes import write_recipes
+from calib.export.report import report_html
 from calib.export.source import python_source
 from calib.export.tables import safe_csv, side_by_side_table
 from calib.figures import LIGHT, Theme

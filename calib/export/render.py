@@ -11,6 +11,9 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
+from calib.figures.theme import controls
+
+MOST_COLUMNS = 4  # with intervals
 
 
 def render(template: str, **values: Any) -> str:
@@ -19,12 +22,18 @@ def render(template: str, **values: Any) -> str:
 
 
 def _drawn(figure: go.Figure) -> Markup:
-    config = {"displaylogo": False, "responsive": True}
-    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=config))
+    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=controls("select2d")))
 
 
 def _table(frame: pd.DataFrame, **options: Any) -> Markup:
     return Markup(frame.to_html(border=0, **options))  # pandas escapes the cells
+
+
+def _in_parts(frame: pd.DataFrame) -> list[pd.DataFrame]:
+    """A wide table as several, each as wide as a sheet of paper, with the names of its lines again."""
+    count = -(-frame.shape[1] // MOST_COLUMNS)
+    width = -(-frame.shape[1] // max(count, 1))
+    return [frame.iloc[:, i * width : (i + 1) * width] for i in range(count)]
 
 
 TEMPLATES = Environment(
@@ -34,4 +43,4 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.filters |= {"drawn": _drawn, "table": _table}
+TEMPLATES.filters |= {"drawn": _drawn, "table": _table, "in_parts": _in_parts}

@@ -211,7 +211,8 @@ def _indented(recipe: Recipe) -> str:
 
 def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]:
     """(import lines, the lines that read uploaded files)."""
-    digests = [recipe.data.removeprefix("upload:") for recipe in recipes if recipe.data.startswith("upload:")]
+    named = [data or "" for recipe in recipes for data in (recipe.data, recipe.judge_on)]
+    digests = [data.removeprefix("upload:") for data in named if data.startswith("upload:")]
     if not digests:
         return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
     names = [files.get(digest, FILE) for digest in dict.fromkeys(digests)]

@@ -10,10 +10,12 @@ from calib.figures.cumulative import CUMULATIVE
 from calib.figures.depth import DEPTH
 from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
+from calib.figures.distribution import DISTRIBUTION
 from calib.figures.explained import EXPLAINED
 from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
+from calib.figures.log_odds import LOG_ODDS
 from calib.figures.metrics import (
     formatted_metrics,
     formatted_rates,
@@ -39,6 +41,8 @@ _OWN: dict[str, FigureEntry] = {
     entry.key: entry
     for entry in (
         RELIABILITY,
+        LOG_ODDS,
+        DISTRIBUTION,
         DIFFERENCES,
         GROUPS,
         PAIRS,

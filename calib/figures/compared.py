@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.side_by_side import same_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
@@ -73,9 +74,7 @@ def _finding(table: pd.DataFrame, metric: str) -> str:
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """Whether the numbers may be set against each other."""
-    many = list(evaluations.values())
-    same = all(e.dataset.digest == many[0].dataset.digest and np.array_equal(e.rows, many[0].rows) for e in many)
-    if same:
+    if same_rows(evaluations.values()):
         return "All are judged on the same test rows."
     return "Not all are judged on the same test rows: part of a difference is due to the rows."
 
@@ -93,14 +92,13 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=HEAD + LANE * count,
             margin={"l": 12, "r": 16, "t": 56, "b": 48},
-            xaxis={"title": {"text": METRICS[record.metric].label}, "range": [low, high], "fixedrange": True},
+            xaxis={"title": {"text": METRICS[record.metric].label}, "range": [low, high]},
             yaxis={
                 "range": [-0.6, count - 0.4],
                 "tickvals": list(range(count)),
                 "ticktext": [as_text(name, LONGEST) for name in reversed(record.names)],
                 "ticks": "",
                 "automargin": True,
-                "fixedrange": True,
             },
             legend={"y": 1, "yanchor": "bottom"},
         )

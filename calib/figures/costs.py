@@ -78,14 +78,13 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             height=110 + 58 * len(keys),
             showlegend=False,
             margin={"l": 110, "r": 16, "t": 28, "b": 48},
-            xaxis={"title": {"text": "Cost a case"}, "range": [-0.015 * (end or 1.0), end or 1.0], "fixedrange": True},
+            xaxis={"title": {"text": "Cost a case"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
             yaxis={
                 "range": [-0.6, len(keys) - 0.4],
                 "tickvals": list(range(len(keys))),
                 "ticktext": [label_of(key) for key in reversed(keys)],
                 "ticks": "",
                 "showgrid": False,
-                "fixedrange": True,
             },
         )
     )

@@ -119,9 +119,8 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "range": [1 - room, k + room],
                 "visible": False,
-                "fixedrange": True,
             },
-            yaxis={"range": [deepest, -2.8], "visible": False, "fixedrange": True},
+            yaxis={"range": [deepest, -2.8], "visible": False},
             legend={"y": 0, "yanchor": "top", "x": 0.5, "xanchor": "center"},
             uirevision="critical_difference",
         )

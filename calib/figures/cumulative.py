@@ -72,8 +72,8 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=460,
             uirevision="cumulative",
-            xaxis={"title": {"text": "Share of the rows, sorted by probability"}, "range": [0, 1], "fixedrange": True},
-            yaxis={"title": {"text": "Cumulative label − probability"}, "fixedrange": True},
+            xaxis={"title": {"text": "Share of the rows, sorted by probability"}, "range": [0, 1]},
+            yaxis={"title": {"text": "Cumulative label − probability"}},
             legend={"y": -0.2},
         )
     )

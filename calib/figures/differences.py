@@ -124,7 +124,6 @@ def _axes(
     better = None if known.higher_is_better is None else "right" if known.higher_is_better else "left"
     figure.layout[x.replace("x", "xaxis")] = {
         "anchor": y,
-        "fixedrange": True,
         "range": _range(found, metric),
         "nticks": 5,
         "title": {"text": f"{known.label}: {f'better to the {better}' if better else 'difference'}", "standoff": 4},
@@ -132,7 +131,6 @@ def _axes(
     figure.layout[y.replace("y", "yaxis")] = {
         "anchor": x,
         "domain": [max(top - (panel - HEAD) / height, 0), top],
-        "fixedrange": True,
         "range": [len(keys) - 0.4, -0.6],
         "tickvals": list(range(len(keys))),
         "ticktext": [label_of(key) for key in keys],

@@ -146,7 +146,7 @@ def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
 
 def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
     """Two panels on one axis of scores: above with label 0 added, below with label 1."""
-    axis = {"range": [-0.12, 1.12], "tickvals": [0, 0.5, 1], "fixedrange": True}
+    axis = {"range": [-0.12, 1.12], "tickvals": [0, 0.5, 1]}
     figure = go.Figure(
         layout=layout(
             theme,

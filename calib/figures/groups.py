@@ -116,7 +116,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     """Lanes from the first group at the top, on the probability axis."""
     names = record.grouping.names
     largest = np.nanmax(record.table[["upper", "mean_p"]].to_numpy(), initial=0.0)
-    axis = {"range": [-0.02 * largest, min(1.02, 1.06 * largest)], "nticks": 6, "fixedrange": True}
+    axis = {"range": [-0.02 * largest, min(1.02, 1.06 * largest)], "nticks": 6}
     figure = go.Figure(
         layout=layout(
             theme,
@@ -126,7 +126,6 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
                 "range": [len(names) - 0.4, -0.6],
                 "tickvals": list(range(len(names))),
                 "ticktext": _names(record),
-                "fixedrange": True,
                 "showgrid": False,
                 "ticks": "",
                 "automargin": True,

@@ -79,7 +79,7 @@ def prepare(
 
 def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     """Square, on fixed axes: intervals as thick bars, frequencies as marks with their own thin bars."""
-    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True}
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     figure = go.Figure(
         layout=layout(
             theme,

@@ -120,14 +120,14 @@ def _caption(series: Sequence[Series]) -> str:
 def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
     """Two panels, one above the other, each with one line a series; the axis of probabilities is theirs in common."""
     count = len(record.series)
-    axis = {"fixedrange": True, "range": [-0.6, count - 0.4], "tickvals": list(range(count)), "showgrid": False}
+    axis = {"range": [-0.6, count - 0.4], "tickvals": list(range(count)), "showgrid": False}
     names = [series.name for series in reversed(record.series)]
     figure = go.Figure(
         layout=layout(
             theme,
             height=170 + 52 * count,
             margin={"l": 12, "r": 16, "t": 28, "b": 44},
-            xaxis={"title": {"text": "Probability"}, "range": [-0.01, 1.01], "fixedrange": True, "anchor": "y2"},
+            xaxis={"title": {"text": "Probability"}, "range": [-0.01, 1.01], "anchor": "y2"},
             yaxis={**axis, "domain": [0.56, 1], "ticktext": names, "automargin": True},
             yaxis2={**axis, "domain": [0, 0.44], "ticktext": names, "automargin": True},
             showlegend=False,

@@ -31,6 +31,8 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
     """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all.
 
+    Calibrator by calibrator, the uncalibrated models first: what each is as it stands comes before what was made of it.
+
     Parameters
     ----------
     evaluations
@@ -40,9 +42,11 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
     """
     chosen = list(metrics)
     tables = {name: evaluation.measured(chosen) for name, evaluation in evaluations.items()}
-    rows = [(name, label_of(key)) for name, table in tables.items() for key in table.index]
-    table = pd.concat(tables.values(), ignore_index=True)
-    return _formatted(table, pd.MultiIndex.from_tuples(rows, names=["", "Calibrator"])).reset_index()
+    keys = dict.fromkeys(["none", *(key for table in tables.values() for key in table.index)])
+    rows = [(name, key) for key in keys for name, table in tables.items() if key in table.index]
+    table = pd.DataFrame([tables[name].loc[key] for name, key in rows]).reset_index(drop=True)
+    index = pd.MultiIndex.from_tuples([(name, label_of(key)) for name, key in rows], names=["", "Calibrator"])
+    return _formatted(table, index).reset_index()
 
 
 def formatted_sample_size(found: SampleSize) -> pd.DataFrame:

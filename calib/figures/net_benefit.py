@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.decision import CURVE_THRESHOLDS, Decision, net_benefit
+from calib.analysis.decision import Decision, net_benefit, thresholds_within
 from calib.calibrators import label_of
+from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_decision
 from calib.figures.costs import NOTHING
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
@@ -27,13 +29,17 @@ LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule doe
 
 @dataclass(frozen=True, eq=False)
 class NetBenefit:
-    """Curves over ``thresholds`` (99,), by calibrator; ``all_`` acts on all; ``at`` is the Recipe's threshold."""
+    """Curves over ``thresholds`` (k,), by calibrator; ``all_`` acts on all; ``at`` is the Recipe's threshold.
+
+    ends : of the range of thresholds
+    """
 
     thresholds: np.ndarray
     curves: Mapping[str, np.ndarray]
     all_: np.ndarray
     share: float
     at: float
+    ends: tuple[float, float]
     title: str
     caption: str
     alt: str
@@ -43,25 +49,27 @@ class NetBenefit:
         return pd.DataFrame({"threshold": self.thresholds, **self.curves, "act on all": self.all_, "act on none": 0.0})
 
 
-def prepare(decision: Decision) -> NetBenefit:
-    """Decision curves of every calibrator. Raises InputError where there is none."""
+def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> NetBenefit:
+    """Decision curves of every calibrator, for thresholds of this range. Raises InputError where there is none."""
+    thresholds = thresholds_within(lowest, highest)
     evaluation, t = decision.evaluation, decision.threshold
     if not evaluation.predictions:
         raise InputError(NOTHING)
     y, share, weight = evaluation.y, evaluation.share, evaluation.weight
-    curves = {key: net_benefit(y, each.p, weight=weight) for key, each in evaluation.predictions.items()}
+    curves = {key: net_benefit(y, each.p, thresholds, weight) for key, each in evaluation.predictions.items()}
     here = {
         key: float(net_benefit(y, each.p, np.array([t]), weight)[0]) for key, each in evaluation.predictions.items()
     }
-    odds = CURVE_THRESHOLDS / (1 - CURVE_THRESHOLDS)
+    odds = thresholds / (1 - thresholds)
     simple = max(0.0, share - (1 - share) * t / (1 - t))
     best = max(here, key=lambda key: here[key])
     return NetBenefit(
-        CURVE_THRESHOLDS,
+        thresholds,
         curves,
         share - (1 - share) * odds,
         share,
         t,
+        (lowest, highest),
         _finding(best, here[best], simple, t),
         "Higher is better; 1 is one rightly flagged case for every case there is. A model earns its keep at the "
         "thresholds where its curve lies above both grey lines: act on all, act on none. Calibration matters where a "
@@ -83,24 +91,25 @@ def _finding(best: str, value: float, simple: float, t: float) -> str:
 
 
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
-    """Net benefit against the threshold, on axes that depend on the data only."""
+    """Net benefit against the threshold, on axes that depend on the data and the range only."""
+    low, high = record.ends
+    top = record.share if low == 0 else max(float(np.max([record.all_, *record.curves.values()])), 1e-3 * record.share)
     figure = go.Figure(
         layout=layout(
             theme,
             height=460,
-            uirevision="net_benefit",
-            xaxis={"title": {"text": "Threshold"}, "range": [0, 1], "fixedrange": True},
+            uirevision=f"net_benefit {record.ends}",
+            xaxis={"title": {"text": "Threshold"}, "range": [low, high]},
             yaxis={
                 "title": {"text": "Net benefit"},
-                "range": [LOWEST * record.share, 1.06 * record.share],
-                "fixedrange": True,
+                "range": [LOWEST * top, 1.06 * top],
             },
             legend={"y": -0.2},
         )
     )
     grey = {"color": theme.diagonal, "width": 1.5}
     figure.add_scatter(x=record.thresholds, y=record.all_, mode="lines", name="act on all", line=grey)
-    figure.add_scatter(x=[0, 1], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"})
+    figure.add_scatter(x=[low, high], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"})
     for key, curve in record.curves.items():
         mark = MARKS[key]
         figure.add_scatter(
@@ -118,8 +127,13 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             },
             hovertemplate="threshold %{x:.2f}: %{y:.4f}",
         )
-    figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})
+    if low <= record.at <= high:
+        figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})
     return figure
 
 
-NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=of_decision)
+def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    return of_decision(evaluation)[0], evaluation.recipe.given("decide", "lowest", "highest")
+
+
+NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=_reported)

@@ -189,8 +189,8 @@ def _margin(edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sid
 
 
 def _layout(theme: Theme) -> dict[str, Any]:
-    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True, "domain": [0, 0.86]}
-    margin = {"domain": [0.88, 1], "showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "domain": [0, 0.86]}
+    margin = {"domain": [0.88, 1], "showticklabels": False, "ticks": "", "showgrid": False}
     return layout(
         theme,
         height=620,

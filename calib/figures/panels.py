@@ -46,8 +46,8 @@ def panels(
         placed_y = {"domain": [max(0.0, top - tall), top], "anchor": x, "showticklabels": column == 0}
         figure.update_layout(
             {
-                f"xaxis{x[1:]}": {"fixedrange": True} | dict(xaxis) | placed_x | ({} if lowest else {"title": None}),
-                f"yaxis{y[1:]}": {"fixedrange": True} | dict(yaxis) | placed_y | ({"title": None} if column else {}),
+                f"xaxis{x[1:]}": dict(xaxis) | placed_x | ({} if lowest else {"title": None}),
+                f"yaxis{y[1:]}": dict(yaxis) | placed_y | ({"title": None} if column else {}),
             }
         )
         figure.add_annotation(

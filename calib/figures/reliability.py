@@ -40,6 +40,7 @@ from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
 MOST_LABELS = 15  # faint marks of several curves that can carry their number of rows without covering each other
+MOST_BANDS = 4  # that can be told apart where they lie over each other
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 
 HEIGHT = 640
@@ -296,7 +297,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
         x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
     )
     if record.band != "none":
-        figure.add_traces([_band(key, curve, record.band) for key, curve in record.curves.items()])
+        figure.add_traces([_band(key, record.curves[key], record.band) for key in _banded(record)])
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
         figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
@@ -311,6 +312,11 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
     return figure
+
+
+def _banded(record: Reliability) -> list[str]:
+    """The curves that carry the band: all of a few, of many those drawn strong, for the rest would be a fog."""
+    return [key for key in record.curves if len(record.curves) <= MOST_BANDS or key in record.leading]
 
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
@@ -345,7 +351,7 @@ def _reach(key: str, curve: BinnedCurve) -> go.Scatter:
 
 def _layout(theme: Theme) -> dict[str, Any]:
     """One probability axis under both: the diagram above, square, and the histogram below it."""
-    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist(), "fixedrange": True}
+    axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     return layout(
         theme,
         height=HEIGHT,
@@ -359,7 +365,7 @@ def _layout(theme: Theme) -> dict[str, Any]:
             "constrain": "domain",
             "constraintoward": "middle",
         },
-        yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "fixedrange": True, "rangemode": "tozero", "nticks": 4},
+        yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "rangemode": "tozero", "nticks": 4},
     )
 
 
@@ -510,7 +516,9 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    return evaluation, evaluation.recipe.given("reliability", "selection", "axes")
+    """With a band, as whoever reviews a calibration plot asks for: that of the Recipe, or of confidence."""
+    band = {"band": "confidence"} if evaluation.recipe.band == "none" else {}
+    return evaluation, evaluation.recipe.given("reliability", "selection") | band
 
 
 RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)

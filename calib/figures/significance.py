@@ -85,7 +85,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     """Rows against columns in the order given, the first at the top and at the left."""
     names = [as_text(name, LONGEST) for name in record.p.index]
     places = list(range(len(names)))
-    axis = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": "", "fixedrange": True}
+    axis = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": ""}
     scale = [[0, rgba(theme.positive, 0.35)], [0.5, rgba(theme.grid, 0.6)], [1, rgba(theme.negative, 0.4)]]
     figure = go.Figure(
         layout=layout(

@@ -72,7 +72,7 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
 
 def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     """The curves on the unit square, their marks as large as the density."""
-    axis = {"range": [0, 1], "fixedrange": True}
+    axis = {"range": [0, 1]}
     figure = go.Figure(
         layout=layout(
             theme,

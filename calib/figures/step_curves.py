@@ -196,12 +196,11 @@ def _layout(record: Steps, theme: Theme) -> dict[str, Any]:
         theme,
         height=480,
         legend={"traceorder": "normal"},
-        xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range), "fixedrange": True},
+        xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range)},
         yaxis={
             "title": {"text": "Probability of class 1"},
             "range": [-0.2, 1.12],
             "tickvals": np.linspace(0, 1, 6).tolist(),
-            "fixedrange": True,
         },
     )
 

@@ -157,6 +157,22 @@ def rgba(color: str, alpha: float) -> str:
     return f"rgba({red}, {green}, {blue}, {alpha:g})"
 
 
+def controls(*left_out: str) -> dict[str, Any]:
+    """How a figure is handled, as Plotly's config: zoom in its bar, a double click shows all again.
+
+    Dragging does nothing until a tool is chosen, nor does it on an axis, so that a finger scrolls the page; with a tool
+    chosen two fingers do. left_out : further buttons of the bar that are left out
+    """
+    return {
+        "displaylogo": False,
+        "doubleClick": "reset",
+        "modeBarButtonsToRemove": ["lasso2d", "autoScale2d", *left_out],
+        "responsive": True,
+        "showAxisDragHandles": False,
+        "showSendToCloud": False,  # nothing leaves this machine
+    }
+
+
 def layout(theme: Theme, **changes) -> dict[str, Any]:
     """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
     return {"template": _template(theme, tuple(mark.color for mark in MARKS.values())), **changes}

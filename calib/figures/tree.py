@@ -129,7 +129,6 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
                 "title": {"text": f"Probability of {as_text(record.tree.classes[1], SHORT)}"},
-                "fixedrange": True,
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
             clickmode="event+select",

@@ -80,11 +80,10 @@ def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=420,
-            xaxis={"title": {"text": "Score"}, "range": list(record.score_range), "fixedrange": True},
+            xaxis={"title": {"text": "Score"}, "range": list(record.score_range)},
             yaxis={
                 "title": {"text": "Width, p1 − p0"},
                 "range": [-0.03 * record.top, 1.03 * record.top],
-                "fixedrange": True,
             },
             clickmode="event+select",
         )

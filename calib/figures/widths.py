@@ -135,14 +135,12 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
                 "range": [math.log10(record.edges[0]), 0.02],
                 "dtick": 1,
                 "exponentformat": "none",
-                "fixedrange": True,
             },
             yaxis={
                 "range": [-0.3, count - 0.05],
                 "showticklabels": False,
                 "ticks": "",
                 "showgrid": False,
-                "fixedrange": True,
             },
         )
     )

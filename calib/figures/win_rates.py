@@ -80,7 +80,6 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
                 "range": [-0.02, 1.02],
                 "tickformat": ".0%",
                 "nticks": 6,
-                "fixedrange": True,
             },
             yaxis={
                 "range": [len(table) - 0.4, -0.6],
@@ -89,7 +88,6 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
                 "ticks": "",
                 "showgrid": False,
                 "automargin": True,
-                "fixedrange": True,
             },
             uirevision="win_rates",
         )

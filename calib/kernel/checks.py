@@ -130,6 +130,8 @@ def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array
         return None, first, second
     weights = weight_vector(sample_weight, len(first))
     counted = weights > 0
+    if counted.all():
+        return weights, first, second
     return weights[counted], first[counted], second[counted]
 
 

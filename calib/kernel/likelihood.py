@@ -43,17 +43,19 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     weights = weights / weights.mean()
     # Shift, then scale: neither overflows, and scores that are large but close together keep their differences.
     middle = columns.min(axis=0) / 2 + columns.max(axis=0) / 2
-    shifted = columns - middle
-    reach = np.abs(shifted).max(axis=0)
+    design = np.empty((columns.shape[0], columns.shape[1] + 1), order="F")  # worked on in place: rows may be millions
+    unit, design[:, -1] = design[:, :-1], 1
+    np.subtract(columns, middle, out=unit)
+    reach = np.maximum(unit.max(axis=0), -unit.min(axis=0))
     reach[reach == 0] = 1
-    unit = shifted / reach
+    unit /= reach
     centre = weights @ unit / weights.sum()
     unit -= centre
-    spread = np.sqrt(weights @ unit**2 / weights.sum())
+    spread = np.sqrt([np.einsum("i,i,i", weights, column, column) for column in unit.T] / weights.sum())
     constant = spread <= 1e-13
     unit[:, constant] = 0
     spread[constant] = 1
-    design = np.column_stack([unit / spread, np.ones(len(targets))])
+    unit /= spread
 
     beta, bounded = _newton(design, targets, weights)
     loss = log_loss_sum(design @ beta, targets, weights)

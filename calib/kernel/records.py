@@ -40,6 +40,10 @@ class Dataset:
         Int array (n,), equal for rows that belong together, or None.
     part
         Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or None.
+    read
+        How many rows the table had that it was made of, or None.
+    judged_on
+        The name of another file, of which the test part is; or None.
     """
 
     name: str
@@ -53,6 +57,8 @@ class Dataset:
     time: np.ndarray | None = None
     cluster: np.ndarray | None = None
     part: np.ndarray | None = None
+    read: int | None = None
+    judged_on: str | None = None
 
     def __post_init__(self) -> None:
         assert len(self.X) == len(self.y), "X and y must have the same number of rows"

@@ -16,6 +16,7 @@ from calib.metrics.calibration_error import (
     squared_ece,
     true_calibration_error,
 )
+from calib.metrics.confidence import confidence_interval
 from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
 from calib.metrics.debiased import corrected_reliability, debiased_calibration_error
 from calib.metrics.decomposition import (
@@ -76,6 +77,7 @@ __all__ = [
     "calibration_line",
     "calibration_line_intervals",
     "chance_miscalibration",
+    "confidence_interval",
     "corp_decomposition",
     "corrected_reliability",
     "cumulative_differences",

@@ -43,6 +43,9 @@ class Metric:
         Whether weights must be counts of rows.
     everyday
         Shown without being asked for; the others stand beside published tables only.
+    of, read
+        Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out once for
+        all of them, and result → float, what ``function`` returns.
     """
 
     key: str
@@ -56,6 +59,8 @@ class Metric:
     target: float | None = None
     everyday: bool = True
     counted: bool = False
+    of: Callable[..., Any] | None = None
+    read: Callable[[Any], float] = float
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:

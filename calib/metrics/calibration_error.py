@@ -18,6 +18,7 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.likelihood import fit_logistic
+from calib.kernel.pav import pool_ties
 from calib.metrics.scoring import brier_score, mean
 
 
@@ -142,8 +143,7 @@ def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     p = checks.probability_vector(p, "p")
     checks.not_empty(p, "p")
     weights, p, _ = checks.counted_rows(sample_weight, p, p)
-    values, index = np.unique(p, return_inverse=True)
-    count = group_sums(index, len(values), weights=weights)
+    count = pool_ties(p, p, weights).weights
     share = count / count.sum()
     return float(-(share * np.log2(share)).sum()) + 0.0
 
@@ -204,7 +204,12 @@ def _shift(x: Array, y: Array, weights: Array) -> float:
     low, high = middle - x.max(), middle - x.min()
     if low == high:
         return float(low)
-    return float(brentq(lambda a: weights @ (expit(x + a) - y), low - 1e-9, high + 1e-9, xtol=1e-13, maxiter=1000))
+    return float(brentq(_excess, low - 1e-9, high + 1e-9, args=(x, y, weights), xtol=1e-13, maxiter=1000))
+
+
+def _excess(a: float, x: Array, y: Array, weights: Array) -> float:
+    """Not a closure: SciPy's wrapper is a cycle, which would keep the rows until the next garbage collection."""
+    return float(weights @ (expit(x + a) - y))
 
 
 def _logistic_line(x: Array, y: Array, weights: Array) -> tuple[float, float]:

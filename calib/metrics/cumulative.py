@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -152,6 +153,8 @@ CUMULATIVE = (
         False,
         "Largest climb or fall of the running sum of label less probability, as a share of the rows; no bins.",
         everyday=False,
+        of=cumulative_differences,
+        read=attrgetter("kuiper"),
     ),
     Metric(
         "kuiper_p",
@@ -161,6 +164,8 @@ CUMULATIVE = (
         "Chance of a climb or fall at least this large if the probabilities were right.",
         ".3f",
         everyday=False,
+        of=cumulative_differences,
+        read=attrgetter("kuiper_p"),
     ),
     Metric(
         "kolmogorov_smirnov",
@@ -169,6 +174,8 @@ CUMULATIVE = (
         False,
         "Largest distance from 0 of the running sum of label less probability, as a share of the rows; no bins.",
         everyday=False,
+        of=cumulative_differences,
+        read=attrgetter("kolmogorov_smirnov"),
     ),
     Metric(
         "kolmogorov_smirnov_p",
@@ -178,5 +185,7 @@ CUMULATIVE = (
         "Chance of a distance at least this large if the probabilities were right.",
         ".3f",
         everyday=False,
+        of=cumulative_differences,
+        read=attrgetter("kolmogorov_smirnov_p"),
     ),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -167,5 +168,7 @@ LEVEL = (
         ".3f",
         target=0.0,
         everyday=False,
+        of=calibration_line,
+        read=attrgetter("in_the_large"),
     ),
 )

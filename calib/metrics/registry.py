@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from numpy.typing import ArrayLike
 
 from calib.kernel.registry import Registry
@@ -20,7 +22,7 @@ from calib.metrics.calibration_error import (
 from calib.metrics.cumulative import CUMULATIVE
 from calib.metrics.debiased import DEBIASED
 from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition
-from calib.metrics.intervals import mean_lower, mean_upper, mean_width
+from calib.metrics.intervals import interval_summary, mean_lower, mean_upper, mean_width
 from calib.metrics.label_intervals import LABEL_LOWER, LABEL_UPPER
 from calib.metrics.log_loss_base2 import LOG_LOSS_BASE2
 from calib.metrics.observed_expected import LEVEL
@@ -182,6 +184,8 @@ METRICS: Registry[Metric] = Registry(
             False,
             "Murphy, over 100 bins: how far they are from their frequencies; of few rows mostly noise.",
             everyday=False,
+            of=murphy_decomposition,
+            read=attrgetter("reliability"),
         ),
         Metric(
             "resolution",
@@ -190,8 +194,18 @@ METRICS: Registry[Metric] = Registry(
             True,
             "Murphy, over 100 bins: how far their frequencies are from the overall one; of few rows mostly noise.",
             everyday=False,
+            of=murphy_decomposition,
+            read=attrgetter("resolution"),
         ),
-        Metric("uncertainty", "Uncertainty", uncertainty, None, "Brier score of the overall frequency."),
+        Metric(
+            "uncertainty",
+            "Uncertainty",
+            uncertainty,
+            None,
+            "Brier score of the overall frequency.",
+            of=murphy_decomposition,
+            read=attrgetter("uncertainty"),
+        ),
         Metric(
             "within",
             "Within bins",
@@ -199,6 +213,8 @@ METRICS: Registry[Metric] = Registry(
             None,
             "Murphy: what the spread inside the 100 bins adds to Brier.",
             everyday=False,
+            of=murphy_decomposition,
+            read=attrgetter("within"),
         ),
         Metric(
             "miscalibration",
@@ -207,6 +223,8 @@ METRICS: Registry[Metric] = Registry(
             False,
             "Brier score that isotonic recalibration of these very rows would save: part of it is what chance alone "
             "gives, also for a perfect model.",
+            of=corp_decomposition,
+            read=attrgetter("miscalibration"),
         ),
         Metric(
             "miscalibration_chance",
@@ -223,6 +241,8 @@ METRICS: Registry[Metric] = Registry(
             discrimination,
             True,
             "Brier score that the recalibrated predictions save over the overall frequency.",
+            of=corp_decomposition,
+            read=attrgetter("discrimination"),
         ),
         Metric(
             "slope",
@@ -232,6 +252,8 @@ METRICS: Registry[Metric] = Registry(
             "Below 1 the probabilities are too extreme, above 1 too timid.",
             ".3f",
             target=1.0,
+            of=calibration_line,
+            read=attrgetter("slope"),
         ),
         Metric(
             "intercept",
@@ -241,6 +263,8 @@ METRICS: Registry[Metric] = Registry(
             "Of the line of log-odds: above 0 the probabilities are too low near one half.",
             ".3f",
             target=0.0,
+            of=calibration_line,
+            read=attrgetter("intercept"),
         ),
         Metric(
             "spiegelhalter_z",
@@ -250,6 +274,8 @@ METRICS: Registry[Metric] = Registry(
             "Beyond ±1.96 the labels contradict the probabilities (5 % level).",
             ".2f",
             target=0.0,
+            of=spiegelhalter_test,
+            read=attrgetter("statistic"),
         ),
         Metric(
             "spiegelhalter_p",
@@ -258,6 +284,8 @@ METRICS: Registry[Metric] = Registry(
             None,
             "Chance of labels at least this far from the probabilities if those were right.",
             ".3f",
+            of=spiegelhalter_test,
+            read=attrgetter("pvalue"),
         ),
         Metric(
             "accuracy_gap",
@@ -276,9 +304,36 @@ METRICS: Registry[Metric] = Registry(
             "In bits: how finely the predictions tell rows apart; 0 when all are equal.",
             ".2f",
         ),
-        Metric("lower", "Mean lower end", mean_lower, None, "Mean lower end of the intervals.", needs="intervals"),
-        Metric("upper", "Mean upper end", mean_upper, None, "Mean upper end of the intervals.", needs="intervals"),
-        Metric("width", "Mean width", mean_width, False, "Mean width of the intervals.", needs="intervals"),
+        Metric(
+            "lower",
+            "Mean lower end",
+            mean_lower,
+            None,
+            "Mean lower end of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("lower"),
+        ),
+        Metric(
+            "upper",
+            "Mean upper end",
+            mean_upper,
+            None,
+            "Mean upper end of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("upper"),
+        ),
+        Metric(
+            "width",
+            "Mean width",
+            mean_width,
+            False,
+            "Mean width of the intervals.",
+            needs="intervals",
+            of=interval_summary,
+            read=attrgetter("width"),
+        ),
         LABEL_LOWER,
         LABEL_UPPER,
         LOG_LOSS_BASE2,

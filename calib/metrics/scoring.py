@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from calib.kernel import checks
-from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array
+from calib.kernel.pav import pool_ties
 
 
 def squared_errors(y: Array, p: Array) -> Array:
@@ -173,8 +173,8 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
     0.75
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    values, index = np.unique(p, return_inverse=True)
-    ones, zeros = (group_sums(index, len(values), labels, weights) for labels in (y, 1 - y))
+    tied = pool_ties(p, y, weights)
+    ones, zeros = tied.sums, tied.weights - tied.sums
     pairs = ones.sum() * zeros.sum()
     if pairs == 0:
         return math.nan

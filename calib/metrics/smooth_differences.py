@@ -39,6 +39,10 @@ class SmoothDifferences:
     def mean(self) -> float:
         return float(np.average(self.distances, weights=self.weights))
 
+    @property
+    def largest(self) -> float:
+        return float(self.distances.max())
+
     def quantile(self, share: float) -> float:
         """The lowest distance that at least this share of the rows does not exceed."""
         order = np.argsort(self.distances)
@@ -123,12 +127,27 @@ def emax(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
     >>> emax([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
     0.25
     """
-    return float(smooth_differences(y, p, sample_weight).distances.max())
+    return smooth_differences(y, p, sample_weight).largest
 
 
-SMOOTH_DIFFERENCES = (
-    Metric("ici", "ICI", ici, False, "Mean distance of the predictions from a loess curve.", everyday=False),
-    Metric("e50", "E50", e50, False, "Median distance of the predictions from a loess curve.", everyday=False),
-    Metric("e90", "E90", e90, False, "Distance from a loess curve that nine rows of ten keep.", everyday=False),
-    Metric("emax", "Emax", emax, False, "Largest distance of a prediction from a loess curve.", everyday=False),
+SMOOTH_DIFFERENCES = tuple(
+    Metric(key, label, function, False, help, everyday=False, of=smooth_differences, read=read)
+    for key, label, function, help, read in (
+        ("ici", "ICI", ici, "Mean distance of the predictions from a loess curve.", lambda found: found.mean),
+        (
+            "e50",
+            "E50",
+            e50,
+            "Median distance of the predictions from a loess curve.",
+            lambda found: found.quantile(0.5),
+        ),
+        (
+            "e90",
+            "E90",
+            e90,
+            "Distance from a loess curve that nine rows of ten keep.",
+            lambda found: found.quantile(0.9),
+        ),
+        ("emax", "Emax", emax, "Largest distance of a prediction from a loess curve.", lambda found: found.largest),
+    )
 )

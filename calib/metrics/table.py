@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
+from calib.kernel.memo import once
 from calib.kernel.records import Predictions
 from calib.metrics.base import Metric, takes_weights
 from calib.metrics.registry import METRICS
@@ -43,9 +45,19 @@ def metric_value(
     if metric.needs == "intervals":
         if predictions.lower is None or predictions.upper is None:
             return math.nan
-        return metric.function(predictions.y, np.column_stack([predictions.lower, predictions.upper]), **weighted)
+        ends, summary = (predictions.lower, predictions.upper), metric.of
+
+        def of_pairs(function: Callable[..., Any]) -> Any:
+            return function(predictions.y, np.column_stack(ends), **weighted)
+
+        if summary is not None:
+            return metric.read(once(predictions, summary, lambda: of_pairs(summary)))
+        return of_pairs(metric.function)
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
+    if metric.of is not None:
+        said, of = predictions, metric.of
+        return metric.read(once(said, of, lambda: of(said.y, said.p, **weighted)))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 

@@ -36,9 +36,10 @@ class Split(Placement):
     help = "Part of the training rows is kept from the model and calibrates."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        self._trained, self.index = self._parts(y)
-        self.model = self._train_on(X, y, self._trained, watch)
-        self._held_out = rows(X, self.index)
+        train, self.index = self._parts(y)
+        self.model = self._train_on(X, y, train, watch)
+        self._trained = np.empty(0, dtype=np.intp) if trained_elsewhere(self.estimator) else train
+        self._held_out = X if len(self.index) == len(y) else rows(X, self.index)
         self.scores = self._own_scores()
 
     def _own_scores(self) -> np.ndarray:
@@ -64,7 +65,7 @@ class Split(Placement):
 
     @property
     def trained(self) -> np.ndarray:
-        return super().trained if trained_elsewhere(self.estimator) else self._trained
+        return self._trained
 
     @property
     def tree_scores(self) -> np.ndarray:

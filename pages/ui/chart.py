@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from calib.figures import FIGURES, MARKS, Theme
-from calib.figures.theme import for_a_room
+from calib.figures.theme import controls, for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, state
 from pages.ui.text import plain
@@ -47,9 +47,7 @@ def show(
         st.info(plain(error))
         return None
     image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
-    config = {
-        "displaylogo": False,
-        "modeBarButtonsToRemove": ["lasso2d", "autoScale2d", *([] if on_pick else ["select2d"])],
+    config = controls(*([] if on_pick else ["select2d"])) | {
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
     widget = f"chart_{key}_{version}" if version else f"chart_{key}"

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calib import recipe as recipes
+from calib import sources
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import ROLES, SAMPLES
 from calib.data.predictions import ranking_problems
@@ -29,7 +30,7 @@ from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
-NO_ROLES = {**dict.fromkeys(ROLES), "split": "random"}  # what goes with a table
+NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
 
 LABELS = {
     "uniform": "Equal width",
@@ -131,6 +132,8 @@ def _data(recipe: Recipe) -> None:
         label_visibility="collapsed",
         help="Samples, synthetic sets and files you have brought. The Data page has all the rest.",
     )
+    if recipe.judge_on is not None:
+        st.caption(f"Judged on {plain(recipe.judge_file or recipe.judge_on)}")
 
 
 def _model(recipe: Recipe) -> None:
@@ -309,7 +312,8 @@ def split(recipe: Recipe) -> None:
         keys if recipe.split in keys else [*keys, recipe.split],
         format_func=lambda key: SPLITS[key].label,
         help=SPLITS[recipe.split].help,
-        and_then={"evaluation": "holdout"},
+        and_then={"evaluation": "holdout"}
+        | ({"judge_on": None, "judge_file": None, "part": None} if recipe.judge_on else {}),
     )
     for parameter in SPLITS[recipe.split].parameters:
         value = dict(recipe.data_params).get(parameter.name, parameter.default)

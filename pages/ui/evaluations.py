@@ -28,7 +28,7 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
-    key += tuple(sources.roles(recipe).values())
+    key += (recipe.judge_on, *sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
 
@@ -36,6 +36,8 @@ def load(recipe: Recipe) -> Dataset:
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
     key = (recipe.data, recipe.data_params, recipe.target, recipe.positive)
+    if recipe.judge_on is not None:  # which columns it must have depends on what is used
+        key += (recipe.judge_on, recipe.content, recipe.exclude, recipe.keep, *sources.roles(recipe).values())
     return jobs.cached("tables", MOST_TABLES, key, lambda: sources.load_frame(recipe, state.frames()))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib import lessons
+from calib import lessons, sources
 from calib.data import TableFile
 from calib.kernel import checks
 from calib.kernel.checks import InputError
@@ -43,10 +43,9 @@ def uploads() -> dict[str, Upload]:
     return st.session_state.setdefault("uploads", {})
 
 
-def missing_upload() -> str | None:
-    """The digest of the file that the settings were made with, where it was not brought in this session."""
-    kind, _, key = recipe().data.partition(":")
-    return key if kind == "upload" and key not in uploads() else None
+def missing_uploads() -> dict[str, str | None]:
+    """Digest → name of the files that the settings were made with and that were not brought in this session."""
+    return sources.missing(recipe(), uploads())
 
 
 def files() -> dict[str, str]:

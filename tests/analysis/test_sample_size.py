@@ -101,3 +101,13 @@ def test_what_tells_nothing_needs_rows_without_end():
 def test_what_cannot_be_asked_is_refused_by_name(y, p, more, words):
     with pytest.raises(InputError, match=words):
         sample_size(y, p, **more)
+
+
+def test_counts_need_what_their_rows_need():
+    y, p = np.array([0, 0, 1, 1]), np.array([0.2, 0.4, 0.6, 0.8])
+    counts = np.array([30, 10, 5, 40])
+    said = sample_size(y, p, 0.3, sample_weight=counts)
+    spelt = sample_size(np.repeat(y, counts), np.repeat(p, counts), 0.3)
+    assert said.rows == 85
+    assert [(one.measure, one.rows) for one in said.needed] == [(one.measure, one.rows) for one in spelt.needed]
+    assert [one.here for one in said.needed] == pytest.approx([one.here for one in spelt.needed], rel=1e-12)

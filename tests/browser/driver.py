@@ -230,9 +230,9 @@ class Tab:
         self.page.locator("summary").get_by_text(title).click()
         return self.settle()
 
-    def upload(self, name: str, content: bytes) -> Tab:
-        """Bring a file on the Data page."""
-        field = self.page.get_by_test_id("stFileUploaderDropzoneInput")
+    def upload(self, name: str, content: bytes, key: str | None = None) -> Tab:
+        """Bring a file on the Data page, where it has the one picker for files or the one with this key."""
+        field = (self.by_key(key) if key else self.page).get_by_test_id("stFileUploaderDropzoneInput")
         with self.page.expect_response(lambda response: "/upload_file/" in response.url):
             field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
         return self.settle()

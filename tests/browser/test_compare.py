@@ -43,18 +43,6 @@ def test_the_zip_holds_the_numbers_of_every_kept_recipe(tab, evaluation):
 
 
 @pytest.mark.soak
-def test_the_report_opens_without_a_network(tab, new_tab, tmp_path, evaluation):
-    (tmp_path / "report.html").write_bytes(taken(tab.open("explore_compare", **QUICK), "Report (HTML)"))
-    alone = new_tab(offline=True)
-    alone.page.goto((tmp_path / "report.html").as_uri())
-    alone.page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 20")
-    text = alone.page.inner_text("body")
-    assert evaluation.dataset.digest in text
-    assert "recipe = Recipe(" in text
-    assert taken(tab, "Report (PDF)").startswith(b"%PDF")
-
-
-@pytest.mark.soak
 def test_every_chart_gives_pictures_the_calibrator_its_link_and_its_source(tab, evaluation):
     tab.open("explore_decide", **QUICK)
     tab.by_key("net_benefit_downloads").get_by_role("button", name="Download").click()

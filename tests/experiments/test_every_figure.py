@@ -41,6 +41,7 @@ def test_it_is_drawn_in_the_themes_own_inks_and_is_light(drawn, theme):
         figure = FIGURES[key].draw(record, theme)
         text = figure.to_json()
         assert len(text) < 2_000_000
+        assert '"fixedrange":true' not in text  # zoom
         assert "#0000" not in text
         assert theme.paper in text
         assert (DARK if theme is LIGHT else LIGHT).ink not in text

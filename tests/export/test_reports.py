@@ -14,13 +14,20 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.advice import recommend
+from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.subgroups import group_rows, judge_groups
+from calib.analysis.validation import rows_needed
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
 from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
+from calib.kernel.wording import number
+from calib.metrics import calibration_line_intervals
+from calib.metrics.confidence import confidence_interval
 from calib.sources import load
+from calib.splits import SPLITS
 
 PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
 
@@ -41,6 +48,16 @@ def test_the_report_loads_nothing_from_anywhere(report):
     text = own(report)
     assert not re.search(r"""(src|href)\s*=\s*["']?(?!#)""", text.replace('href="#', "#"))
     assert not re.search(r"url\(|@import|<link|<iframe|https?://(?!www\.w3\.org)", text)
+
+
+def test_every_chart_can_be_zoomed_scrolled_past_and_sent_nowhere(report):
+    """A drag does nothing until a tool is chosen, so that a finger scrolls; Plotly's own button would upload it."""
+    text = own(report)
+    assert '"fixedrange":true' not in text
+    charts = text.count("Plotly.newPlot")
+    for words in ('"showSendToCloud": false', '"showAxisDragHandles": false', '"doubleClick": "reset"'):
+        assert text.count(words) == charts
+    assert text.count('"dragmode":false') == charts
 
 
 def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evaluations, drawn):
@@ -121,6 +138,82 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
         assert not [mark for mark in marks if mark in text], name
         assert not numbers & set(re.findall(r"7\d{6}\.\d+", text)), name
     assert evaluation.dataset.digest in report
+
+
+SECTIONS = [
+    *("What was judged", "Data and flow of rows", "Split", "Discrimination and overall performance", "Calibration"),
+    *("Distribution of predictions", "Net benefit", "Subgroups", "Sample size"),
+    *("Intervals of single probabilities, and more", "All metrics on the test rows"),
+    *("What was dropped, imputed or left out", "Settings", "How this was made"),
+]
+
+
+def sections(text: str) -> dict[str, str]:
+    """Heading → what stands below it, as text."""
+    parts = re.split(r"<h2>(.*?)</h2>", own(text))[1:]
+    words = [" ".join(html.unescape(re.sub(r"<[^>]*>", " ", part)).split()) for part in parts[1::2]]
+    return dict(zip(map(html.unescape, parts[::2]), words, strict=True))
+
+
+def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
+    """The items of TRIPOD+AI, in their order; numbers with the intervals of their own functions."""
+    evaluation = evaluations["Naive Bayes"]
+    found = sections(report_html(evaluation).decode())
+    assert list(found) == SECTIONS
+    assert "3,000 rows" in found["What was judged"]
+    assert f"Test {evaluation.size:,} {evaluation.y.sum():,}" in found["Data and flow of rows"]
+    for key, said in evaluation.predictions.items():
+        low, high = (number(end) for end in confidence_interval("auc", said.y, said.p))
+        area = number(evaluation.measured(["auc"]).loc[key, "auc"])
+        assert f"{area} [{low}, {high}]" in found["Discrimination and overall performance"]
+        slope = calibration_line_intervals(said.y, said.p).slope
+        assert f"{number(slope.value)} [{number(slope.low)}, {number(slope.high)}]" in found["Calibration"]
+    assert "DeLong" in found["Discrimination and overall performance"]
+    for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
+        assert FIGURES[key].prepare(evaluation).title in found["Calibration"]
+    assert "95 % confidence" in found["Calibration"]
+    assert "No column was chosen" in found["Subgroups"]
+    assert rows_needed(evaluation)[1].finding in found["Sample size"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"data": "sample:dated", "time": "ordered", "split": "time"}, "was not computed"),
+        ({"data": "sample:counts", "content": "predictions", "weight": "count"}, "Lines of the table"),
+        ({"data": "sample:customers", "cluster": "customer_id", "split": "cluster"}, "Rows of one cluster are taken"),
+    ],
+    ids=["time", "counts", "cluster"],
+)
+def test_a_report_of_an_honest_split_says_so(fields, words):
+    recipe = Recipe(model="naive_bayes", calibrators=("none", "platt"), **fields)
+    evaluation = evaluate(recipe, load(recipe))
+    found = sections(report_html(evaluation).decode())
+    assert words in " ".join(found.values())
+    assert SPLITS[recipe.split].help in found["Split"]
+    assert f"{evaluation.size:,}" in found["Data and flow of rows"]
+
+
+def test_what_a_random_split_would_have_claimed_stands_where_it_is_known():
+    recipe = Recipe(data="sample:dated", time="ordered", split="time", model="naive_bayes", calibrators=("none",))
+    honest, at_random = (evaluate(one, load(one)) for one in (recipe, random_recipe(recipe)))
+    found = sections(report_html({"mine": honest}, at_random={"mine": at_random}).decode())
+    assert optimism(honest, at_random).sentence("none") in found["Split"]
+
+
+def test_the_subgroups_chosen_have_their_numbers():
+    recipe = Recipe(
+        data="sample:loans",
+        model="naive_bayes",
+        calibrators=("none", "platt"),
+        settings={"reliability.group": "income"},
+    )
+    evaluation = evaluate(recipe, load(recipe))
+    found = sections(report_html(evaluation).decode())["Subgroups"]
+    table = judge_groups(evaluation, group_rows(evaluation.dataset.X["income"].iloc[evaluation.rows])).table
+    for line in table.itertuples():
+        assert f"{number(line.observed)} [{number(line.lower)}, {number(line.upper)}]" in found
+        assert number(line.mean_p) in found
 
 
 def test_one_evaluation_needs_no_names(evaluations):
@@ -243,3 +336,12 @@ def test_json_of_recipes_in_the_report_is_the_recipe(report, evaluations):
     assert found == [evaluation.recipe for evaluation in evaluations.values()]
     assert f"<pre>{python_source({n: e.recipe for n, e in evaluations.items()})}</pre>" in html.unescape(report)
     assert json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"] == "naive_bayes"
+
+
+def test_weights_that_are_no_counts_are_drawn_too():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "w": rng.random(300) + 0.5, "label": (rng.random(300) < 1 / (1 + np.exp(-x))) + 0})
+    recipe = Recipe(data="upload:00ff", target="label", weight="w", model="naive_bayes")
+    for chart in charts(evaluate(recipe, load(recipe, {"00ff": frame}))):
+        assert chart.draw().data

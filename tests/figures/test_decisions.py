@@ -91,6 +91,20 @@ def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evalu
     assert axes[0] == axes[1]
 
 
+def test_a_range_of_thresholds_is_drawn_from_end_to_end(decision):
+    record = FIGURES["net_benefit"].prepare(decision, lowest=0.1, highest=0.3)
+    table, figure = record.to_frame(), FIGURES["net_benefit"].draw(record)
+    at = np.linspace(0.1, 0.3, 101)
+    np.testing.assert_allclose(table["threshold"], at)
+    said = decision.evaluation.predictions["none"]
+    np.testing.assert_allclose(table["none"], [net_benefit(said.y, said.p, np.array([t]))[0] for t in at])
+    assert figure.layout.xaxis.range == (0.1, 0.3)
+    drawn = table[["none", "act on all"]].to_numpy().max()
+    assert drawn < figure.layout.yaxis.range[1] < 2 * table.drop(columns="threshold").to_numpy().max()
+    with pytest.raises(InputError, match="highest"):
+        FIGURES["net_benefit"].prepare(decision, lowest=0.4, highest=0.3)
+
+
 def test_recipes_side_by_side_hold_every_value_and_ring_the_best(evaluations):
     record = FIGURES["compared"].prepare(evaluations, metric="brier")
     table = record.to_frame().set_index(["recipe", "calibrator"])

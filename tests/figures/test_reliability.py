@@ -100,8 +100,8 @@ def test_bins_with_few_rows_are_faint_and_said_so():
 def test_every_view_is_drawn_on_the_same_axes_in_colours_of_its_own(kind, band, theme):
     figure = ENTRY.draw(ENTRY.prepare(case(curve=kind, band=band)), theme)
     assert figure.layout.xaxis.range == figure.layout.yaxis.range == (-0.02, 1.02)
-    assert figure.layout.xaxis.fixedrange
-    assert figure.layout.yaxis.fixedrange
+    assert not figure.layout.xaxis.fixedrange  # zoom
+    assert not figure.layout.yaxis.fixedrange
     assert figure.layout.yaxis.scaleanchor == "x"  # square
     assert figure.layout.template.layout.paper_bgcolor == theme.paper
     written = figure.to_json()
@@ -332,3 +332,10 @@ def test_a_view_given_explicitly_is_that_of_a_recipe(view):
     assert (given.title, given.caption, given.alt) == (own.title, own.caption, own.alt)
     with pytest.raises(InputError, match="bins must be"):
         ENTRY.prepare(e, bins=1)
+
+
+def test_of_many_curves_the_strong_ones_carry_the_band():
+    many = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
+    record = ENTRY.prepare(evaluation(calibrators=many), band="confidence")
+    banded = [trace.legendgroup for trace in ENTRY.draw(record).data if trace.fill == "toself"]
+    assert banded == [key for key in many if key in record.leading]

@@ -1,11 +1,20 @@
 import math
+from operator import itemgetter
 
 import numpy as np
 import pytest
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.metrics import METRICS, expected_calibration_error, metric_table, true_calibration_error
+from calib.metrics import (
+    METRICS,
+    Metric,
+    brier_score,
+    expected_calibration_error,
+    metric_table,
+    metric_value,
+    true_calibration_error,
+)
 
 from .cases import random_case
 
@@ -55,6 +64,34 @@ def test_columns_can_be_chosen_also_those_for_published_tables_only(predictions)
     assert table["tce"].isna().all()
     with pytest.raises(InputError, match="metrics"):
         metric_table(predictions, metrics=["breir"])
+
+
+SHARED = [key for key, metric in METRICS.items() if metric.of is not None]
+
+
+@pytest.mark.parametrize("key", SHARED)
+def test_a_number_of_a_shared_result_is_that_of_its_function(key):
+    y, p = random_case(1, 200)
+    weight = np.random.default_rng(1).integers(1, 4, 200).astype(float)
+    metric, said = METRICS[key], Predictions(y, p, 0.9 * p, p, weight=weight)
+    second = np.column_stack([0.9 * p, p]) if metric.needs == "intervals" else p
+    assert metric_value(metric, said) == metric.function(y, second, sample_weight=weight)
+
+
+def test_what_several_numbers_are_of_is_worked_out_once():
+    y, p = random_case(0, 50)
+    calls = []
+
+    def of(y, p):
+        calls.append(len(y))
+        return y.mean(), p.mean()
+
+    first, second = (Metric(k, k, brier_score, None, "", of=of, read=itemgetter(i)) for i, k in enumerate("ab"))
+    said = Predictions(y, p)
+    assert (metric_value(first, said), metric_value(second, said)) == (y.mean(), p.mean())
+    assert calls == [50]
+    assert metric_value(first, Predictions(y[:9], p[:9])) == y[:9].mean()
+    assert calls == [50, 9]
 
 
 def test_an_infinite_log_loss_stays_infinite():

@@ -1,5 +1,7 @@
 """Decide: the costs move the threshold, the numbers are those of ``decide``, and nothing is fitted again."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,10 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
     assert at.query_params["decide.cost_miss"] == "1.0"
     assert titles(at) != before
+    at.slider(key="thresholds").set_value((0.1, 0.3)).run()
+    assert (at.query_params["decide.lowest"], at.query_params["decide.highest"]) == ("0.1", "0.3")
+    axis = json.loads(at.get("plotly_chart")[1].proto.spec)["layout"]["xaxis"]
+    assert axis["range"] == [0.1, 0.3]
     go(at, "explore_reliability")
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
 

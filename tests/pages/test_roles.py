@@ -40,6 +40,40 @@ def press(at, label):
     return settled(button.click().run())
 
 
+def judged_on(at, table, name="new.csv"):
+    content = table.to_csv(index=False).encode()
+    at.toggle(key="judge_elsewhere").set_value(True).run()
+    return content, at.file_uploader(key="other_file").set_value((name, content, "text/csv")).run()
+
+
+def test_another_file_is_the_test_part_and_a_link_asks_for_both():
+    own = TABLE[["x", "target"]].to_csv(index=False).encode()
+    new, at = judged_on(brought(own), TABLE[["target", "x"]].iloc[:90])
+    recipe = Recipe.from_query(dict(at.query_params))
+    uploads = {digest(c): TableFile(n, c) for n, c in (("t.csv", own), ("new.csv", new))}
+    evaluation = evaluate(recipe, load(recipe, uploads))
+    assert len(evaluation.y) == 90
+    assert any("Judged on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
+    reliability = go(at, "explore_reliability")
+    assert headline(reliability)["Brier score"].startswith(f"{evaluation.metrics.loc['none', 'brier']:.3f}")
+    link = page("explore_data", **recipe.to_query())
+    assert any("Upload t.csv and new.csv again" in message for message in messages(link))
+    link = bring(link, "new.csv", new)
+    assert any("Upload t.csv again" in message for message in messages(link))
+    link = bring(link, "t.csv", own)
+    assert Recipe.from_query(dict(link.query_params)) == recipe
+    assert faults(link) == []
+    assert not any("Upload" in message for message in messages(link))
+    link.toggle(key="judge_elsewhere").set_value(False).run()
+    assert Recipe.from_query(dict(link.query_params)).split == "random"
+
+
+def test_what_of_another_file_does_not_fit_is_said_and_the_way_back_is_there():
+    _, at = judged_on(brought(), TABLE[["target", "x"]].iloc[:90])
+    assert any("new.csv does not fit t.csv: it has no column" in message for message in messages(at))
+    assert faults(at.toggle(key="judge_elsewhere").set_value(False).run()) == []
+
+
 def test_nothing_is_taken_unasked_and_a_column_has_one_role():
     at = brought()
     assert not {"weight", "time", "cluster", "part", "split"} & set(at.query_params)

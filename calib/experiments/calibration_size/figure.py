@@ -95,12 +95,10 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Calibration rows, share of the training rows"},
                 "tickformat": ".0%",
                 "range": [0, 1.02],
-                "fixedrange": True,
             },
             yaxis={
                 "title": {"text": MEASURES[record.measure]},
                 "range": span(record.rows, record.measure),
-                "fixedrange": True,
             },
         )
     )
@@ -146,8 +144,8 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=500,
-            xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero", "fixedrange": True},
-            yaxis={"type": "category", "fixedrange": True},
+            xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero"},
+            yaxis={"type": "category"},
             margin={"l": 110, "r": 12, "t": 12, "b": 48},
         )
     )
@@ -199,9 +197,8 @@ def prepare_data(data: Dataset) -> Mixture:
 def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
     """Both classes in the plane."""
     X, y = record.data.X.to_numpy(), record.data.y
-    axis = {"fixedrange": True}
     figure = go.Figure(
-        layout=layout(theme, height=440, xaxis=axis | {"title": {"text": "x1"}}, yaxis=axis | {"title": {"text": "x2"}})
+        layout=layout(theme, height=440, xaxis={"title": {"text": "x1"}}, yaxis={"title": {"text": "x2"}})
     )
     for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
         figure.add_scatter(

@@ -101,8 +101,8 @@ def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
 
 
 def _axes(plane: Plane) -> tuple[dict, dict]:
-    x = {"title": {"text": "x1"}, "range": [plane.x1[0], plane.x1[-1]], "fixedrange": True, "showgrid": False}
-    y = {"title": {"text": "x2"}, "range": [plane.x2[0], plane.x2[-1]], "fixedrange": True, "showgrid": False}
+    x = {"title": {"text": "x1"}, "range": [plane.x1[0], plane.x1[-1]], "showgrid": False}
+    y = {"title": {"text": "x2"}, "range": [plane.x2[0], plane.x2[-1]], "showgrid": False}
     return x, y
 
 
@@ -292,11 +292,10 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             height=440,
             barmode="stack",
             bargap=0.25,
-            xaxis={"title": {"text": AGAINST[record.against]}, "type": "category", "fixedrange": True},
+            xaxis={"title": {"text": AGAINST[record.against]}, "type": "category"},
             yaxis={
                 "title": {"text": f"Expected {LOSSES[record.loss]}"},
                 "range": [0, 1.15 * float(heights.max())],
-                "fixedrange": True,
             },
             legend={"y": -0.26},
         )

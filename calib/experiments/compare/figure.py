@@ -112,7 +112,6 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
             "title": {"text": "TCE"},
             "domain": [0, 0.5],
             "rangemode": "tozero",
-            "fixedrange": True,
             "nticks": 5,
         },
         yaxis={
@@ -125,19 +124,16 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
             ],
             "automargin": True,
             "showgrid": False,
-            "fixedrange": True,
         },
         xaxis2={
             "title": {"text": "Predicted"},
             "range": [-0.02, 1.02],
-            "fixedrange": True,
             "anchor": "y2",
         },
         yaxis2={
             "title": {"text": "Observed"},
             "range": [-0.02, 1.02],
             "domain": [0, 0.52],
-            "fixedrange": True,
             "anchor": "x2",
         },
         annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],

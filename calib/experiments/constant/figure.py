@@ -63,8 +63,8 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=480,
-            xaxis={"title": {"text": "x"}, "range": [found.x[0], found.x[-1]], "fixedrange": True},
-            yaxis={"title": {"text": "Probability of class 1"}, "range": [-0.07, 1.07], "fixedrange": True},
+            xaxis={"title": {"text": "x"}, "range": [found.x[0], found.x[-1]]},
+            yaxis={"title": {"text": "Probability of class 1"}, "range": [-0.07, 1.07]},
         )
     )
     low, high = np.minimum(found.p0, found.p1), np.maximum(found.p0, found.p1)

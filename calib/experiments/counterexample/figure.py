@@ -70,9 +70,8 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Training objects"},
                 "tickvals": found.sizes[::2].tolist(),
                 "tickformat": ",d",
-                "fixedrange": True,
             },
-            yaxis={"title": {"text": "Mean p0 and p1"}, "range": [0.2, 1.04], "fixedrange": True},
+            yaxis={"title": {"text": "Mean p0 and p1"}, "range": [0.2, 1.04]},
         )
     )
     for key in ("simplified", "full"):

@@ -94,14 +94,12 @@ def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "title": {"text": "Position"},
                 "range": [x[0] - 1.6 * edge, x[-1] + 1.6 * edge],
-                "fixedrange": True,
                 "showgrid": False,
             },
             yaxis={
                 "title": {"text": "Probability of class 1"},
                 "range": [-0.16, 1.06],
                 "tickvals": [0, 0.25, 0.5, 0.75, 1],
-                "fixedrange": True,
             },
             shapes=[{**cut, "x0": gaps[i], "x1": gaps[i], "layer": "below"} for i in record.found.line.cuts],
             clickmode="event+select",
@@ -235,12 +233,10 @@ def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
                 "tickvals": record.names,
                 "ticktext": [name.replace(" ", "<br>") for name in record.names],  # upright on a phone too
                 "tickangle": 0,
-                "fixedrange": True,
             },
             yaxis={
                 "title": {"text": "Expected loss"},
                 "range": [0, 1.12 * float(record.table.loss.max())],
-                "fixedrange": True,
             },
         ),
     )
@@ -298,7 +294,7 @@ def prepare_all(found: EveryPartition) -> Cloud:
 
 
 def _axis(title: str, end: float) -> dict:
-    return {"title": {"text": title}, "range": [-0.04 * end, end], "fixedrange": True, "showgrid": False}
+    return {"title": {"text": title}, "range": [-0.04 * end, end], "showgrid": False}
 
 
 def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:

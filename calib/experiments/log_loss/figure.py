@@ -72,14 +72,13 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=640,
             margin={"l": 60, "r": 16, "t": 30, "b": 52},
-            xaxis={"title": {"text": "Test objects so far"}, "range": [0, m + 1], "fixedrange": True, "anchor": "y2"},
-            yaxis={"title": {"text": "Mean log loss"}, "range": [0, top], "domain": [0.56, 1], "fixedrange": True},
+            xaxis={"title": {"text": "Test objects so far"}, "range": [0, m + 1], "anchor": "y2"},
+            yaxis={"title": {"text": "Mean log loss"}, "range": [0, top], "domain": [0.56, 1]},
             yaxis2={
                 "title": {"text": "Runs still finite"},
                 "range": [-0.03, 1.05],
                 "domain": [0, 0.44],
                 "tickformat": ".0%",
-                "fixedrange": True,
             },
             annotations=[
                 heading(f"Run {record.run}", "y") | {"xref": "x domain"},

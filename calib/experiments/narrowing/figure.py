@@ -62,14 +62,12 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Calibration objects"},
                 "tickvals": [10, 100, 1000, 10000],
                 "tickformat": ",d",
-                "fixedrange": True,
             },
             yaxis={
                 "type": "log",
                 "title": {"text": "Width of the interval"},
                 "range": [-4, 0.05],
                 "tickvals": [1, 0.1, 0.01, 0.001],
-                "fixedrange": True,
             },
         )
     )

@@ -80,8 +80,8 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
             height=460,
             barmode="stack",
             bargap=0.4,
-            xaxis={"fixedrange": True, "tickfont": {"color": theme.ink, "size": 14}},
-            yaxis={"title": {"text": "Orderings"}, "fixedrange": True, "rangemode": "tozero"},
+            xaxis={"tickfont": {"color": theme.ink, "size": 14}},
+            yaxis={"title": {"text": "Orderings"}, "rangemode": "tozero"},
             legend={"y": -0.2},
         )
     )

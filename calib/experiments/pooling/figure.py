@@ -75,24 +75,21 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=720,
             margin={"l": 60, "r": 16, "t": 30, "b": 52},
-            xaxis={"title": {"text": "Score"}, "range": [low - edge, high + edge], "fixedrange": True, "anchor": "y"},
+            xaxis={"title": {"text": "Score"}, "range": [low - edge, high + edge], "anchor": "y"},
             yaxis={
                 "title": {"text": "Share of class 1"},
                 "range": [-0.12, 1.12],
                 "domain": [0.58, 1],
-                "fixedrange": True,
             },
             xaxis2={
                 "title": {"text": "Rows so far"},
                 "range": [-0.3, rows[-1] + 0.3],
-                "fixedrange": True,
                 "anchor": "y2",
             },
             yaxis2={
                 "title": {"text": "Of them class 1"},
                 "range": [-0.04 * max(1, ones[-1]) - 0.2, ones[-1] + 0.4],
                 "domain": [0, 0.44],
-                "fixedrange": True,
             },
             annotations=[heading("Pools", "y"), heading("Cumulative-sum diagram", "y2")],
         )

@@ -57,8 +57,8 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=460,
             shapes=[level(theme)],
-            xaxis={"title": {"text": "p"}, "range": [-0.01, 1.01], "fixedrange": True},
-            yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top], "fixedrange": True},
+            xaxis={"title": {"text": "p"}, "range": [-0.01, 1.01]},
+            yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top]},
         )
     )
     worse = np.maximum(zero, one)

@@ -96,7 +96,6 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
             "type": "log",
             "range": [1, np.log10(most)],
             "title": {"text": "Draws so far"},
-            "fixedrange": True,
             "anchor": "y",
             "dtick": 1,
             "tickformat": ",d",
@@ -105,14 +104,12 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
             "title": {"text": "Mean of label − probability"},
             "range": [-1.25 * reach, 1.25 * reach],
             "domain": [0.6, 1],
-            "fixedrange": True,
         },
-        xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "fixedrange": True, "anchor": "y2"},
+        xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "anchor": "y2"},
         yaxis2={
             "title": {"text": "Frequency of class 1"},
             "range": [-0.02, 1.02],
             "domain": [0, 0.45],
-            "fixedrange": True,
         },
         annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
     )

@@ -7,6 +7,8 @@ from functools import partial
 
 import streamlit as st
 
+from calib.analysis.optimism import random_recipe
+from calib.analysis.side_by_side import answer
 from calib.data import read_table
 from calib.evaluate import Evaluation
 from calib.export import (
@@ -35,7 +37,7 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, downloads, frame, state, tables
 from pages.ui.downloads import button
-from pages.ui.evaluations import evaluations_of
+from pages.ui.evaluations import evaluations_of, is_fitted
 from pages.ui.text import plain
 
 THESE = "These settings"
@@ -143,7 +145,9 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
 
 
 def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
-    """Chart, table, diagrams."""
+    """The answer, chart, table, diagrams."""
+    if answer(evaluations):
+        st.markdown(f"**{plain(answer(evaluations))}**")
     metric = state.control(
         st.segmented_control,
         "compared.metric",
@@ -171,12 +175,13 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
     """Everything, made when a button is pressed."""
     theme, files, draws = frame.theme(), state.files(), downloads.draws()
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
-    report = partial(report_html, evaluations, theme, files)
+    known = at_random(evaluations)
+    report = partial(report_html, evaluations, theme, files, at_random=known)
     source = python_source(recipes, files)
     with st.container(horizontal=True, key="report"):
         button("Report (HTML)", report, "report.html", "text/html", "report_html", type="primary")
         if draws:
-            on_paper = partial(report_html, evaluations, LIGHT, files)
+            on_paper = partial(report_html, evaluations, LIGHT, files, at_random=known)
             button(
                 "Report (PDF)", lambda: print_pdf(on_paper().decode()), "report.pdf", "application/pdf", "report_pdf"
             )
@@ -189,12 +194,22 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file that opens without a network: recommendation, charts, tables, Recipes, versions and "
-        "the data's digest, not the data. The ZIP adds each chart and its numbers, the predictions on the test rows, "
+        "The report is one file that opens without a network, with what reviewers of a validation ask for: flow of "
+        "rows, split, discrimination, calibration, net benefit, subgroups and sample size, every number with its "
+        "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, the "
+        "predictions on the test rows, "
         "and every fitted calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
     )
     with st.expander("The Python source"):
         st.code(source, language="python")
+
+
+def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """What a random split claims, of those Recipes for which the Reliability page has computed it."""
+    asked = {name: random_recipe(one.recipe) for name, one in evaluations.items() if one.recipe.split != "random"}
+    known = {name: recipe for name, recipe in asked.items() if is_fitted(recipe)}
+    found = evaluations_of(known, kind="at_random") if known else {}
+    return {name: one for name, one in (found or {}).items() if isinstance(one, Evaluation)}
 
 
 def calibrator(evaluations: Mapping[str, Evaluation]) -> None:

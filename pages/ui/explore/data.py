@@ -13,7 +13,7 @@ from calib.data import TableFile, class_counts, guess_target, looks_like_predict
 from calib.data.target import spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
-from calib.kernel.wording import share_text
+from calib.kernel.wording import listed, share_text
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
@@ -27,8 +27,8 @@ FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
 
 def uploader(recipe) -> None:
     """The file picker; a link to an upload waits here for its file."""
-    if state.missing_upload():
-        st.warning(plain(_wanted(recipe)))
+    if state.missing_uploads():
+        st.warning(plain(_wanted()))
         another = st.session_state.get("another_file")
         if another in state.uploads():
             st.button(
@@ -45,37 +45,81 @@ def uploader(recipe) -> None:
     browser.keep_focus("file", after=list(state.uploads()))
 
 
-def _wanted(recipe: Recipe) -> str:
-    name = f"{recipe.file} again" if recipe.file else f"the file with the digest {state.missing_upload()}"
-    return f"Upload {name} to continue, and the page opens as it was; its content never travels in a link."
+def _wanted() -> str:
+    named = [name or f"the file with the digest {key}" for key, name in state.missing_uploads().items()]
+    again = " again" if all(state.missing_uploads().values()) else ""
+    its = "its content never travels" if len(named) == 1 else "their content never travels"
+    return f"Upload {listed(named)}{again} to continue, and the page opens as it was; {its} in a link."
 
 
 def _received() -> None:
-    file = st.session_state["file"]
-    if file is None:
+    wanted = state.missing_uploads()
+    key = _brought("file")
+    if key is None or key in wanted:
         return
+    if wanted:
+        st.session_state["another_file"] = key
+        name = state.uploads()[key].name
+        other = f"This {name} is another file" if name in wanted.values() else f"{name} is another file"
+        state.say(f"{other} than the one these settings were made with.")
+    elif state.recipe().data != f"upload:{key}":
+        state.update(**controls.choose_data(f"upload:{key}"))
+
+
+def _brought(widget: str) -> str | None:
+    """The digest of the file that an uploader received, its table read and kept; None, with the reason, without one."""
+    file = st.session_state[widget]
+    if file is None:
+        return None
     data = file.getvalue()
     try:
         brought = TableFile(file.name, data)
         table = brought.read()
     except InputError as error:
         state.say(about_file(file.name, error))
-        return
+        return None
     state.say(None)
-    key, wanted = digest(data), state.missing_upload()
-    uploads = state.uploads()
+    uploads, key = state.uploads(), digest(data)
     uploads[key] = state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
-    while len(uploads) > KEPT_FILES:
-        uploads.pop(next(iter(uploads)))
-    if wanted is not None and key != wanted:
-        st.session_state["another_file"] = key
-        state.say(f"{_another(file.name)} than the one these settings were made with.")
-    elif state.recipe().data != f"upload:{key}":
-        state.update(**controls.choose_data(f"upload:{key}"))
+    in_use = sources.missing(state.recipe(), ())
+    for other in [one for one in uploads if one not in (key, *in_use)][: max(0, len(uploads) - KEPT_FILES)]:
+        del uploads[other]
+    return key
 
 
-def _another(name: str) -> str:
-    return f"This {name} is another file" if name == state.recipe().file else f"{name} is another file"
+def other_file(recipe: Recipe) -> None:
+    """Another table to judge on: this one trains and calibrates then, and all of the other is the test part."""
+    asked = recipe.judge_on is not None or st.session_state.get("asked_for_other", False)
+
+    def turned(on: bool) -> None:
+        st.session_state["asked_for_other"] = on
+        if not on and recipe.judge_on is not None:
+            state.update(**sources.judging(None))
+
+    on = shown(
+        st.toggle,
+        "judge_elsewhere",
+        asked,
+        turned,
+        "Judge on another file",
+        help="This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
+    )
+    if not on:
+        return
+    if recipe.judge_on is not None:
+        st.markdown(f"Judged on **{plain(recipe.judge_file or recipe.judge_on)}**.")
+    st.file_uploader(
+        f"A table with the same columns: {FORMATS}",
+        key="other_file",
+        on_change=_judge_on,
+        help="The file stays in this session's memory and is never written to disk.",
+    )
+
+
+def _judge_on() -> None:
+    key = _brought("other_file")
+    if key is not None:
+        state.update(**sources.judging(f"upload:{key}", state.uploads()[key].name))
 
 
 def openml() -> None:
@@ -307,6 +351,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         _first_rows(raw_table)
         st.stop()
     key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude, *given.values())
+    key += (recipe.judge_on,)
     found = jobs.cached("problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive))
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])

@@ -17,6 +17,7 @@ from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
 from pages.ui.text import plain
+from pages.ui.widget import shown
 
 MOST_LISTED = 200
 COST_SETTINGS = (
@@ -26,7 +27,11 @@ COST_SETTINGS = (
     Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a case of class 1."),
 )
 INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)
-declare_settings("decide", (*COST_SETTINGS, INTERVAL))
+RANGE = (
+    Parameter("lowest", "Lowest threshold", "number", 0.0, 0.0, 1.0, help="Where the decision curve begins."),
+    Parameter("highest", "Highest threshold", "number", 1.0, 0.0, 1.0, help="Where the decision curve ends."),
+)
+declare_settings("decide", (*COST_SETTINGS, INTERVAL, *RANGE))
 
 
 def controls(recipe: Recipe) -> None:
@@ -45,6 +50,27 @@ def controls(recipe: Recipe) -> None:
                 width=200,
                 help=f"{parameter.help} Any unit of your own; only the ratio of the two moves the threshold.",
             )
+
+
+def range_of_thresholds(recipe: Recipe) -> None:
+    """The thresholds that the decision curve is drawn for: those that anybody would act by."""
+    low, high = sorted(float(recipe.setting(f"decide.{end}")) for end in ("lowest", "highest"))
+
+    def moved(chosen: tuple[float, float]) -> None:
+        if chosen[0] < chosen[1]:
+            state.update(**{"decide.lowest": chosen[0], "decide.highest": chosen[1]})
+
+    shown(
+        st.slider,
+        "thresholds",
+        (low, high),
+        moved,
+        "Thresholds of the decision curve",
+        min_value=0.0,
+        max_value=1.0,
+        step=0.01,
+        help="Those that anybody would act by: where a model has to earn its keep.",
+    )
 
 
 def headline(decision: Decision) -> None:

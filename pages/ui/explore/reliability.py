@@ -8,21 +8,20 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
-from calib.analysis.decision import threshold
 from calib.analysis.differences import (
     COMPARED,
     REPEATED,
     Differences,
     Repeats,
     differences,
-    reference_of,
     repeat_splits,
 )
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.rare import small_median
-from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import group_rows, subset
+from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
@@ -33,7 +32,7 @@ from calib.figures.base import asked_for
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import duration, number, rate_text, share_text
+from calib.kernel.wording import duration, rate_text, share_text
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -339,6 +338,8 @@ def models(evaluation: Evaluation) -> None:
             for why in result.refused.values():
                 st.caption(plain(f"{named(key)}: {why}"))
     if len(found) > 1:
+        if answer(found):
+            st.markdown(f"**{plain(answer(found))}**")
         tables.diagrams(
             found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
         )
@@ -350,26 +351,17 @@ def models(evaluation: Evaluation) -> None:
 
 def rows_needed(evaluation: Evaluation) -> None:
     """How many rows a validation of these predictions needs, and what these test rows can tell."""
-    recipe, key = evaluation.recipe, recommend(evaluation).choice or reference_of(evaluation.predictions)
-    if evaluation.y.min() == evaluation.y.max():
-        st.info("The test rows are of one class: they tell nothing of how many are needed.")
-        return
-    costs = (recipe.setting(f"decide.cost_{name}") for name in ("false_alarm", "miss"))
-    st.subheader("How many rows do I need?", anchor=False)
     try:
-        found = sample_size(evaluation.y, evaluation.predictions[key].p, threshold(*costs))
+        key, found = rows_needed_by(evaluation)
     except InputError as error:
         st.info(plain(error))
         return
+    st.subheader("How many rows do I need?", anchor=False)
     st.markdown(f"**{found.finding}**")
     st.dataframe(
         formatted_sample_size(found), width="stretch", hide_index=True, key="sample_size", alt="Rows needed for each"
     )
-    st.caption(
-        f"Widths of 95 % intervals, after Riley et al. 2021, for rows of which {found.share:.1%} are "
-        f"{plain(evaluation.dataset.classes[1])} and predictions spread as those of {label_of(key)} here; net benefit "
-        f"at the threshold {number(found.threshold)}, which the Decide page’s costs imply."
-    )
+    st.caption(plain(found.basis(label_of(key), evaluation.dataset.classes[1])))
     tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
 
 

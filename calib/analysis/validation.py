@@ -1,0 +1,131 @@
+"""What a reviewer asks of a validation: the flow of rows, and every number of performance with its interval.
+
+The items are those of TRIPOD+AI for studies that evaluate a model (Collins et al. 2024, *BMJ* 385): participants and
+events in each part, discrimination, calibration, clinical utility, sample size. Values are those of
+``Evaluation.measured``; where their intervals come from, ``calib.metrics.confidence`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.advice import recommend
+from calib.analysis.decision import FALSE_ALARM, MISS, threshold
+from calib.analysis.differences import reference_of
+from calib.analysis.sample_size import SampleSize, sample_size
+from calib.evaluate import Counted, Evaluation, known_of
+from calib.kernel.checks import InputError
+from calib.kernel.memo import once
+from calib.kernel.records import Predictions
+from calib.metrics import METRICS
+from calib.metrics.confidence import confidence_interval, mean_interval
+
+OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
+CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
+STEPS = {"train": "Train the model", "calibrate": "Calibrate", "test": "Test"}
+THRESHOLDS = 3  # of the table of net benefit, beside that of the costs
+
+
+def flow(evaluation: Evaluation) -> pd.DataFrame:
+    """From the table to the test rows: a line a step, columns step, lines, rows, events.
+
+    ``lines`` of the table stand for ``rows``: the same where nothing is weighted. With folds, what trains and
+    calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN where they are
+    not known.
+    """
+    return pd.DataFrame(_steps(evaluation), columns=["step", "lines", "rows", "events"])
+
+
+def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
+    data, folds = evaluation.dataset, evaluation.flow
+    weights = known_of(data).weights
+    if data.read is not None:
+        yield "Read", data.read, np.nan, np.nan
+        yield "Left out", data.read - data.n, np.nan, np.nan
+    yield "Kept", data.n, float(weights.sum()), float(weights @ data.y)
+    for part, label in STEPS.items():
+        of_folds = "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
+        every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
+        yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
+    if len(folds) == 1 and folds[0]["unused"].lines:
+        yield "In no part", *folds[0]["unused"]
+
+
+def dropped(evaluation: Evaluation) -> tuple[str, ...]:
+    """Why rows were left out, a sentence each."""
+    return tuple(note for note in evaluation.notes if note.startswith("Left out") and "row" in note)
+
+
+def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
+    """Columns metric, calibrator, value, lower, upper: 95 % intervals, of clusters drawn whole where they are known.
+
+    metrics : keys of ``calib.metrics.confidence.INTERVALS``
+    """
+    measured = evaluation.measured(metrics)
+    lines = [
+        (metric, key, float(measured.loc[key, metric]), *_interval(evaluation, metric, said))
+        for metric in metrics
+        for key, said in evaluation.predictions.items()
+    ]
+    return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])
+
+
+def _interval(evaluation: Evaluation, metric: str, said: Predictions) -> tuple[float, float]:
+    bins, strategy = evaluation.recipe.bins, evaluation.recipe.binning
+    return once(
+        said,
+        ("interval", metric, bins, strategy) if METRICS[metric].binned else ("interval", metric),
+        lambda: confidence_interval(
+            metric, said.y, said.p, said.weight, clusters_of(evaluation), bins=bins, strategy=strategy
+        ),
+    )
+
+
+def clusters_of(evaluation: Evaluation) -> np.ndarray | None:
+    """Int array (m,), who each test row belongs to, where that is known."""
+    cluster = evaluation.dataset.cluster
+    return None if cluster is None else cluster[evaluation.rows]
+
+
+def costs_of(evaluation: Evaluation) -> tuple[float, float]:
+    """(cost of a false alarm, cost of a miss) of the Recipe."""
+    given = evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")
+    return given.get("cost_false_alarm", FALSE_ALARM), given.get("cost_miss", MISS)
+
+
+def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
+    """Columns threshold, rule, value, lower, upper: every calibrator and acting on all, at some thresholds.
+
+    These are that of the costs and some within the range of thresholds that the Recipe asks for. The net benefit is a
+    mean over rows, and has its interval.
+    """
+    low, high = thresholds_of(evaluation)
+    at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], threshold(*costs_of(evaluation))])
+    rules = {key: said.p for key, said in evaluation.predictions.items()} | {"all": np.ones(len(evaluation.y))}
+    lines = []
+    for t in at:
+        for rule, p in rules.items():
+            gains = (p > t) * np.where(evaluation.y == 1, 1.0, -t / (1 - t))
+            lines.append((t, rule, *mean_interval(gains, evaluation.weight, clusters_of(evaluation))))
+    return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
+
+
+def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
+    """The range of thresholds that the Recipe asks for."""
+    given: Mapping[str, float] = evaluation.recipe.given("decide", "lowest", "highest")
+    return given.get("lowest", 0.0), given.get("highest", 1.0)
+
+
+def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
+    """(the method recommended, the rows that a validation of it needs) at the threshold of the Recipe's costs.
+
+    Raises InputError where there is nothing to say, as for test rows of one class.
+    """
+    if evaluation.y.min() == evaluation.y.max():
+        raise InputError("The test rows are of one class: they tell nothing of how many are needed.")
+    key = recommend(evaluation).choice or reference_of(evaluation.predictions)
+    said = evaluation.predictions[key]
+    return key, sample_size(said.y, said.p, threshold(*costs_of(evaluation)), sample_weight=said.weight)

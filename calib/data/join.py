@@ -1,0 +1,149 @@
+"""Two files as one table, the second of which is the test part: a model made on one, judged on another.
+
+Columns are matched by name, in any order. What does not fit is told at once, all of it, with the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from calib.data.columns import as_float, inspect, is_number
+from calib.data.errors import DataError
+from calib.data.target import folded, labels
+from calib.data.typed import typed_frame
+from calib.kernel.wording import listed, quoted
+
+FILE_PART = "part by file"
+"""The column that says of which file a row is: the first trains and calibrates, the second is judged."""
+
+
+def join_tables(
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    target: str,
+    needed: Collection[str],
+    names: tuple[str, str] = ("the first file", "the second file"),
+    merge: bool = False,
+    drop: Collection[str] = (),
+) -> pd.DataFrame:
+    """The rows of both in the columns of the first, and ``FILE_PART``.
+
+    Parameters
+    ----------
+    first, second
+        As ``read_table`` gives them.
+    target
+        The label column.
+    needed
+        Columns that the second must have, in the same type; others of the first are missing there.
+    names
+        Of the two files.
+    merge, drop
+        As for ``tidy_labels``: how labels are compared.
+
+    Raises
+    ------
+    DataError
+        With the columns that are missing or of another type, and the labels that the first does not have.
+
+    Examples
+    --------
+    >>> old = pd.DataFrame({"x": [1.0, 2.0], "y": ["no", "yes"]})
+    >>> join_tables(old, pd.DataFrame({"y": ["yes"], "x": [3.0], "z": [0]}), "y", ["x"])
+         x    y part by file
+    0  1.0   no        train
+    1  2.0  yes        train
+    2  3.0  yes         test
+    """
+    here, there = typed_frame(first), typed_frame(second)
+    if FILE_PART in here.columns:
+        raise DataError(f"{names[0]} has a column {FILE_PART!r}, which is needed here.", "Give it another name.")
+    _check_fit(here, there, target, needed, names, merge, drop)
+    columns = {name: _stacked(here[name], there, name) for name in here.columns if name != target}
+    columns[target] = pd.concat([labels(first, target), labels(second, target)], ignore_index=True)
+    joined = pd.DataFrame({name: columns[name] for name in here.columns})
+    joined[FILE_PART] = ["train"] * len(here) + ["test"] * len(there)
+    joined.attrs = _attributes(first, second, there, here, target, names)
+    return joined
+
+
+def _check_fit(
+    here: pd.DataFrame,
+    there: pd.DataFrame,
+    target: str,
+    needed: Collection[str],
+    names: tuple[str, str],
+    merge: bool,
+    drop: Collection[str],
+) -> None:
+    missing = [name for name in dict.fromkeys((target, *needed)) if name not in there.columns]
+    found = [f"it has no column {quoted(missing, 12)}"] if missing else []
+    for name in needed:
+        kinds = _kind(here[name]), _kind(there[name]) if name in there.columns else None
+        if None not in kinds and kinds[0] != kinds[1]:
+            found.append(f"{name!r} holds {kinds[1]} there and {kinds[0]} in {names[0]}")
+    if target in there.columns:
+        unknown = _unknown_labels(here, there, target, merge, drop)
+        if unknown:
+            found.append(f"its {target!r} holds {quoted(unknown)}, which {names[0]} does not")
+    if found:
+        raise DataError(
+            f"{names[1]} does not fit {names[0]}: {'; '.join(found)}.",
+            f"Correct {names[1]}, or leave out the columns that it cannot have.",
+        )
+
+
+def _kind(column: pd.Series) -> str | None:
+    """What a column holds, or None where it holds nothing."""
+    kind = inspect(column).kind
+    if kind == "empty":
+        return None
+    if kind == "mixed" or is_number(column):
+        return "numbers"
+    return "dates" if column.dtype.kind == "M" else "text"
+
+
+def _unknown_labels(
+    here: pd.DataFrame, there: pd.DataFrame, target: str, merge: bool, drop: Collection[str]
+) -> list[str]:
+    known, others = (list(labels(table, target).dropna().unique()) for table in (here, there))
+    alike = {folded(name) for name in known} if merge else set()
+    return [name for name in others if name not in (*known, *drop) and folded(name) not in alike]
+
+
+def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
+    """One column of both; missing where the second file has none."""
+    if name not in there.columns or there[name].isna().all():
+        return column.reindex(range(len(column) + len(there)))
+    other = there[name]
+    if column.dtype == other.dtype and not isinstance(column.dtype, pd.CategoricalDtype):
+        return pd.concat([column, other], ignore_index=True)
+    if is_number(column) and is_number(other):
+        return pd.Series([*as_float(column), *as_float(other)])
+    return pd.concat([column.astype(object), other.astype(object)], ignore_index=True)
+
+
+def _attributes(
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    there: pd.DataFrame,
+    here: pd.DataFrame,
+    target: str,
+    names: tuple[str, str],
+) -> dict[str, object]:
+    """How both were read, and what was made of it."""
+    extra = [name for name in there.columns if name not in here.columns]
+    notes = [
+        *first.attrs.get("notes", ()),
+        *(f"{names[1]}: {note}" for note in second.attrs.get("notes", ())),
+        f"{names[1]} is the test part: its rows are counted on from {names[0]}, the first of them as row "
+        f"{len(here) + 1:,}.",
+    ]
+    if extra:
+        notes.append(f"Not in {names[0]}, and left out of {names[1]}: {listed(extra)}.")
+    own, others = (frame.attrs.get("name", name) for frame, name in zip((first, second), names, strict=True))
+    spelling = {**first.attrs.get("spelling", {}), target: {}}
+    said = {"name": f"{own}, judged on {others}", "judged_on": names[1], "notes": tuple(notes), "spelling": spelling}
+    return {**first.attrs, **said}

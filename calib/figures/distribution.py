@@ -1,0 +1,136 @@
+"""How the predictions are spread in either class: what a model tells apart, and how sure it is of it.
+
+Two histograms back to back, class 1 above the axis and class 0 below it, each in shares of its class, so that a rare
+class is as readable as the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.curves import Histogram, histogram
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, as_text, itself
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme, rgba
+from calib.kernel.binning import quantiles
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+
+HEIGHT = 190
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Counts by calibrator, of which class 1 are the positives; classes : (negative, positive)."""
+
+    counts: Mapping[str, Histogram]
+    classes: tuple[str, str]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a calibrator and bin."""
+        frames = [counts.to_frame().assign(calibrator=key) for key, counts in self.counts.items()]
+        return pd.concat(frames, ignore_index=True)[["calibrator", "left", "right", "count", "positives"]]
+
+
+def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Distribution:
+    """Histograms in the Recipe's bins, of equal width. Raises InputError where there is no prediction."""
+    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
+    if not shown:
+        raise InputError("No calibrator can answer here.")
+    said = {key: evaluation.predictions[key] for key in shown}
+    counts = {
+        key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)
+        for key, each in said.items()
+    }
+    first, negative, positive = shown[0], *evaluation.dataset.classes
+    middle = _medians(evaluation, first)
+    return Distribution(
+        counts,
+        evaluation.dataset.classes,
+        f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
+        f"Upwards: rows of {positive}; downwards: rows of {negative}; each in shares of its class. The less the two "
+        "overlap, the better they are told apart.",
+        "Distribution of the predictions by outcome, in medians: "
+        + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
+        + ".",
+    )
+
+
+def _medians(evaluation: Evaluation, key: str) -> list[str]:
+    """Of the rows of class 0, then of class 1."""
+    said, found = evaluation.predictions[key], []
+    for label in (0, 1):
+        rows = said.y == label
+        weight = None if said.weight is None else said.weight[rows]
+        found.append(number(float(quantiles(said.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–")
+    return found
+
+
+def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
+    """A panel a calibrator, all on the same axes."""
+    columns = min(len(record.counts), 2 if len(record.counts) <= 4 else 3)
+    shares = {key: _shares(counts) for key, counts in record.counts.items()}
+    top = 1.08 * max(float(np.nanmax(each, initial=0.0)) for both in shares.values() for each in both) or 1.0
+    figure = panels(
+        theme,
+        [(label_of(key),) for key in record.counts],
+        columns,
+        height=HEIGHT,
+        uirevision="distribution",
+        xaxis={"title": {"text": "Predicted probability"}, "range": [0, 1], "nticks": 6},
+        yaxis={"title": {"text": "Share of the class"}, "range": [-top, top], **_ticks(top)},
+    )
+    for i, (key, (down, up)) in enumerate(shares.items()):
+        x, y = axes(i)
+        for share, sign, color, name in (
+            (up, 1, theme.positive, record.classes[1]),
+            (down, -1, theme.negative, record.classes[0]),
+        ):
+            figure.add_trace(_bars(record.counts[key].edges, share, sign, color, as_text(name), i == 0, x, y))
+    return figure
+
+
+def _shares(counts: Histogram) -> tuple[np.ndarray, np.ndarray]:
+    """Of class 0 and of class 1 in each bin; 0 of a class without rows."""
+    each = counts.count - counts.positives, counts.positives
+    down, up = (rows / max(rows.sum(), 1e-300) for rows in each)
+    return down, up
+
+
+def _ticks(top: float) -> dict[str, list]:
+    """Shares read upwards and downwards."""
+    step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
+    upwards = np.arange(0, top, step)
+    values = np.r_[-upwards[:0:-1], upwards]
+    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f} %" for value in values]}
+
+
+def _bars(
+    edges: np.ndarray, share: np.ndarray, sign: int, color: str, name: str, named: bool, x: str, y: str
+) -> go.Bar:
+    return go.Bar(
+        x=(edges[1:] + edges[:-1]) / 2,
+        y=sign * share,
+        width=np.diff(edges) * 0.92,
+        xaxis=x,
+        yaxis=y,
+        name=name,
+        legendgroup=name,
+        showlegend=named,
+        marker={"color": rgba(color, 0.75), "line": {"width": 0}},
+        customdata=share,
+        hovertemplate="%{customdata:.1%} of its class around %{x:.2f}",
+    )
+
+
+DISTRIBUTION = FigureEntry("distribution", "Predictions by outcome", prepare, draw, reported=itself)

@@ -1,0 +1,37 @@
+"""The calibration plot of a report on log-odds: where 0.1 % and 3 % are apart, as they are to whoever acts on them.
+
+The reliability diagram in bins of equally many rows, with the band of their 95 % intervals, both axes on logit p (Cox
+1958): a line beside the diagonal is off by a factor of the odds, and its steepness is the calibration slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures import reliability
+from calib.figures.base import FigureEntry, itself
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+
+BINS = 10
+
+
+def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> reliability.Reliability:
+    """For these calibrators (all by default). Raises InputError where there is none."""
+    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
+    if not shown:
+        raise InputError("No calibrator can answer here.")
+    record = reliability.prepare(
+        evaluation, shown, axes="log_odds", bins=BINS, binning="quantile", curve="binned", band="confidence"
+    )
+    slope = evaluation.measured(["slope"])["slope"]
+    listed = "; ".join(f"{label_of(key)} {number(float(slope[key]))}" for key in shown)
+    return replace(record, title=f"On log-odds, the calibration slopes are {listed}")
+
+
+LOG_ODDS = FigureEntry(
+    "reliability_log_odds", "Calibration plot on log-odds", prepare, reliability.draw, reported=itself
+)

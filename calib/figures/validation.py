@@ -1,0 +1,99 @@
+"""The tables of a validation report as people read them: every number with its interval."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from calib.analysis.subgroups import judge_groups
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.groups import GroupLanes
+from calib.kernel.wording import listed, number
+from calib.metrics import METRICS
+from calib.metrics.confidence import INTERVALS
+
+
+def with_interval(value: float, lower: float, upper: float) -> str:
+    """A number and its interval; alone where that is not known.
+
+    >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
+    ('0.123 [0.100, 0.150]', '–')
+    """
+    return (
+        number(value)
+        if math.isnan(lower) or math.isnan(value)
+        else f"{number(value)} [{number(lower)}, {number(upper)}]"
+    )
+
+
+def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
+    """The steps of ``calib.analysis.validation.flow``; the rows behind counted lines where there are any."""
+    counted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
+    shown = {"Step": table["step"]}
+    if counted:
+        shown["Lines of the table"] = _whole(table["lines"])
+    shown["Rows"] = _whole(table["rows"].where(table["rows"].notna(), math.nan if counted else table["lines"]))
+    shown[f"Of them {positive}"] = _whole(table["events"])
+    shown["Share"] = [f"{share:.1%}" if share == share else "–" for share in table["events"] / table["rows"]]
+    return pd.DataFrame(shown)
+
+
+def _whole(values: pd.Series) -> list[str]:
+    return ["–" if math.isnan(value) else f"{value:,.0f}" for value in values]
+
+
+def formatted_performance(table: pd.DataFrame) -> pd.DataFrame:
+    """A line a metric, a column a calibrator, of ``calib.analysis.validation.performance``."""
+    shown = _crossed(table, "metric", "calibrator")
+    return shown.rename(index=lambda key: METRICS[key].label, columns=label_of)
+
+
+def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
+    """Each value with its interval, by two columns."""
+    columns = {
+        key: {getattr(line, down): with_interval(line.value, line.lower, line.upper) for line in lines.itertuples()}
+        for key, lines in table.groupby(across, sort=False)
+    }
+    return pd.DataFrame(columns)
+
+
+def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
+    """Where the intervals of ``performance`` come from, in words."""
+    ways: dict[str, list[str]] = {}
+    for key in table["metric"].unique():
+        ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
+    said = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
+    by = " Rows of one cluster are taken together, by sandwich variances and clusters drawn whole." if clustered else ""
+    noise = (
+        " Resampling adds noise of its own to a distance, so that the intervals of ICI and ECE lie a little high."
+        if "ici" in set(table["metric"])
+        else ""
+    )
+    return f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {said}.{by}{noise}"
+
+
+def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:
+    """A line a threshold, a column a rule, of ``calib.analysis.validation.net_benefits``."""
+    shown = _crossed(table, "threshold", "rule")
+    return shown.rename(index=number, columns=lambda rule: "Act on all" if rule == "all" else label_of(rule))
+
+
+def formatted_groups(evaluation: Evaluation, record: GroupLanes) -> pd.DataFrame:
+    """A line a group: rows, the observed frequency with its interval, each calibrator's mean prediction."""
+    table = judge_groups(evaluation, record.grouping, list(dict.fromkeys(record.table["calibrator"]))).table
+    first = table[table["calibrator"] == table["calibrator"].iloc[0]]
+    shown = pd.DataFrame(
+        {
+            "Group": first["group"],
+            "Rows": _whole(first["count"]),
+            "Observed": [
+                with_interval(*line) for line in first[["observed", "lower", "upper"]].itertuples(index=False)
+            ],
+        }
+    )
+    for key, lines in table.groupby("calibrator", sort=False):
+        marks = [" ✻" if off else "" for off in lines["off"]]
+        shown[label_of(str(key))] = [number(p) + mark for p, mark in zip(lines["mean_p"], marks, strict=True)]
+    return shown

@@ -1,0 +1,50 @@
+"""Models side by side: the uncalibrated ones are compared first, by intervals worked out by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from calib import Recipe, evaluate, load_sample
+from calib.analysis.side_by_side import answer, same_rows
+from calib.figures import formatted_side_by_side
+from calib.kernel.wording import change, number
+
+MODELS = {"Bayes": "naive_bayes", "Tree": "decision_tree", "Line": "logistic_regression"}
+
+
+@pytest.fixture(scope="module")
+def evaluations():
+    data = load_sample("loans")
+    return {
+        name: evaluate(Recipe(data="sample:loans", model=model, calibrators=("none", "platt")), data)
+        for name, model in MODELS.items()
+    }
+
+
+def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_intervals(evaluations):
+    said = answer(evaluations)
+    losses = {name: (one.predictions["none"].p - one.y) ** 2 for name, one in evaluations.items()}
+    best = min(losses, key=lambda name: losses[name].mean())
+    assert said.startswith(f"Uncalibrated, {best} has the lowest Brier score, {number(losses[best].mean())};")
+    for name in set(MODELS) - {best}:
+        test = ttest_rel(losses[name], losses[best])
+        gap = change(float(np.mean(losses[name] - losses[best])), *test.confidence_interval())
+        assert f"{name} {gap}" in said
+        assert (f"{name} {gap}, no more" in said) == (test.pvalue > 0.05)
+    scores = {name: one.metrics.loc["platt", "brier"] for name, one in evaluations.items()}
+    lowest = min(scores, key=lambda name: scores[name])
+    assert said.endswith(f"Calibrated, the lowest is {lowest} with Platt: {number(scores[lowest])}.")
+
+
+def test_the_uncalibrated_models_stand_first_in_the_table(evaluations):
+    table = formatted_side_by_side(evaluations, ["brier"])
+    assert table["Calibrator"].tolist() == ["Uncalibrated"] * 3 + ["Platt"] * 3
+    assert table.iloc[:, 0].tolist() == [*MODELS] * 2
+
+
+def test_other_rows_have_no_interval_and_one_model_no_answer(evaluations):
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), seed=1)
+    other = evaluate(recipe, load_sample("loans"))
+    assert not same_rows([evaluations["Bayes"], other])
+    assert "on other test rows" in answer({"a": evaluations["Bayes"], "b": other})
+    assert answer({"a": other}) == ""
