@@ -4,17 +4,14 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
+from tests.experiments.simulated import record as record_of
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
 def drawn(request):
     """An experiment and its pictures' records."""
     experiment = EXPERIMENTS[request.param]
-    values, records = experiment.values({}), {}
-    for simulation, figures in experiment.runs.items():
-        result = experiment.simulate(simulation, random_state=0, **experiment.numbers(values, simulation))
-        records |= {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures}
-    return experiment, records
+    return experiment, {key: record_of(key, request.param) for figures in experiment.runs.values() for key in figures}
 
 
 def test_a_record_says_what_was_found_and_what_to_look_for(drawn):

@@ -9,7 +9,7 @@ from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW,
 EXPERIMENT = Experiment(
     key="constant",
     page=PAGE,
-    name="Valid and useless",
+    name="The constant predictor",
     question="The constant Venn predictor puts all objects into one category: with k ones among l labels it says "
     "k/(l + 1) and (k + 1)/(l + 1), whatever the object is. What is it worth?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),

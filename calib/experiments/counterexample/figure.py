@@ -12,7 +12,7 @@ from calib.experiments.shared.findings import Finding, band, level, plus_minus
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
 
@@ -28,7 +28,7 @@ def prepare(found: Settling) -> Counterexample:
     outside = simplified[0] > 0.5 + 3 * found.errors["simplified"][-1, 0]
     verdict = "beside" if outside else "around"
     return Counterexample(
-        title=f"The simplified interval settles at [{number(simplified[0])}, {number(simplified[1])}], {verdict} the "
+        title=f"The simplified interval settles at [{brief(simplified[0])}, {brief(simplified[1])}], {verdict} the "
         "frequency 1/2",
         caption=f"Mean p0 (dashed) and p1 (dotted) of a new object over {found.draws:,} training sets of each size. "
         "The line is P(Y = 1) = 1/2, which corollary 1 wants between the two. Simplified Venn–Abers misses it ever "

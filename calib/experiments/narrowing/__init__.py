@@ -29,13 +29,16 @@ EXPERIMENT = Experiment(
     ),
     simulation=narrow,
     notice=(
-        "An interval is as wide as one object weighs in its pool. Isotonic pools grow slower than the data, because "
-        "there are ever more of them: that is the price for following the curve ever more finely.",
+        "An interval is wide where one more row weighs much: where its pool (the rows that get the same probability) "
+        "is small. Isotonic pools grow slower than the data, because there are ever more of them: that is the price "
+        "for following the curve ever more finely.",
         "The two categories of the Venn predictor take a fixed share of all objects each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
-        "The band holds the middle eight tenths of the objects: in the middle of the scores intervals stay widest.",
+        "The band holds the middle 80 % of the rows. By scores, intervals are narrowest in the middle and about a "
+        "fifth "
+        "wider towards both ends.",
     ),
-    formulas=(r"\text{width} = p_1 - p_0 \approx \frac{1}{\text{objects in the pool}} \propto n^{-2/3}",),
+    formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
     source=f"{PAPER}, section 3; the size of isotonic pools, of order n to the 2/3, is that of Brunk's cube-root "
     "asymptotics (1970).",
 )

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="Theorem 2: why order must not matter",
     question="A predictor looks at no object at all. With k ones among l training labels it says k/l or (k + 1)/l when "
-    "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that hangs on the first label be "
+    "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
     parameters=(

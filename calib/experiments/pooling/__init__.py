@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
         "is a chord and its share is the chord's slope. Joining two violators cuts off a corner that points upward.",
         "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
         "convex curve below them. Its slopes are the isotonic fit.",
-        "Turn a label and start again: one label can move many pools, or none.",
+        "Turn a label and start again: one label can change most of the fitted values, or only a few.",
     ),
     formulas=(
         r"g(C_1 \cup C_2) = \frac{a_1 + a_2}{N_1 + N_2}",

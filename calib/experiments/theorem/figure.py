@@ -17,7 +17,7 @@ from calib.experiments.shared.repeated_draws import RunningMean, by_level, runni
 from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
@@ -42,10 +42,11 @@ def prepare(draws: Draws) -> Theorem:
     name = PREDICTORS[draws.predictor]
     found = "right on average" if inside["selected"] else "off by more than chance"
     sides = " and ".join(
-        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {number(abs(last[key][0]))}" for key in ("p0", "p1")
+        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}" for key in ("p0", "p1")
     )
     return Theorem(
-        title=f"{name}: P_Y is {found}, mean error {plus_minus(*last['selected'])}; {sides}",
+        title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
+        f"{sides}",
         caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
         "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
         "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
