@@ -29,6 +29,7 @@ class Experiment:
     simulation : what computes the numbers, of which the figure of the same key and ``more_figures`` are drawn
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
     also : key → further simulation of the same settings, each with the figure of its key
+    words : keys of the glossary that stand in its pictures only
     drawn : whether chance, and so the seed, matters · large : whether its pictures need the whole width
     """
 
@@ -44,6 +45,7 @@ class Experiment:
     source: str
     more_figures: tuple[str, ...] = ()
     also: Mapping[str, Simulation] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
     drawn: bool = True
     large: bool = False
 

@@ -14,9 +14,9 @@ def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
     assert titles(at) == []
     settled(at.button(key="guess_3").click().run())
     assert faults(at) == []
-    identity, groups, stacked = titles(at)
-    assert identity.startswith("CL ")
-    assert identity.endswith("the expected Brier score")
+    losses, groups, stacked = titles(at)
+    assert losses.startswith("Wrong numbers cost this model ")
+    assert any(caption.value.startswith("CL 0") for caption in at.main.caption), "the identity with its numbers"
     assert "leaves make 2 groups" in groups
     assert stacked.startswith("The expected Brier score is least")
     assert any(text.endswith("So it is.") for text in messages(at))
@@ -24,7 +24,7 @@ def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
 
 def test_log_loss_of_pure_leaves_is_infinite_and_laplace_makes_it_finite():
     at = learn(guess="skip", n=200, loss="log")
-    assert "= ∞, the expected log loss" in titles(at)[0]
+    assert "cost this model ∞" in titles(at)[0]
     settled(at.selectbox(key="cl_gl.leaf").set_value("laplace").run())
     assert faults(at) == []
     assert "∞" not in titles(at)[0]

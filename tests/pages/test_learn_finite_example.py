@@ -53,7 +53,7 @@ def test_cuts_are_added_moved_and_taken_away_by_hand():
     settled(at.pills(key="cuts").set_value([8]).run())
     assert line_of(at).cuts == (8,)
     settled(at.pills(key="cuts").set_value(list(range(11))).run())
-    assert titles(at)[0].startswith("12 leaves, 3 groups")
+    assert titles(at)[0].startswith("12 leaves in 3 groups")
     assert not at.select_slider
     assert faults(at) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calib.experiments.base import Experiment
 from calib.experiments.calibration_size.simulation import RUN, draw_data
-from calib.experiments.shared.forest_settings import PAPER, RESULTS, base, measure
+from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
 
 EXPERIMENT = Experiment(
@@ -52,5 +52,6 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test rows. Platt is fitted on probabilities, as there; the Explore pages fit it on log-odds.",
     more_figures=("calibration_size_entropy",),
+    words=FORESTS,
     also={"calibration_size_data": draw_data},
 )

@@ -70,7 +70,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         title=f"With as many calibration as training rows {name(best)} has the {extreme} {MEASURES[measure]}, "
         f"{brief(last[best])}; the {BASES[base].lower()} has {brief(last[UNCALIBRATED])} as it is, "
         f"{brief(last['venn_abers'])} with Venn–Abers",
-        caption=f"In colour: calibrators of the {BASES[base].lower()}; thick: this forest as it is; black lines (white "
+        caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
+        f"lines (white "
         f"in dark mode), every 10 %: forests that learn from training and calibration rows alike. Bands: two standard "
         f"errors. {needs}{how_made(found)}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "

@@ -11,17 +11,15 @@ EXPERIMENT = Experiment(
     key="compare",
     page=PAGE,
     name="Six methods, the same draws",
-    question="A scorer that looks through a narrow window knows its training objects too well. Calibrate its scores on "
-    "the same training objects, on a held-out third, or by refitting with every new object. Whose probabilities come "
+    question="A scorer that looks through a narrow window knows its training rows too well. Calibrate its scores on "
+    "the same training rows, on a held-out third, or by refitting with every new row. Whose probabilities come "
     "closest to the true ones?",
     answers=tuple(METHODS.values()),
     parameters=(
         training_objects(50),
         with_default(WINDOW, 0.1),
         GAP,
-        Parameter(
-            "tests", "Test objects a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."
-        ),
+        Parameter("tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."),
         draws(200, 50, 100, 200, 500),
     ),
     simulation=compare_methods,

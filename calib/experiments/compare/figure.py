@@ -54,7 +54,7 @@ def prepare(found: Compared) -> Compare:
         "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal a "
         "prediction is what happens. Open marks reuse the training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here."),
-        alt=f"{found.y.shape[0]} draws of {found.objects} training objects. {listed}.",
+        alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         table=table,
         answer=1 + order.index(best.method),
         levels={key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()},

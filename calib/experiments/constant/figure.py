@@ -44,7 +44,7 @@ def prepare(found: OneTrainingSet) -> Constant:
     return Constant(
         title=f"{title}, {worth} the constant predictor's Brier score is {brief(brier['constant'])}, "
         f"that of Venn–Abers {brief(brier['full'])}",
-        caption="One training set: marks at the bottom and the top are its objects of class 0 and 1, the thin line is "
+        caption="One training set: marks at the bottom and the top are its rows of class 0 and 1, the thin line is "
         "the true probability. Bands run from p0 to p1. Over many training sets, "
         f"{'; '.join(words)}.",
         alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",

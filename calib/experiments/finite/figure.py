@@ -169,7 +169,7 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
         x=gaps,
         y=np.full(len(gaps), -0.1),
         mode="markers",
-        name="cut or mend",
+        name="split or join",
         customdata=[["cut", i] for i in range(len(gaps))],
         marker={
             "symbol": ["x" if there else "cross-thin" for there in cut],

@@ -12,14 +12,14 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="Infinite log loss",
     question="A method that says 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic regression "
-    "says 0 below and 1 above its outermost mistakes. After 100 test objects, how many of the runs of direct isotonic "
+    "says 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of direct isotonic "
     "regression are still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
     parameters=(
         training_objects(50),
         WINDOW,
         GAP,
-        Parameter("tests", "Test objects", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
+        Parameter("tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
         draws(100, 20, 50, 100, 200),
         Parameter(
             "run",

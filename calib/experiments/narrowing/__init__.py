@@ -11,8 +11,7 @@ EXPERIMENT = Experiment(
     key="narrowing",
     page=PAGE,
     name="How intervals narrow",
-    question="The interval of a new object narrows as calibration objects are added. How fast does its mean width "
-    "fall?",
+    question="The interval of a new row narrows as calibration rows are added. How fast does its mean width fall?",
     answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
     parameters=(
         Parameter(
@@ -32,7 +31,7 @@ EXPERIMENT = Experiment(
         "An interval is wide where one more row weighs much: where its pool (the rows that get the same probability) "
         "is small. Isotonic pools grow slower than the data, because there are ever more of them: that is the price "
         "for following the curve ever more finely.",
-        "The two categories of the Venn predictor take a fixed share of all objects each: its interval shrinks like "
+        "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
         "The band holds the middle 80 % of the rows. By scores, intervals are narrowest in the middle and about a "
         "fifth "

@@ -59,7 +59,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
             height=480,
             xaxis={
                 "type": "log",
-                "title": {"text": "Calibration objects"},
+                "title": {"text": "Calibration rows"},
                 "tickvals": [10, 100, 1000, 10000],
                 "tickformat": ",d",
                 "fixedrange": True,
@@ -92,7 +92,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
         line={"color": color, "width": 2.6},
         marker={"symbol": MARKS[found.method].symbol, "size": 10, "color": color},
         error_y={"array": 2 * found.error, "color": color, "thickness": 1.2, "width": 4},
-        hovertemplate="%{y:.4f} with %{x:,d} calibration objects",
+        hovertemplate="%{y:.4f} with %{x:,d} calibration rows",
     )
     return figure
 

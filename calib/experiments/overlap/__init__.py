@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of, with_default
 from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
-from calib.experiments.shared.forest_settings import PAPER, RESULTS, base, measure
+from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
 
 CHOICES = tuple(map(str, DIMENSIONS))
@@ -91,6 +91,7 @@ EXPERIMENT = Experiment(
     "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as there; "
     "the Explore pages fit it on log-odds.",
     more_figures=("overlap_measures",),
+    words=(*FORESTS, "bhattacharyya"),
     large=True,
     also={"overlap_data": draw_data},
 )

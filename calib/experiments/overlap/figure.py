@@ -48,7 +48,7 @@ class Panels(Finding):
     columns: int
 
 
-def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Panels:
+def prepare(found: LongResult, measure: str = "tce", base: str = "default") -> Panels:
     """One measure along the distance, a panel for every number of dimensions."""
     table = _rooted(of_base(found.table, base))
     each = list(table.groupby("d"))
@@ -57,7 +57,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Pan
         title=title,
         caption=f"From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
         f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
-        f"thick: "
+        f"thick and grey: "
         f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
         f"{how_made(found)}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
@@ -71,7 +71,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Pan
     )
 
 
-def prepare_measures(found: LongResult, detail: str = "2", base: str = "tuned") -> Panels:
+def prepare_measures(found: LongResult, detail: str = "2", base: str = "default") -> Panels:
     """All measures for one number of dimensions."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
     table = _rooted(of_base(found.table[found.table["d"] == d], base))

@@ -33,6 +33,8 @@ DRAWN = (*PAPER_METHODS, UNCALIBRATED)
 
 def mark(method: str, theme: Theme) -> Mark:
     """Colour, marker and dash of a forest or a calibrator."""
+    if method == UNCALIBRATED:
+        return Mark(theme.muted, "circle", "solid")
     return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else MARKS[method]
 
 
@@ -79,12 +81,12 @@ def add_lines(
         figure.add_scatter(
             x=at,
             y=np.round(mean, 6),
-            mode="lines+markers" if len(at) <= 25 else "lines",
+            mode="lines+markers" if len(at) <= 25 and method != UNCALIBRATED else "lines",
             name=name(method),
             legendgroup=method,
             showlegend=first,
             visible=visible,
-            line={"color": ink.color, "dash": ink.dash, "width": 4 if method == UNCALIBRATED else 2},
+            line={"color": ink.color, "dash": ink.dash, "width": 5 if method == UNCALIBRATED else 2},
             marker={"color": ink.color, "symbol": ink.symbol, "size": 7},
             customdata=np.column_stack([2 * error, rows["runs"]]),
             hovertemplate=f"{name(method)}: %{{y:.4f}} ± %{{customdata[0]:.4f}}<br>{hover} %{{x}}"

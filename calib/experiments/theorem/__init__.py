@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="theorem",
     page=PAGE,
     name="Theorem 1",
-    question="A Venn predictor answers with two probabilities, one for each label that the new object may have. Draw "
-    "training objects and a test object again and again. Which of these stays on average equal to the label?",
+    question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
+    "training rows and a test row again and again. Which of these stays on average equal to the label?",
     answers=("p0, the lower one", "p1, the upper one", "The one that belongs to the true label", "None of them"),
     parameters=(
         Parameter(
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     simulation=draw_pairs,
     notice=(
         "The mean error of the selected probability P_Y stays within two standard errors of zero, however few the "
-        "training objects are. p0 is too low on average and p1 too high.",
+        "training rows are. p0 is too low on average and p1 too high.",
         "Nobody can use P_Y, since choosing it takes the label. But where p0 and p1 are close, either will do.",
         "The theorem says more than the mean: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows that; the simplified predictor with a narrow window fails there.",

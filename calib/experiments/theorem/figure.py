@@ -52,7 +52,7 @@ def prepare(draws: Draws) -> Theorem:
         "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
         f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes about "
         "2 to 3 of it.",
-        alt=f"{name} with {draws.objects} training objects, {len(draws.y):,} draws. "
+        alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
         answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,

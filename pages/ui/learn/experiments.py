@@ -19,6 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from pages.ui import chart, controls, jobs, state
+from pages.ui.learn.glossary import linked, words
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
@@ -223,8 +224,10 @@ def _tell(recipe: Recipe, experiment: Experiment) -> None:
     left, right = st.columns([0.55, 0.45], gap="large")
     with left:
         st.markdown("**What to notice**")
-        for sentence in experiment.notice:
-            st.markdown(f"- {plain(sentence)}")
+        for sentence in linked(plain(sentence) for sentence in experiment.notice):
+            st.markdown(f"- {sentence}")
+        if experiment.words:
+            st.markdown(f"In the pictures: {words(experiment.words)}.")
     with right:
         st.markdown("**In formulas**")
         for formula in experiment.formulas:

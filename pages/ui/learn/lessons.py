@@ -10,6 +10,7 @@ import streamlit as st
 from calib.lessons import LESSONS, Lesson, Step, place
 from calib.recipe import Recipe
 from pages.ui import state
+from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
 LIST = "pages/learn_lessons.py"
@@ -71,9 +72,10 @@ def _moves(lesson: Lesson, number: int, step: Step) -> None:
 
 
 def _text(step: Step) -> None:
+    text, look = linked((step.text, step.look))
     st.markdown(f"#### {plain(step.title)}")
-    st.markdown(step.text)
-    st.markdown(f"**Look at** {step.look}")
+    st.markdown(text)
+    st.markdown(f"**Look at** {look}")
 
 
 def _aside(lesson: Lesson, number: int, step: Step) -> None:
