@@ -14,6 +14,14 @@ EXPERIMENT = Experiment(
     question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
     "only. It has far more than a hundred leaves. Into how many groups of equal prediction do they fall?",
     answers=("As many as leaves", "Some twenty", "Two"),
+    right=3,
+    why=(
+        "That takes leaf and group for one. Leaves that say the same cannot be told apart by their prediction, and "
+        "pure leaves say 0 or 1 only.",
+        "That would need leaves that say some twenty different things. Pure leaves say 0 or 1, whatever their size.",
+        "Every leaf holds one class only, so each says 0 or 1: two groups.",
+    ),
+    turn={"leaf": "laplace"},
     parameters=(
         Parameter(
             "model",

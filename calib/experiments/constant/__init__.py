@@ -13,6 +13,12 @@ EXPERIMENT = Experiment(
     question="The constant Venn predictor puts all rows into one category: with k ones among l labels it says "
     "k/(l + 1) and (k + 1)/(l + 1), whatever the row is. What is it worth?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
+    right=2,
+    why=(
+        "To be right on average over everybody says nothing about anybody: it never looks at the row.",
+        "It is right on average, and says the same of every row.",
+        "Narrow and valid go together well: with many labels the share of ones is known closely.",
+    ),
     parameters=(training_objects(100), WINDOW, GAP, draws(2000, 500, 1000, 2000, 5000, 10000)),
     simulation=set_side_by_side,
     notice=(

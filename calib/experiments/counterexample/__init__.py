@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     "has probability 1/3 on the left of zero and 2/3 on the right, 1/2 in all. Where will the simplified Venn–Abers "
     "interval of a new row lie?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
+    right=3,
+    why=(
+        "That is what a valid predictor would do. This score tells new rows from training rows, and so the promise "
+        "is broken.",
+        "These are the probabilities of the two sides. But a new row scores 2, on neither of them.",
+        "A new row scores above all others: with label 1 it is alone, with label 0 it joins the right side.",
+    ),
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,
     notice=(

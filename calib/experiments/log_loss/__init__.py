@@ -15,6 +15,13 @@ EXPERIMENT = Experiment(
     "says 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of direct isotonic "
     "regression are still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
+    right=3,
+    why=(
+        "Each mistake is rare. But one of a hundred test rows on the wrong side of certainty is enough.",
+        "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test that.",
+        "A hundred rows try the certain ends, and one on the wrong side makes the loss infinite for good.",
+    ),
+    turn={"tests": 20},
     parameters=(
         training_objects(50),
         WINDOW,

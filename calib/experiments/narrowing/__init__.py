@@ -13,6 +13,13 @@ EXPERIMENT = Experiment(
     name="How intervals narrow",
     question="The interval of a new row narrows as calibration rows are added. How fast does its mean width fall?",
     answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
+    right=2,
+    why=(
+        "That holds for pools that are a fixed share of the data. Isotonic pools multiply, so each grows more slowly.",
+        "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row weighs one over its pool.",
+        "That is how means get precise. An interval is not a mean: it shows what one row weighs in its pool.",
+    ),
+    turn={"method": "venn"},
     parameters=(
         Parameter(
             "method",

@@ -15,6 +15,14 @@ EXPERIMENT = Experiment(
     "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
+    right=1,
+    why=(
+        "All orderings are equally likely, and among those with the same answer the share of ones is exactly that "
+        "answer.",
+        "It is exact for every l: counting the orderings shows it, without any limit.",
+        "To depend on the order is bad taste, not a false promise: within each first label the counts come out "
+        "exactly.",
+    ),
     parameters=(
         Parameter("objects", "Training labels l", "integer", 6, 2, 20, help="The test row's label comes after them."),
         Parameter(

@@ -17,6 +17,13 @@ EXPERIMENT = Experiment(
     "begins as a pool of its own. Wherever a pool's share of class 1 is larger than that of its right neighbour, the "
     "two are joined. How many such moves can n points need?",
     answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
+    right=1,
+    why=(
+        "Every move takes one pool away, and one must be left.",
+        "No pair is looked at twice in vain: a pool, once joined, is never split, so that each move leaves one pool "
+        "fewer.",
+        "A joined pool may be joined again, but it never has to be split: its parts would fall again.",
+    ),
     parameters=(
         Parameter(
             "points",

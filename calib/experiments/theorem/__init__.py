@@ -14,6 +14,14 @@ EXPERIMENT = Experiment(
     question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
     "training rows and a test row again and again. Which of these stays on average equal to the label?",
     answers=("p0, the lower one", "p1, the upper one", "The one that belongs to the true label", "None of them"),
+    right=3,
+    why=(
+        "It is the fit with label 0 for the new row, so it is pulled down: too low on average.",
+        "It is the fit with label 1 for the new row, so it is pulled up: too high on average.",
+        "With its true label the new row is one of many that could stand anywhere in the order, so nothing favours "
+        "either side.",
+        "One of the two always belongs to the true label. Nobody knows which, and still it is right on average.",
+    ),
     parameters=(
         Parameter(
             "predictor",

@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     question="From 5 to 50 fully grown trees the forest's probabilities come closer to the truth. Another ten times as "
     "many, 500: does that bring as much again?",
     answers=("About as much again", "Far less", "Far more"),
+    right=2,
+    why=(
+        "That would be so if all of the error were chance. But only what trees disagree about falls with their "
+        "number, as one over it.",
+        "What trees disagree about falls like one over their number, so the first ones take nearly all of it away.",
+        "Averages do not speed up: what ten times the trees take away is a tenth of what the first ones took.",
+    ),
     parameters=(
         Parameter(
             "trees",

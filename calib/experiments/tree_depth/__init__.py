@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     question="Trees learn from the same rows. From root to leaf they may split twice, four times or eight times. Which "
     "depth brings the probabilities closest to the true ones?",
     answers=("Depth 2", "Depth 4", "Depth 8"),
+    right=2,
+    why=(
+        "Shallow trees do scatter least. But rows of very different truth share a leaf, and that bias costs more.",
+        "Depth 4 is deep enough to tell places apart, and its leaves still hold enough rows to count.",
+        "More splits do lower the bias. But few rows are left in a leaf, and their share of class 1 is mostly chance.",
+    ),
+    turn={"n": 50},
     parameters=(
         Parameter(
             "model",

@@ -15,6 +15,13 @@ EXPERIMENT = Experiment(
     "class is spread over a much wider area, and it is no longer true. Who comes closest to the true probabilities "
     "then: a forest, a support-vector machine with Platt scaling, or still logistic regression?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
+    right=2,
+    why=(
+        "A forest assumes next to nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
+        "A curved boundary fits, and Platt scaling has two numbers only to learn: little scatter.",
+        "It was exactly right in the upper row. Its straight boundary is wrong here, and no more rows can bend it.",
+    ),
+    turn={"kernel": "linear"},
     parameters=(
         Parameter(
             "other",
