@@ -13,7 +13,7 @@ from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.sources import load
 
-HEIGHT, MARGIN = 340, {"l": 44, "r": 8, "t": 30, "b": 44}
+HEIGHT = 340  # pixels, which print at six tenths: three rows fill a sheet
 
 
 def picture(step: Step, watch: Watch | None = None) -> Chart:
@@ -44,6 +44,6 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
         watch.step(i / len(lesson.steps), step.title)
         chart = picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
         figure = chart.draw(theme)
-        figure.update_layout(height=HEIGHT, margin=MARGIN, showlegend=False)
+        figure.update_layout(height=HEIGHT, showlegend=False)
         parts.append({"title": step.title, "point": step.point, "figure": figure, "alt": chart.record.alt})
     return page("card.html", lesson.title, theme, summary=lesson.summary, parts=parts)
