@@ -3,5 +3,4 @@
 from pages.ui import frame
 from pages.ui.learn import lessons
 
-frame.open_page("pages/learn_lessons.py")
-lessons.listed()
+lessons.opened(frame.open_page("pages/learn_lessons.py"))

@@ -152,7 +152,7 @@ def findings(table: pd.DataFrame) -> list[Finding]:
     raw, bold = ["RF-cal", "RF-oob"], ["Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VAP-cal"]
     venn = [name for name, key in table["calibrator"].items() if key.startswith("venn")]
     rest = [name for name in table.index if name not in venn]
-    ranks = reliability.rank()
+    ahead = [name for name in venn if reliability[name] < reliability[rest].min()]
     order = size.dropna().sort_values(kind="stable").index
     better = sum(accuracy[f"{name}-oob"] > accuracy[f"{name}-cal"] for name in METHODS.values())
     inside = [name for name in venn if bool(table["valid"][name])]
@@ -169,8 +169,8 @@ def findings(table: pd.DataFrame) -> list[Finding]:
         ),
         Finding(
             "The four Venn setups are more reliable than the other six",
-            f"mean rank of reliability {ranks[venn].mean():.1f} against {ranks[rest].mean():.1f}",
-            bool(ranks[venn].mean() < ranks[rest].mean()),
+            f"{len(ahead)} of the four are more reliable than {reliability[rest].idxmin()}, the best of the six",
+            len(ahead) == len(venn),
         ),
         Finding(
             "Intervals grow in the order VP-oob, VP-cal, VAP-oob, VAP-cal",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from calib.experiments.base import ASK, SKIP, Experiment
+from calib.experiments.base import ASK, COVER, SKIP, Experiment
 from calib.kernel.declared import SETTINGS, declare_figures, declare_settings
 from calib.kernel.records import Parameter
 
@@ -62,4 +62,4 @@ def shown(settings: Mapping[str, Any], page: str) -> Experiment:
     return EXPERIMENTS[settings.get(f"{page}.experiment", SETTINGS[f"{page}.experiment"].default)]
 
 
-__all__ = ["ASK", "EXPERIMENTS", "SKIP", "Experiment", "shown"]
+__all__ = ["ASK", "COVER", "EXPERIMENTS", "SKIP", "Experiment", "shown"]

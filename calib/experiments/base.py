@@ -13,7 +13,8 @@ from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
-ASK, SKIP = "ask", "skip"
+ASK, SKIP, COVER = "ask", "skip", "cover"
+"""A reader who has not answered yet, one who would rather not, and one who sees the picture only after answering."""
 
 Simulation = Callable[..., Any]
 """``simulation(settings, random_state, watch) → numbers``; settings: name → value, complete and checked."""
@@ -24,11 +25,15 @@ class Experiment:
     """One idea that can be tried.
 
     key, page : its name in a Recipe and the stem of the page it is on · name : a word or two for choosing it
-    question : what the reader is asked before the picture is shown · answers : what can be predicted
+    question : what the reader is asked beside the picture · answers : what can be predicted
+    right : number of the answer that comes true with the usual settings
+    why : for each answer one sentence: why it is so, or what it mistakes for what
+    turn : one setting with which another answer comes true
     parameters : settings with range and default; those with ``view_of`` only change pictures
     simulation : what computes the numbers, of which the figure of the same key and ``more_figures`` are drawn
     notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
     also : key → further simulation of the same settings, each with the figure of its key
+    words : keys of the glossary that stand in its pictures only
     drawn : whether chance, and so the seed, matters · large : whether its pictures need the whole width
     """
 
@@ -42,8 +47,12 @@ class Experiment:
     notice: tuple[str, ...]
     formulas: tuple[str, ...]
     source: str
+    right: int = 0
+    why: tuple[str, ...] = ()
+    turn: Mapping[str, Any] = field(default_factory=dict)
     more_figures: tuple[str, ...] = ()
     also: Mapping[str, Simulation] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
     drawn: bool = True
     large: bool = False
 
@@ -59,9 +68,13 @@ class Experiment:
 
     @property
     def guess(self) -> Parameter:
-        """The reader's prediction: not yet asked for, skipped, or the number of an answer."""
+        """The reader's prediction: none yet, skipped, awaited before the picture is shown, or an answer's number."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
-        return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, *numbers))
+        return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers))
+
+    def usual(self, values: Mapping[str, Any]) -> bool:
+        """Whether the numbers are those that the question is about."""
+        return self.numbers(values) == self.numbers(self.values({}))
 
     def simulate(
         self,

@@ -20,7 +20,7 @@ from calib.metrics import METRICS
 
 PANELS = (
     ("accuracy_gap", "Estimate − accuracy", "right of 0: too optimistic"),
-    ("reliability", "Reliability (Murphy)", "left is better"),
+    ("reliability", "Reliability (100 bins)", "left is better"),
     ("brier", "Brier score", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
@@ -174,7 +174,7 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
     """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
     shown["Estimate − accuracy"] = _starred(table, "accuracy_gap", "accuracy_gap", "{:+.1%}")
-    shown["Reliability"] = _starred(table, "reliability", "reliability")
+    shown["Reliability (100 bins)"] = _starred(table, "reliability", "reliability")
     shown["Brier score"] = _starred(table, "brier", "brier")
     shown["Interval of the label"] = [
         "–" if np.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]" for _, row in table.iterrows()

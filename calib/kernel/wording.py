@@ -74,6 +74,15 @@ def share_text(p: float) -> str:
     return f"{100 * p:.2g}% ({one_in(p)})" if one_in(p) else f"{p:.1%}"
 
 
+def brief(value: float | None) -> str:
+    """Two significant digits, for headlines.
+
+    >>> [brief(x) for x in (0.09412, 1234.6, float("inf"))]
+    ['0.094', '1235', '∞']
+    """
+    return number(value, 2)
+
+
 def change(value: float, lower: float, upper: float) -> str:
     """A difference with its sign and its interval; alone where it has none.
 

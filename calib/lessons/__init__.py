@@ -32,6 +32,7 @@ class Step:
 
     page : the stem of its script · title : the question asked or answered · text : short, in Markdown
     look : where to look, in one sentence · recipe : everything not overridden is the default
+    point : what is to be remembered, in one sentence
     place : what an address calls it, as deep_trees:3
     """
 
@@ -41,6 +42,7 @@ class Step:
     look: str
     recipe: Recipe
     place: str
+    point: str = ""
 
     def departed(self, recipe: Recipe) -> bool:
         """Whether a reader has changed settings of this step; predictions made are none."""
@@ -48,8 +50,18 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Question:
+    """text : what is asked at the end · answers : to choose from · right : the number of one · why : of each answer"""
+
+    text: str
+    answers: tuple[str, ...]
+    right: int
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Lesson:
-    """A guided sequence of steps.
+    """A guided sequence of steps, and the questions at its end.
 
     >>> lesson = LESSONS["deep_trees"]
     >>> lesson.steps[0].place
@@ -60,6 +72,7 @@ class Lesson:
     title: str
     summary: str
     steps: tuple[Step, ...]
+    questions: tuple[Question, ...] = ()
 
 
 def place(text: str) -> tuple[Lesson, int]:
@@ -95,21 +108,37 @@ def read(key: str, text: str) -> Lesson:
     """The lesson a TOML text describes: title, summary and steps; refused by the lesson's key where it cannot be."""
     try:
         values = tomllib.loads(text)
+        questions = tuple(_question(i, one) for i, one in enumerate(values.pop("questions", ()), start=1))
         _only(values, ("title", "summary", "steps"))
         steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
     except (tomllib.TOMLDecodeError, InputError) as error:
         raise InputError(f"Lesson {key}: {error}") from None
-    return Lesson(key, values["title"], values["summary"].strip(), steps)
+    return Lesson(key, values["title"], values["summary"].strip(), steps, questions)
 
 
-def _step(key: str, number: int, values: Mapping[str, Any]) -> Step:
+def _question(number: int, values: Mapping[str, Any]) -> Question:
+    _only(values, ("text", "answers", "right", "why"))
+    answers, why = tuple(values["answers"]), tuple(values["why"])
+    if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
+        raise InputError(f"question {number}: there must be one why an answer, and right must be the number of one.")
+    return Question(values["text"], answers, values["right"], why)
+
+
+def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
+        point = values.pop("point", "").strip()
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(
-        values["page"], values["title"], values["text"].strip(), values["look"].strip(), recipe, f"{key}:{number}"
+        values["page"],
+        values["title"],
+        values["text"].strip(),
+        values["look"].strip(),
+        recipe,
+        f"{key}:{number}",
+        point,
     )
 
 
@@ -128,4 +157,4 @@ LESSONS: dict[str, Lesson] = {
 }
 """Key → lesson, in order."""
 
-__all__ = ["LESSONS", "Lesson", "Step", "place"]
+__all__ = ["LESSONS", "Lesson", "Question", "Step", "place"]

@@ -179,7 +179,7 @@ METRICS: Registry[Metric] = Registry(
         ),
         Metric(
             "reliability",
-            "Reliability",
+            "Reliability (100 bins)",
             reliability,
             False,
             "Murphy, over 100 bins: how far they are from their frequencies; of few rows mostly noise.",

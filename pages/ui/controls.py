@@ -256,7 +256,7 @@ def _share(field: str, value: float, label: str, help: str) -> None:
 
 def _placement(recipe: Recipe, whole: bool) -> None:
     """The placement with its settings; or of these what holds where the page takes placements of its own."""
-    st.subheader("Placement" if whole else "Split", anchor=False)
+    st.subheader("Calibration data" if whole else "Split", anchor=False)
     if not whole:
         split(recipe)
         _judged_on(recipe, recipes_help("test_size"))
@@ -269,7 +269,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         st.selectbox,
         "placement",
         recipe.placement,
-        "Placement",
+        "Calibration data",
         keys + ([] if recipe.placement in keys else [recipe.placement]),
         format_func=lambda key: PLACEMENTS[key].label,
         label_visibility="collapsed",
@@ -418,7 +418,7 @@ def _bins(recipe: Recipe) -> None:
         step=1,
         help="More bins show more detail and more noise.",
     )
-    choice("binning", recipe, STRATEGIES, "Bins of")
+    choice("binning", recipe, STRATEGIES, "Binning")
 
 
 def _curve(recipe: Recipe) -> None:

@@ -22,7 +22,7 @@ from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import browser, controls, jobs, state
-from pages.ui.learn import lessons
+from pages.ui.learn import glossary, lessons
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -117,12 +117,17 @@ PAGES = {
         Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
+        Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results come out again on my data?"),
         Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
     ),
 }
+
+
+SOURCES = {"lessons": lessons.SOURCE, "glossary": glossary.SOURCE}
+"""Python of the pages that compute nothing."""
 
 
 def load_pages() -> None:
@@ -208,8 +213,8 @@ def python() -> str:
     """Python that gives the numbers of the page that is open."""
     recipe = state.recipe()
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
-    if page.key == "lessons":
-        return lessons.SOURCE
+    if page.key in SOURCES:
+        return SOURCES[page.key]
     if page in PAGES["Learn"]:
         return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())

@@ -132,6 +132,12 @@ def test_findings_hold_where_the_numbers_say_so_and_only_there():
         valid=[*nothing, True, True, True, False],
         accuracy=[0.8, 0.9] * 4 + [0.9, 0.9],
     )
+    lead = made(
+        **{name: table[name] for name in ("accuracy_gap", "size", "valid", "accuracy")},
+        reliability=[0.05, 0.05, 0.06, 0.06, 0.003, 0.0039, 0.001, 0.001, 0.0059, 0.0042],
+    )
+    assert not findings(lead)[2].holds, "a better mean rank is not to be more reliable than each of the six"
+    assert findings(lead)[2].here == "2 of the four are more reliable than Iso-cal, the best of the six"
     found = findings(opposite)
     assert [one.holds for one in found] == [False] * 6
     assert found[0].here == "RF-cal +2.0 points and RF-oob −1.0 points"

@@ -46,6 +46,32 @@ def test_a_lesson_is_walked_from_its_start_over_its_pages(tab, key, last):
         assert arrive(tab, lesson, number) == []
         tab.press("Next")
     assert arrive(tab, lesson, last) == []
+    _answered(tab, lesson)
+
+
+def _answered(tab, lesson):
+    """The three questions at the end, the score, the card, and a word that leads to its entry in the glossary."""
+    tab.open("learn_lessons", **{"lessons.end": lesson.key})
+    for number, question in enumerate(lesson.questions, start=1):
+        box = tab.by_key(f"question_{number}")
+        box.get_by_text("100%", exact=True).click()
+        tab.settle()
+        tab.press(question.answers[question.right - 1], within=box)
+        box.get_by_text("Correct.").wait_for()
+    assert tab.headline() == {"Your score": "3 of 3"}
+    tab.by_key("own_calibration").get_by_text("your Brier score is 0").wait_for()
+    tab.by_key("card").get_by_text("Draw the summary card").click()
+    tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
+    tab.press("All lessons")
+    assert tab.faults() == []
+    tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
+    link = tab.page.get_by_role("link", name="CL", exact=True).first
+    assert link.get_attribute("title").startswith("What is lost because the prediction of a group")
+    with tab.page.context.expect_page() as opened:
+        link.click()
+    entry = opened.value.get_by_role("heading", name="Calibration loss (CL)")
+    entry.wait_for()
+    assert urlsplit(opened.value.url).fragment == entry.get_attribute("id") == "calibration-loss-cl"
 
 
 @pytest.mark.soak

@@ -2,17 +2,10 @@
 
 import pytest
 
-from calib.experiments.shared.grown_trees import grow
+from tests.experiments import simulated
 
 
 @pytest.fixture(scope="session")
 def remembered():
     """What a simulation takes for ``using``: a ``grow`` that remembers, as the pages have it."""
-    known = {}
-
-    def remembering(*key):
-        if key not in known:
-            known[key] = grow(*key)
-        return known[key]
-
-    return {"grow": remembering}
+    return {"grow": simulated.grow}

@@ -4,17 +4,14 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
+from tests.experiments.simulated import record as record_of
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
 def drawn(request):
     """An experiment and its pictures' records."""
     experiment = EXPERIMENTS[request.param]
-    values, records = experiment.values({}), {}
-    for simulation, figures in experiment.runs.items():
-        result = experiment.simulate(simulation, random_state=0, **experiment.numbers(values, simulation))
-        records |= {key: FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures}
-    return experiment, records
+    return experiment, {key: record_of(key, request.param) for figures in experiment.runs.values() for key in figures}
 
 
 def test_a_record_says_what_was_found_and_what_to_look_for(drawn):
@@ -30,8 +27,18 @@ def test_a_record_says_what_was_found_and_what_to_look_for(drawn):
 def test_one_of_the_answers_came_true_with_the_default_settings(drawn):
     experiment, records = drawn
     answers = [record.answer for record in records.values() if record.answer is not None]
-    assert len(answers) == 1
-    assert 1 <= answers[0] <= len(experiment.answers)
+    assert answers == [experiment.right]
+    assert len(experiment.why) == len(experiment.answers)
+    assert all(text.endswith(".") for text in experiment.why)
+
+
+@pytest.mark.parametrize("key", [key for key, experiment in EXPERIMENTS.items() if experiment.turn])
+def test_one_setting_turns_the_answer(key):
+    experiment = EXPERIMENTS[key]
+    assert len(experiment.turn) == 1
+    records = (record_of(figure, key, **experiment.turn) for figure in experiment.figures)
+    (answer,) = (record.answer for record in records if record.answer is not None)
+    assert answer != experiment.right
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -33,8 +33,8 @@ def test_regret_answers_midpoint_nearer_or_further():
     assert record("regret", {"p0": 0.1, "p1": 0.5}).answer == 2
     assert record("regret", {"p0": 0.7, "p1": 0.1}).answer == 3  # a crossed pair moves outward
     both = [record("regret", {"p0": 0.0, "p1": 0.5}, loss=loss).title for loss in ("log", "square")]
-    assert "p = 0.333" in both[0]
-    assert "p = 0.375" in both[1]
+    assert "p = 0.33 " in both[0]
+    assert "p = 0.38 " in both[1]
 
 
 def test_log_loss_counts_the_finite_runs():

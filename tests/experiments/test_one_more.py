@@ -82,7 +82,8 @@ at = AppTest.from_file("app.py", default_timeout=300)
 at.query_params.update({"coin.guess": "1", "coin.throws": "10"%s})
 at = at.switch_page("pages/%s.py").run()
 assert not at.exception and not at.error, (at.exception, at.error)
-print(json.dumps([element.value.replace(chr(92), "") for element in [*at.main.subheader, *at.main.info]]))
+said = [element.value for element in at.main.markdown if "-badge[" in element.value]
+print(json.dumps([text.replace(chr(92), "") for text in [*(element.value for element in at.main.subheader), *said]]))
 """
 
 
@@ -137,5 +138,5 @@ def test_one_more_experiment_is_simulated_drawn_linked_and_on_its_page(tree):
     assert shown == [
         f"Heads in {first} of the throws",
         f"Heads in {further} of the throws",
-        "You said: About half. So it is.",
+        ":green-badge[:material/check_circle: Correct.] You said: About half.",
     ]

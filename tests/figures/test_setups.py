@@ -58,7 +58,7 @@ def test_the_title_names_the_winners(table):
 
 def test_stars_mark_the_best_of_each_column(table):
     shown = formatted_setups(table)
-    for column, name in (("Brier score", "brier"), ("Reliability", "reliability"), ("Size", "size")):
+    for column, name in (("Brier score", "brier"), ("Reliability (100 bins)", "reliability"), ("Size", "size")):
         starred = [text.endswith("★") for text in shown[column]]
         assert starred == (table[name] == table[name].min()).tolist()
     assert [t.endswith("★") for t in shown["Accuracy"]] == (table["accuracy"] == table["accuracy"].max()).tolist()

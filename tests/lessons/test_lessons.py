@@ -94,3 +94,30 @@ def test_only_what_a_step_overrides_differs_from_the_default():
             assert set(step.recipe.changed()) == set(written["recipe"]), "an override that changes nothing"
             settings = written["recipe"].get("settings", {})
             assert set(dict(step.recipe.settings)) == set(settings), "a setting that changes nothing"
+
+
+QUESTION = """
+[[questions]]
+text = "Which?"
+answers = ["A", "B"]
+right = 2
+why = ["Not A.", "B it is."]
+"""
+
+
+def test_every_lesson_ends_with_three_questions_and_a_sentence_to_remember_for_each_step():
+    for lesson in LESSONS.values():
+        assert len(lesson.questions) == 3
+        for question in lesson.questions:
+            assert question.text.endswith(("?", "…"))
+            assert len(set(question.answers)) == len(question.why) == 3
+            assert all(text.endswith((".", "…")) for text in question.why)
+        assert all(step.point.endswith(".") and len(step.point) <= 110 for step in lesson.steps)
+        assert len({question.right for question in lesson.questions}) > 1, "the right one is not always at one place"
+
+
+@pytest.mark.parametrize("broken", ["right = 3", "right = 0"])
+def test_a_question_without_a_right_answer_is_refused_by_name(broken):
+    assert read("k", TEXT + QUESTION).questions[0].right == 2
+    with pytest.raises(InputError, match="Lesson k: question 1: .* right must be"):
+        read("k", TEXT + QUESTION.replace("right = 2", broken))

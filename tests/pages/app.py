@@ -112,6 +112,12 @@ def messages(at: AppTest) -> list[str]:
     return [e.value.replace("\\", "") for kind in (at.error, at.warning, at.info) for e in kind]
 
 
+def verdicts(at: AppTest) -> list[str]:
+    """What became of the reader's answers, opened by the sign of right or wrong."""
+    said = [element.value.replace("\\", "") for element in at.markdown]
+    return [text for text in said if text.startswith((":green-badge[", ":red-badge["))]
+
+
 def headline(at: AppTest) -> dict[str, str]:
     return {metric.label.replace("\\", ""): metric.value for metric in at.metric}
 

@@ -37,7 +37,7 @@ def test_the_numbers_of_the_page_are_those_of_decide():
         for label, value in said.items()
     )
     rows = decision.undecided["venn_abers"]
-    assert said["Left open · Venn–Abers"] == f"{rows.mean():.1%}"
+    assert said["Undecided · Venn–Abers"] == f"{rows.mean():.1%}"
     assert tables(at, "False alarms")[0].equals(formatted_costs(decision))
     (listed,) = tables(at, "lower end")
     np.testing.assert_array_equal(listed["row"], decision.undecided_frame("venn_abers", 200)["row"])
@@ -77,7 +77,7 @@ def test_without_intervals_it_says_which_method_would_tell():
 def test_two_methods_with_intervals_can_be_chosen_between():
     at = page("explore_decide", **QUICK, calibrators="venn,venn_abers", **{"decide.interval": "venn"})
     assert at.segmented_control(key="decide.interval").value == "venn"
-    assert sum(label.startswith("Left open") for label in headline(at)) == 2
+    assert sum(label.startswith("Undecided") for label in headline(at)) == 2
     at.segmented_control(key="decide.interval").set_value("venn_abers").run()
     assert at.session_state["recipe"].setting("decide.interval") == "venn_abers"
 

@@ -2,29 +2,28 @@
 
 import importlib
 
-from tests.pages.app import faults, messages, page, query, settled, titles
+from tests.pages.app import faults, page, query, settled, titles, verdicts
 
 
 def learn(**settings):
     return page("learn_cl_gl", **query({f"cl_gl.{key}": value for key, value in settings.items()}))
 
 
-def test_it_asks_first_and_then_shows_two_groups_and_the_stack():
+def test_it_asks_beside_two_groups_and_the_stack():
     at = page("learn_cl_gl")
-    assert titles(at) == []
     settled(at.button(key="guess_3").click().run())
     assert faults(at) == []
-    identity, groups, stacked = titles(at)
-    assert identity.startswith("CL ")
-    assert identity.endswith("the expected Brier score")
+    losses, groups, stacked = titles(at)
+    assert losses.startswith("Wrong numbers cost this model ")
+    assert any(caption.value.startswith("CL 0") for caption in at.main.caption), "the identity with its numbers"
     assert "leaves make 2 groups" in groups
     assert stacked.startswith("The expected Brier score is least")
-    assert any(text.endswith("So it is.") for text in messages(at))
+    assert verdicts(at)[0].startswith(":green-badge[")
 
 
 def test_log_loss_of_pure_leaves_is_infinite_and_laplace_makes_it_finite():
     at = learn(guess="skip", n=200, loss="log")
-    assert "= ∞, the expected log loss" in titles(at)[0]
+    assert "cost this model ∞" in titles(at)[0]
     settled(at.selectbox(key="cl_gl.leaf").set_value("laplace").run())
     assert faults(at) == []
     assert "∞" not in titles(at)[0]

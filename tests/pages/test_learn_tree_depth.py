@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from tests.pages.app import faults, messages, page, query, settled, titles
+from tests.pages.app import faults, page, query, settled, titles, verdicts
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "tree_depth"]
 PANELS = {"tree_depth": 4, "tree_count": 4, "leaf_estimates": 6}
@@ -36,15 +36,14 @@ def no_fits(monkeypatch):
     return forbid
 
 
-def test_it_asks_first_and_then_shows_the_depths_and_the_trade_off():
+def test_it_asks_beside_the_depths_and_the_trade_off():
     at = learn("tree_depth", n=100, trees=10)
-    assert titles(at) == []
     settled(at.button(key="guess_2").click().run())
     assert faults(at) == []
     depths, curve = titles(at)
     assert depths.startswith("The forest is closest to the truth at depth ")
     assert curve.startswith("The least CL + GL: one tree ")
-    assert len([text for text in messages(at) if text.startswith("You said: ")]) == 1
+    assert len(verdicts(at)) == 1
 
 
 @pytest.mark.parametrize("part", PARTS)

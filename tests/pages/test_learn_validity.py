@@ -3,7 +3,9 @@
 import pytest
 
 from calib.experiments import EXPERIMENTS
-from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles
+from calib.experiments.forecasts import Forecast
+from pages.ui.learn.asking import RIGHT, WRONG
+from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles, verdicts
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]
 
@@ -12,26 +14,44 @@ def learn(**settings):
     return page("learn_validity", **query({key.replace("__", "."): value for key, value in settings.items()}))
 
 
-def test_the_question_comes_first_and_one_click_shows_the_picture():
+def test_the_picture_is_there_beside_the_question_and_covered_only_by_the_teachers_link():
     at = page("learn_validity")
-    assert faults(at) == []
-    assert titles(at) == []
-    settled(at.button(key="guess_skip").click().run())
     assert faults(at) == []
     assert titles(at)[0].startswith("Venn–Abers, full: P_Y is right on average")
-    assert settings_in_address(at) == {"theorem.guess": "skip"}
-    assert not [text for text in messages(at) if text.startswith("You said")]
+    settled(at.button(key="cover").click().run())
+    assert titles(at) == []
+    assert settings_in_address(at) == {"theorem.guess": "cover"}
+    settled(at.button(key="guess_skip").click().run())
+    assert faults(at) == []
+    assert len(titles(at)) == 1
+    assert messages(at) == []
 
 
-def test_a_prediction_is_held_against_what_came_out_and_can_be_made_again():
+def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_the_readers_own_calibration():
     at = page("learn_validity")
     settled(at.button(key="guess_1").click().run())
-    (said,) = [text for text in messages(at) if text.startswith("You said")]
-    assert said == ("You said: p0, the lower one. With these settings it is: The one that belongs to the true label.")
+    (said,) = verdicts(at)
+    why = EXPERIMENTS["theorem"].why
+    assert said == (
+        f"{WRONG} You said: p0, the lower one. {why[0]} It is: The one that belongs to the true label. {why[2]}"
+    )
     settled(at.button(key="ask_again").click().run())
-    assert titles(at) == []
     settled(at.button(key="guess_3").click().run())
-    assert any(text.endswith("So it is.") for text in messages(at))
+    (said,) = verdicts(at)
+    assert said == f"{RIGHT} You said: The one that belongs to the true label. {why[2]}"
+    assert faults(at) == []
+    assert list(at.session_state["forecasts"].values()) == [Forecast(0.75, right=False)]
+    assert any("your Brier score is 0.56" in box.label.replace("\\", "") for box in at.expander)
+
+
+def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_question_is_about():
+    at = learn(**{"validity__experiment": "narrowing", "narrowing__draws": 10, "narrowing__guess": "2"})
+    assert verdicts(at)[0].startswith(RIGHT)
+    settled(at.button(key="turn").click().run())
+    assert settings_in_address(at)["narrowing.method"] == "venn"
+    assert "It is so with the usual settings" in verdicts(at)[0]
+    settled(at.button(key="ask_again").click().run())
+    assert settings_in_address(at) == {"validity.experiment": "narrowing"}
 
 
 @pytest.mark.parametrize("part", PARTS)

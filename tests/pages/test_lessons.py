@@ -6,7 +6,8 @@ import pytest
 
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
-from tests.pages.app import bring, faults, go, messages, page, settled, titles
+from pages.ui.learn.asking import RIGHT
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles, verdicts
 
 FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
 
@@ -105,6 +106,26 @@ def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next(
     at = settled(at.multiselect(key="calibrators").set_value(["none", "ppa"]).run())
     at = press(at, "lesson_next")
     assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
+
+
+def test_a_lesson_ends_with_three_questions_a_score_and_what_to_remember():
+    of = LESSONS["when_it_helps"]
+    at = press(open_step("when_it_helps", len(of.steps)), "lesson_end")
+    assert faults(at) == []
+    assert lesson(at) is None
+    assert recipe(at) == Recipe(settings={"lessons.end": "when_it_helps"})
+    assert all(step.point in words(at) for step in of.steps)
+    for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
+        assert question.text in words(at)
+        at.button(key=f"quiz_{number}_{chosen}").click().run()
+        assert question.why[chosen - 1] in verdicts(at)[-1]
+        assert question.why[question.right - 1] in verdicts(at)[-1]
+    assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
+    assert headline(at)["Your score"] == "2 of 3"
+    assert len(at.session_state["forecasts"]) == 3
+    at.button(key="all_lessons").click().run()
+    assert titles(at) == [lesson.title for lesson in LESSONS.values()]
+    assert recipe(at) == Recipe()
 
 
 def test_a_prediction_is_no_change_of_a_step():

@@ -12,13 +12,24 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.forest_lines import PAPER_METHODS, add_lines, how_made, mark, name, of_base, span
-from calib.experiments.shared.forest_settings import BASELINES, BASES, MEASURES
+from calib.experiments.shared.forest_lines import (
+    DRAWN,
+    PAPER_CALIBRATORS,
+    UNCALIBRATED,
+    add_lines,
+    how_made,
+    mark,
+    name,
+    of_base,
+    span,
+    wide,
+)
+from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 PUBLISHED_ENTROPY = {
     "rf_d": 5.60,
@@ -51,18 +62,18 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     rows = of_base(found.table, base)
     last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
-    last = last[[key for key in PAPER_METHODS if key in last]]
-    best = last.idxmax() if measure in ("accuracy", "group_entropy", "bin_entropy") else last.idxmin()
-    extreme = "highest" if measure in ("accuracy", "group_entropy", "bin_entropy") else "lowest"
-    needs = ""
-    if measure in ("tce", "ece", "brier"):
-        shares = (f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
-        needs = f"It stays within a fifth of where it ends from: {', '.join(shares)}. "
+    last = last[[key for key in DRAWN if key in last]]
+    much = measure in ("accuracy", "group_entropy", "bin_entropy")
+    best, extreme = (last.idxmax(), "highest") if much else (last.idxmin(), "lowest")
+    needs = _needs(rows, measure) if measure in ("tce", "ece", "brier") else ""
     return Sizes(
-        title=f"{MEASURES[measure]} is {extreme} with {name(best)} once calibration and training sets are of one size: "
-        f"{number(last[best])}; Venn–Abers goes from {number(first['venn_abers'])} to {number(last['venn_abers'])}",
-        caption=f"In colour: calibrators of the {BASES[base].lower()}; in ink, at every tenth: forests that learn from "
-        f"training and calibration rows alike. Bands: two standard errors. {needs}{how_made(found)}",
+        title=f"With as many calibration as training rows {name(best)} has the {extreme} {MEASURES[measure]}, "
+        f"{brief(last[best])}; the {BASES[base].lower()} has {brief(last[UNCALIBRATED])} as it is, "
+        f"{brief(last['venn_abers'])} with Venn–Abers",
+        caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
+        f"lines (white "
+        f"in dark mode), every 10 %: forests that learn from training and calibration rows alike. Bands: two standard "
+        f"errors. {needs}{how_made(found)}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -72,16 +83,32 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     )
 
 
+def _needs(rows: pd.DataFrame, measure: str) -> str:
+    """From which share on each calibrator has settled, and from which it beats the forest as it is."""
+    steady = ", ".join(f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
+    below = beats_none(rows, measure)
+    better = ", ".join(f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items())
+    return f"It stays within a fifth of where it ends from: {steady}. Below the forest as it is from: {better}. "
+
+
+def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
+    """The first share at which each calibrator's mean is below that of the same forest uncalibrated, least first."""
+    means = wide(rows, "share", measure)
+    below = means[list(PAPER_CALIBRATORS)].lt(means[UNCALIBRATED], axis=0)
+    shares = {key: float(below.index[at.argmax()]) if (at := below[key]).any() else None for key in below}
+    return dict(sorted(shares.items(), key=lambda item: item[1] or np.inf))
+
+
 def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
     """The share from which on each calibrator's mean stays within a fifth of where it ends, least first.
 
     Where it ends is the mean at its last five shares; only for measures of which little is good.
     """
-    wide, shares = rows.pivot_table(index="share", columns="method", values=measure), {}
-    for method in (key for key in PAPER_METHODS if key not in BASELINES):
-        near = wide[method] <= 1.2 * wide[method].iloc[-5:].mean()
-        steady = wide.index[near[::-1].cummin()[::-1]]
-        shares[method] = float(steady[0] if len(steady) else wide.index[-1])
+    means, shares = wide(rows, "share", measure), {}
+    for method in PAPER_CALIBRATORS:
+        near = means[method] <= 1.2 * means[method].iloc[-5:].mean()
+        steady = means.index[near[::-1].cummin()[::-1]]
+        shares[method] = float(steady[0] if len(steady) else means.index[-1])
     return dict(sorted(shares.items(), key=lambda item: item[1]))
 
 
@@ -123,7 +150,7 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     away = (known["group_entropy"] - known["published"]).abs()
     least = rows.loc[rows["group_entropy"].idxmin()]
     return Entropies(
-        title=f"{name(least['method'])} says the fewest different things: {number(least['group_entropy'])} bits",
+        title=f"{name(least['method'])} gives the fewest different predictions: {brief(least['group_entropy'])} bits",
         caption="Entropy of the predictions in bits, averaged over the sizes; rings: the paper's Table 3. With n test "
         "rows it is at most log2 n. The paper speaks of bins, yet 20 bins allow no more than 4.32 bits: its values "
         f"are those of equal predictions. Mean difference to them here: {number(float(away.mean()), 2)} bits.",
@@ -185,7 +212,7 @@ def prepare_data(data: Dataset) -> Mixture:
     assert data.posterior is not None
     bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
     return Mixture(
-        title=f"The first of the mixtures: even the best rule there is misclassifies {number(100 * bayes)} %",
+        title=f"The first of the mixtures: even the best rule there is misclassifies {brief(100 * bayes)} %",
         caption="Four Gaussians a class, means in U(0, 20), variances in U(1, 5); every repetition draws others.",
         alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
         table=data.X.assign(y=data.y, posterior=data.posterior),

@@ -1,4 +1,4 @@
-"""Calibration and grouping loss: what a model's groups cost, where the posterior is known everywhere."""
+"""Calibration and grouping loss: what a model's groups cost, where the true probability is known everywhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ EXPERIMENT = Experiment(
     question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
     "only. It has far more than a hundred leaves. Into how many groups of equal prediction do they fall?",
     answers=("As many as leaves", "Some twenty", "Two"),
+    right=3,
+    why=(
+        "That takes leaf and group for one. Leaves that say the same cannot be told apart by their prediction, and "
+        "pure leaves say 0 or 1 only.",
+        "That would need leaves that say some twenty different things. Pure leaves say 0 or 1, whatever their size.",
+        "Every leaf holds one class only, so each says 0 or 1: two groups.",
+    ),
+    turn={"leaf": "laplace"},
     parameters=(
         Parameter(
             "model",
@@ -37,7 +45,7 @@ EXPERIMENT = Experiment(
         ),
         Parameter(
             "against",
-            "Run through",
+            "Vary",
             "choice",
             "depth",
             choices=tuple(AGAINST),
@@ -54,10 +62,15 @@ EXPERIMENT = Experiment(
         "A group is a union of leaves: all that say the same. Pure leaves say 0 or 1, so that there are two groups, "
         "however many leaves there are. Choose Laplace: leaves of different sizes now say different things, and the "
         "two groups split again.",
-        "CL compares a group's prediction with its mean posterior, GL that mean with the posteriors inside the group. "
-        "Hover a cell for its group and its share of both.",
-        "Go down with the depth: few large groups are well calibrated (small CL) but lump together what differs (large "
-        "GL). Deep trees do the opposite, as far as groups get smaller at all. The sum is least in between.",
+        "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
+        "probabilities inside the group. Hover a cell for its group and its share of both.",
+        "Go down with the depth: the two groups of a stump are well calibrated (small CL) but lump together what "
+        "differs "
+        "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "
+        "rises "
+        "again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
+        "Groups are equal predictions here. Take each leaf for a group instead, as Tree depth does: GL then falls to "
+        "nearly nothing in a deep tree, and CL rises by as much, for the sum of the two is the same.",
         "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",
     ),
     formulas=(

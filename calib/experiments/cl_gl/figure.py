@@ -12,18 +12,22 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.cl_gl.simulation import AGAINST, Groups, Sweep
+from calib.experiments.cl_gl.simulation import AGAINST, Groups, Point, Sweep
 from calib.experiments.shared.findings import Finding, heading
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.metrics.decomposition import LossDecomposition
 
 LOSSES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
+OTHER_GROUPS = (
+    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on Tree depth: pure "
+    "leaves all predict 0 or 1 and so make two groups here; leaf by leaf, the same loss counts as CL."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +48,17 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     """Both posteriors on the grid, and the identity with its numbers."""
     point, plane = found.point, found.plane
     total = expected_loss(plane.posterior, point.p, loss)
-    sum_of_terms = identity(point.losses[loss], total, loss)
+    parts = point.losses[loss]
+    sum_of_terms = identity(parts, total, loss)
     far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
     return Surfaces(
-        title=sum_of_terms,
-        caption="Probability of class 1, true and predicted, from blue (0) to orange (1); the line is one half. "
+        title=f"Wrong numbers cost this model {brief(parts.calibration)} (CL), coarse groups "
+        f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} nobody could avoid (IL)",
+        caption=f"{sum_of_terms}. {_groups(point.binned)} Probability of class 1, true and predicted, from blue (0) "
+        f"to orange (1); the line is one half. "
         f"Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
         f"{len(plane.posterior):,} new rows with their true posteriors.",
-        alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted posterior "
+        alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted probability "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(
             {
@@ -65,6 +72,11 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
         answer=None,
         found=found,
     )
+
+
+def _groups(binned: int | None) -> str:
+    """Which rows CL and GL take together, in words."""
+    return f"Groups: {f'{binned} quantile bins of the predictions' if binned else 'rows with equal predictions'}."
 
 
 def _shown(plane: Plane) -> int:
@@ -119,7 +131,7 @@ def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
             xaxis2={**x, "domain": [0.515, 1], "anchor": "y2"},
             yaxis=y,
             yaxis2={**y, "title": None, "showticklabels": False, "anchor": "x2"},
-            annotations=[heading("True posterior", "y"), heading("The model's", "y2")],
+            annotations=[heading("True probability", "y"), heading("Predicted", "y2")],
             legend={"y": -0.16},
         )
     )
@@ -158,19 +170,19 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
     cost = table[f"calibration_{loss}"] + table[f"grouping_{loss}"]
     worst = table.loc[cost.idxmax()]
     part = cost.max() / cost.sum() if np.isfinite(cost.sum()) else float("nan")
-    share = f" and carries {part:.0%} of CL + GL" if np.isfinite(part) else " and makes CL infinite"
+    share = f"causes {part:.0%} of CL + GL" if np.isfinite(part) else "makes CL infinite"
     exact = point.binned is None
     shown = table.rename(columns={"posterior": "mean_posterior"}).rename_axis("group").reset_index()
     return GroupMap(
         title=f"{leaves:,.0f} leaves {'a tree ' if point.trees > 1 else ''}make {groups} groups"
-        f"{'' if exact else ' by quantiles'}; the dearest says {number(worst.p)} where the mean posterior is "
-        f"{number(worst.posterior)}{share}",
+        f"{'' if exact else ' by quantiles'}; the costliest group predicts {brief(worst.p)} where the mean true "
+        f"probability is {brief(worst.posterior)}, and {share}",
         caption="One colour a group, in the order of their predictions: "
         + ("all places that get the same one." if exact else "a quantile bin of the predictions each.")
-        + " Hover a place for its group's prediction, its mean posterior and its share of CL and GL.",
+        + " Hover a place for its group's prediction, its mean true probability and its share of CL and GL.",
         alt=f"{groups} groups. "
         + " ".join(
-            f"p {number(row.p)}: mean posterior {number(row.posterior)}, {row.share:.0%} of the rows."
+            f"p {number(row.p)}: mean true probability {number(row.posterior)}, {row.share:.0%} of the rows."
             for row in table.head(32).itertuples()
         ),
         table=shown,
@@ -213,7 +225,7 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
         zmax=1,
         showscale=False,
         hoverongaps=False,
-        hovertemplate="prediction %{customdata[0]:.3f}, mean posterior %{customdata[1]:.3f}"
+        hovertemplate="prediction %{customdata[0]:.3f}, mean true probability %{customdata[1]:.3f}"
         "<br>%{customdata[2]:.1%} of the rows"
         "<br>%{customdata[3]:.1%} of CL, %{customdata[4]:.1%} of GL<extra></extra>",
     )
@@ -222,7 +234,10 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Stacked(Finding):
-    """names : of the values · terms : term → (k,) · total : (k,), the expected loss · current : where the setting is"""
+    """names : of the values · terms : term → (k,) · total : (k,), the expected loss · current : where the setting is
+
+    by_leaf : (k,), GL were each leaf a group; NaN where that is not asked
+    """
 
     against: str
     names: list[str]
@@ -230,6 +245,7 @@ class Stacked(Finding):
     total: np.ndarray
     current: int
     loss: str
+    by_leaf: np.ndarray
 
 
 def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
@@ -238,22 +254,23 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
     names = [_value_name(value) for value in found.values]
-    best = int(np.argmin(total))
-    label = AGAINST[found.against]
-    ends = " to ".join(number(terms["calibration"][i]) for i in (0, -1))
-    finite = np.isfinite(total).any()
+    best, label = int(np.argmin(total)), AGAINST[found.against]
+    finite, binned = np.isfinite(total).any(), {point.binned for point in found.points}
+    by_leaf = np.array([_leaf_grouping(point, loss) for point in found.points])
     return Stacked(
-        title=f"The expected {LOSSES[loss]} is least, {number(total[best])}, at {label} = {names[best]}; from "
-        f"{names[0]} to {names[-1]}, CL goes from {ends}"
+        title=f"The expected {LOSSES[loss]} is least, {brief(total[best])}, at {label} = {names[best]}; from "
+        f"{names[0]} to {names[-1]}, CL goes {_course(terms['calibration'])}, GL {_course(terms['grouping'])}"
         if finite
         else f"Every expected {LOSSES[loss]} is infinite along {label}: some leaf is certain and wrong",
         caption="From below: what nobody could know (IL), what lumping together costs (GL), what wrong numbers cost "
         "(CL). The ring is where the pictures above are. The three add up to the expected loss"
+        + (", up to the spread inside the bins. " if binned != {None} else "; ∞ stands where CL is infinite. ")
         + (
-            ", with many different predictions up to their spread inside 20 quantile bins."
-            if any(point.binned for point in found.points)
-            else "; ∞ stands where CL is infinite."
-        ),
+            " or, with many different predictions, ".join([_groups(None).rstrip("."), "20 quantile bins of them."])
+            if len(binned) > 1
+            else _groups(*binned)
+        )
+        + (OTHER_GROUPS if np.isfinite(by_leaf).any() else ""),
         alt=" ".join(
             f"{label} {name}: CL {number(terms['calibration'][i])}, GL {number(terms['grouping'][i])}, "
             f"IL {number(terms['irreducible'][i])}."
@@ -267,6 +284,7 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
                 "expected_loss": total,
                 "groups": [part.groups for part in parts],
                 "leaves": [point.leaves for point in found.points],
+                "grouping_by_leaf": by_leaf,
             }
         ),
         answer=None,
@@ -276,6 +294,26 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         total=total,
         current=found.values.index(found.own),
         loss=loss,
+        by_leaf=by_leaf,
+    )
+
+
+def _leaf_grouping(point: Point, loss: str) -> float:
+    return np.nan if point.leaf_grouping is None or loss != "brier" else point.leaf_grouping
+
+
+def _course(values: np.ndarray) -> str:
+    """From where to where, and by way of which turning point inside.
+
+    >>> _course(np.array([0.2, 0.1, 0.4]))
+    'from 0.20 down to 0.10 and up to 0.40'
+    """
+    first, low, last = values[0], values.min(), values[-1]
+    turns = low < 0.9 * min(first, last)
+    return (
+        f"from {brief(first)} down to {brief(low)} and up to {brief(last)}"
+        if turns
+        else (f"from {brief(first)} to {brief(last)}")
     )
 
 
@@ -301,6 +339,16 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     figure.add_traces(stacked_bars(record.names, record.terms, theme))
+    if np.isfinite(record.by_leaf).any():
+        figure.add_scatter(
+            x=record.names,
+            y=record.terms["irreducible"] + record.by_leaf,
+            mode="markers",
+            name="GL would end here if each leaf were a group",
+            hovertemplate="GL by leaf: %{customdata}<extra></extra>",
+            customdata=[number(value) for value in record.by_leaf],
+            marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
+        )
     infinite = ~np.isfinite(record.total)
     if infinite.any():
         figure.add_scatter(

@@ -53,6 +53,7 @@ class Point:
     p (m,), grid_p (g · g,) : its predictions · leaves : mean number a tree · trees : their number
     binned : the number of quantile bins, None where groups are identical predictions
     losses : "brier" and "log" decomposed
+    leaf_grouping : Brier GL were each leaf a group of its own, of a single tree; else None
     """
 
     plane: Plane
@@ -62,6 +63,7 @@ class Point:
     trees: int
     binned: int | None
     losses: dict[str, LossDecomposition]
+    leaf_grouping: float | None
 
 
 def one_point(
@@ -82,7 +84,15 @@ def one_point(
     p, grid_p = (fitted.predict_proba(at)[:, 1] for at in (plane.test, plane.grid))
     groups = groups_for(p)
     losses = {loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES}
-    return Point(plane, p, grid_p, count, len(members), groups, losses)
+    by_leaf = _leaf_grouping(fitted.apply(plane.test), plane.posterior) if model == "tree" else None
+    return Point(plane, p, grid_p, count, len(members), groups, losses, by_leaf)
+
+
+def _leaf_grouping(leaf: Array, posterior: Array) -> float:
+    """Mean squared distance of π to its mean in the leaf, both (m,)."""
+    count = np.maximum(np.bincount(leaf), 1)
+    means = np.bincount(leaf, posterior) / count
+    return float(((posterior - means[leaf]) ** 2).mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,17 +11,25 @@ EXPERIMENT = Experiment(
     key="compare",
     page=PAGE,
     name="Six methods, the same draws",
-    question="A scorer that looks through a narrow window knows its training objects too well. Calibrate its scores on "
-    "the same training objects, on a held-out third, or by refitting with every new object. Whose probabilities come "
+    question="A scorer that looks through a narrow window knows its training rows too well. Calibrate its scores on "
+    "the same training rows, on a held-out third, or by refitting with every new row. Whose probabilities come "
     "closest to the true ones?",
     answers=tuple(METHODS.values()),
+    right=5,
+    why=(
+        "Through a narrow window a score hears few neighbours, so that it is too often near 0 or 1.",
+        "It believes the training scores, which are surer than scores of new rows will ever be.",
+        "A held-out third is honest, but it is few rows, and the scorer misses them.",
+        "A sigmoid is the right shape here, but it is fitted to training scores that are too sure.",
+        "It reuses the training scores, too, but its pair takes back some of their certainty.",
+        "It is the one with the promise, and takes notice: its pairs become so wide that little is said.",
+    ),
+    turn={"window": 1.0},
     parameters=(
         training_objects(50),
         with_default(WINDOW, 0.1),
         GAP,
-        Parameter(
-            "tests", "Test objects a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."
-        ),
+        Parameter("tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."),
         draws(200, 50, 100, 200, 500),
     ),
     simulation=compare_methods,
@@ -30,8 +38,9 @@ EXPERIMENT = Experiment(
         "is among the worst. Full Venn–Abers takes notice: its intervals grow towards [0, 1] and its p moves to 1/2.",
         "Widen the window: simplified and full become one, since refitting no longer changes the order of the scores. "
         "Platt is hard to beat then, because the true probability is a sigmoid of x.",
-        "A held-out third does not inherit the certainty of training scores, but a third of few objects is little: "
-        "raise the training objects and see it catch up where the window is narrow.",
+        "A held-out third does not inherit the certainty of training scores: with a narrow window it beats isotonic "
+        "regression on the training scores. But the scorer misses these rows: with a wide window, where training "
+        "scores can be trusted, it is the worst of the six.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

@@ -17,7 +17,7 @@ from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,8 @@ def prepare(found: Compared) -> Compare:
         rows.append((key, *tce, *brier, *log, widths[0] if widths else float("nan")))
     columns = ["method", "tce", "tce_se", "brier", "brier_se", "log_loss", "log_loss_se", "width"]
     table = pd.DataFrame(rows, columns=columns)
-    best = table.loc[table.tce.idxmin()]
+    best, second = (table.loc[i] for i in table.tce.nsmallest(2).index)
+    tied = _tied(found, best.method, second.method)
     order = list(METHODS)
     infinite = [METHODS[key] for key in table.method[table.log_loss == float("inf")]]
     listed = "; ".join(
@@ -47,17 +48,24 @@ def prepare(found: Compared) -> Compare:
         for row in table.itertuples()
     )
     return Compare(
-        title=f"{METHODS[best.method]} comes closest to the true probabilities, with a mean squared distance of "
-        f"{number(best.tce)}",
+        title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
+        + (f"; {METHODS[second.method]}, {brief(second.tce)}, cannot be told apart from it" if tied else ""),
         caption="Above: mean squared distance to the true probability (TCE) with two standard errors over the draws; "
         "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal a "
         "prediction is what happens. Open marks reuse the training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here."),
-        alt=f"{found.y.shape[0]} draws of {found.objects} training objects. {listed}.",
+        alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         table=table,
         answer=1 + order.index(best.method),
         levels={key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()},
     )
+
+
+def _tied(found: Compared, one: str, other: str) -> bool:
+    """Whether the difference of two TCEs on the same draws is within two standard errors."""
+    squared = [(found.p[key] - found.posterior) ** 2 for key in (one, other)]
+    mean, error = found.mean_and_error(squared[0] - squared[1])
+    return abs(mean) <= 2 * error
 
 
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:

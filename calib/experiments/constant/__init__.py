@@ -9,17 +9,23 @@ from calib.experiments.shared.validity_settings import GAP, PAGE, PAPER, WINDOW,
 EXPERIMENT = Experiment(
     key="constant",
     page=PAGE,
-    name="Valid and useless",
-    question="The constant Venn predictor puts all objects into one category: with k ones among l labels it says "
-    "k/(l + 1) and (k + 1)/(l + 1), whatever the object is. What is it worth?",
+    name="The constant predictor",
+    question="The constant Venn predictor puts all rows into one category: with k ones among l labels it says "
+    "k/(l + 1) and (k + 1)/(l + 1), whatever the row is. What is it worth?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
+    right=2,
+    why=(
+        "To be right on average over everybody says nothing about anybody: it never looks at the row.",
+        "It is right on average, and says the same of every row.",
+        "Narrow and valid go together well: with many labels the share of ones is known closely.",
+    ),
     parameters=(training_objects(100), WINDOW, GAP, draws(2000, 500, 1000, 2000, 5000, 10000)),
     simulation=set_side_by_side,
     notice=(
         "Its interval is as narrow as 1/(l + 1) and its selected probability is right on average, like that of every "
-        "Venn predictor. Validity alone says nothing about the object.",
+        "Venn predictor. Validity alone says nothing about the row.",
         "Venn–Abers is as valid, and its interval follows the true probability up the curve; the price is its width.",
-        "Set the distance of the classes to 0: now there is nothing to know about an object, and the constant "
+        "Set the distance of the classes to 0: now there is nothing to know about a row, and the constant "
         "predictor is the best there is.",
     ),
     formulas=(r"P_0 = \frac{k}{l+1}, \qquad P_1 = \frac{k+1}{l+1}",),

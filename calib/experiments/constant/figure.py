@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding, band, plus_minus
 from calib.experiments.shared.repeated_draws import running_mean
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
 
@@ -42,9 +42,9 @@ def prepare(found: OneTrainingSet) -> Constant:
     title = "Both are valid" if valid else "By chance beyond three standard errors"
     worth = "but" if useless else "and even so"
     return Constant(
-        title=f"{title}, {worth} the constant predictor's Brier score is {number(brier['constant'])}, "
-        f"Venn–Abers' {number(brier['full'])}",
-        caption="One training set: marks at the bottom and the top are its objects of class 0 and 1, the thin line is "
+        title=f"{title}, {worth} the constant predictor's Brier score is {brief(brier['constant'])}, "
+        f"that of Venn–Abers {brief(brier['full'])}",
+        caption="One training set: marks at the bottom and the top are its rows of class 0 and 1, the thin line is "
         "the true probability. Bands run from p0 to p1. Over many training sets, "
         f"{'; '.join(words)}.",
         alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",

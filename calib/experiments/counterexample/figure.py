@@ -12,7 +12,7 @@ from calib.experiments.shared.findings import Finding, band, level, plus_minus
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {"simplified": "simplified Venn–Abers", "full": "full Venn–Abers"}
 
@@ -28,12 +28,12 @@ def prepare(found: Settling) -> Counterexample:
     outside = simplified[0] > 0.5 + 3 * found.errors["simplified"][-1, 0]
     verdict = "beside" if outside else "around"
     return Counterexample(
-        title=f"The simplified interval settles at [{number(simplified[0])}, {number(simplified[1])}], {verdict} the "
+        title=f"The simplified interval settles at [{brief(simplified[0])}, {brief(simplified[1])}], {verdict} the "
         "frequency 1/2",
-        caption=f"Mean p0 (dashed) and p1 (dotted) of a new object over {found.draws:,} training sets of each size. "
+        caption=f"Mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of each size. "
         "The line is P(Y = 1) = 1/2, which corollary 1 wants between the two. Simplified Venn–Abers misses it ever "
         "more clearly; the full one closes in on it, up to the sampling error of so many draws.",
-        alt=f"With {found.sizes[-1]:,} training objects: simplified p0 "
+        alt=f"With {found.sizes[-1]:,} training rows: simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
         table=pd.concat(
@@ -67,7 +67,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
             shapes=[level(theme, 0.5, line={"color": theme.ink, "width": 1.5})],
             xaxis={
                 "type": "log",
-                "title": {"text": "Training objects"},
+                "title": {"text": "Training rows"},
                 "tickvals": found.sizes[::2].tolist(),
                 "tickformat": ",d",
             },
@@ -88,7 +88,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
                 line={"color": color, "width": 2, "dash": dash},
                 marker={"symbol": mark.symbol, "size": 9, "color": color},
                 error_y={"array": 2 * errors, "color": color, "thickness": 1, "width": 3},
-                hovertemplate="%{y:.4f} with %{x:,d} training objects",
+                hovertemplate="%{y:.4f} with %{x:,d} training rows",
             )
     return figure
 

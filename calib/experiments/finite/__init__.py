@@ -18,6 +18,12 @@ EXPERIMENT = Experiment(
     "whole, split it once, or split it until every leaf holds labels of one class. Which of the three has the lowest "
     "expected loss?",
     answers=("One leaf", "One split", "Pure leaves"),
+    right=2,
+    why=(
+        "It is calibrated, but lumps everything together: all that could be told apart is lost.",
+        "One split tells the two halves apart, and its leaves still hold enough labels.",
+        "To fit every label is not to know the probabilities: a lone 0 among ones speaks for its whole neighbourhood.",
+    ),
     parameters=(
         Parameter(
             "line",

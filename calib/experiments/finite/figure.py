@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {
     "own": "Yours",
@@ -33,6 +33,10 @@ def _leaves(count: int) -> str:
 
 def _number(value: float) -> str:
     return number(round(float(value), 9))  # what rounding leaves of a zero is a zero
+
+
+def _brief(value: float) -> str:
+    return brief(round(float(value), 9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +66,13 @@ def prepare_line(found: EveryPartition) -> OnLine:
     losses = [every.loss[found.rows[name]] for name in PRESETS]
     least = int(np.argmin(losses))
     return OnLine(
-        title=f"{_leaves(leaf[-1] + 1)}, {groups} {'group' if groups == 1 else 'groups'}: CL {cl} + GL {gl} + entropy "
-        f"{il} = {total}, the expected loss",
-        caption="Marks are the true probabilities, filled where there is a label. Thick lines are the leaves at what "
+        title=f"{_leaves(leaf[-1] + 1)} in {groups} {'group' if groups == 1 else 'groups'} cost "
+        f"{_brief(every.loss[row])}: "
+        f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and entropy "
+        f"{_brief(every.irreducible[row])}, which nobody could avoid",
+        caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group is all points with equal "
+        "predictions, and may be several leaves. Marks are the true probabilities, filled where there is a label. "
+        "Thick lines are the leaves at what "
         "they say; thin lines are what their group should say, its mean probability. From thick to thin is CL, from "
         "thin to the marks is GL.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
@@ -159,7 +167,7 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
         x=gaps,
         y=np.full(len(gaps), -0.1),
         mode="markers",
-        name="cut or mend",
+        name="split or join",
         customdata=[["cut", i] for i in range(len(gaps))],
         marker={
             "symbol": ["x" if there else "cross-thin" for there in cut],
@@ -191,12 +199,12 @@ def prepare_losses(found: EveryPartition) -> Costs:
     names = [NAMES[name] for name in found.rows]
     terms = {term: getattr(every, term)[rows] for term in TERMS}
     total = every.loss[rows]
-    cost = dict(zip(found.rows, map(_number, total), strict=True))
+    cost = dict(zip(found.rows, map(_brief, total), strict=True))
     return Costs(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the least is {cost['least']}",
         caption="The expected loss, summed over both classes, from below: entropy (IL), the same for all; grouping "
-        "loss (GL); calibration loss (CL).",
+        "loss (GL); calibration loss (CL). Groups are points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, entropy "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -271,7 +279,8 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Yours is the best of all {count} partitions"
         if better == 0
         else f"Better than yours: {better:,} of {count} partitions; the best has {_leaves(leaves[least])}",
-        caption=f"Every partition by its GL and its CL, shaded by its number of leaves; {len(shown):,} places, since "
+        caption=f"Every partition by its GL and its CL, with equal predictions as groups, shaded by its number of "
+        f"leaves; {len(shown):,} places, since "
         "many partitions cost the same; that with the fewest leaves stands for them. All on a thin line have the same "
         "expected loss.",
         alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "

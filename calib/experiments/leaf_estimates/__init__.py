@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 rows take the "
     "frequency of an ancestor), or a forest of 100 such pure trees?",
     answers=("Laplace", "Curtailment", "The forest"),
+    right=2,
+    why=(
+        "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still speaks from a single row.",
+        "Curtailment asks an ancestor with enough rows: it repairs the cause, leaves that are too small.",
+        "A mean over pure trees helps a lot. But all of them have learnt from the same rows, noise included.",
+    ),
+    turn={"curtail": 5},
     parameters=(
         with_default(CURTAIL, 30),
         DEPTH,

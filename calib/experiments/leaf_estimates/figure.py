@@ -11,15 +11,15 @@ from calib.experiments.shared.grown_trees import SettingCurve, SideBySide
 from calib.experiments.shared.setting_curves import CURVES, Lines, forest_of, lines
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.figures.base import FigureEntry
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Laplace and curtailment in one tree, against a forest of plain ones."""
     tree, laplace, curtailed, forest, *_ = (errors.tce for errors in found.shown)
     title = (
-        f"One tree has TCE {number(tree)}, with Laplace {number(laplace)}, curtailed below "
-        f"{found.settings['curtail']} {number(curtailed)}; a forest of {found.settings['trees']} {number(forest)}"
+        f"One tree has TCE {brief(tree)}, with Laplace {brief(laplace)}, curtailed below "
+        f"{found.settings['curtail']} {brief(curtailed)}; a forest of {found.settings['trees']} {brief(forest)}"
     )
     best = int(np.argmin([laplace, curtailed, forest]))
     return against_truth(found.shown, found.columns, cloud, title, 1 + best)
@@ -37,8 +37,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         shown,
         "Curtail below",
-        f"Curtailing below {a} takes one tree's TCE from {number(one[0])} to {number(one.min())}, below {b} the "
-        f"forest's from {number(many[0])} to {number(many.min())}",
+        f"Curtailing below {a} takes one tree's TCE from {brief(one[0])} to {brief(one.min())}, below {b} the "
+        f"forest's from {brief(many[0])} to {brief(many.min())}",
         "A leaf with fewer rows takes the estimate of an ancestor; 0 leaves all as they are. Rings mark the least. "
         "Too small a threshold leaves noise, too large a one lumps together.",
         ringed="all",

@@ -12,14 +12,21 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="Infinite log loss",
     question="A method that says 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic regression "
-    "says 0 below and 1 above its outermost mistakes. After 100 test objects, how many of the runs of direct isotonic "
+    "says 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of direct isotonic "
     "regression are still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
+    right=3,
+    why=(
+        "Each mistake is rare. But one of a hundred test rows on the wrong side of certainty is enough.",
+        "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test that.",
+        "A hundred rows try the certain ends, and one on the wrong side makes the loss infinite for good.",
+    ),
+    turn={"tests": 20},
     parameters=(
         training_objects(50),
         WINDOW,
         GAP,
-        Parameter("tests", "Test objects", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
+        Parameter("tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
         draws(100, 20, 50, 100, 200),
         Parameter(
             "run",
@@ -34,10 +41,12 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends a run of DIR for good; held-out isotonic regression meets the same fate somewhat "
-        "later or sooner.",
-        "Both Venn–Abers predictors stay finite in every run, because p0 < 1 and p1 > 0: the object itself is always "
-        "in its pool. No clipping is needed, and none is done here.",
+        "Every certain mistake ends a run of isotonic regression for good, fitted on the training scores (DIR) or on a "
+        "held-out third.",
+        "With a window of 0.5 the other four lines never end. Platt's curve only comes near 0 and 1, and so does the "
+        "score itself: with the narrowest window its runs end as well.",
+        "Only the two Venn–Abers predictors can promise it, whatever the score: p0 < 1 and p1 > 0, because the row "
+        "itself is always in its pool. No clipping is needed, and none is done here.",
     ),
     formulas=(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",

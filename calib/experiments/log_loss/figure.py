@@ -39,7 +39,7 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
     pairs = "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
     return LogLoss(
-        title=f"After {t[-1]} test objects the log loss of DIR is finite in {left:.0%} of {found.y.shape[0]} runs, "
+        title=f"After {t[-1]} test rows the log loss of DIR is finite in {left:.0%} of {found.y.shape[0]} runs, "
         f"that of {pairs}",
         caption=f"Above: the mean log loss of run {run} so far; a line ends at the cross where it becomes infinite. "
         "Below: the share of all runs that are still finite.",
@@ -72,7 +72,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=640,
             margin={"l": 60, "r": 16, "t": 30, "b": 52},
-            xaxis={"title": {"text": "Test objects so far"}, "range": [0, m + 1], "anchor": "y2"},
+            xaxis={"title": {"text": "Test rows so far"}, "range": [0, m + 1], "anchor": "y2"},
             yaxis={"title": {"text": "Mean log loss"}, "range": [0, top], "domain": [0.56, 1]},
             yaxis2={
                 "title": {"text": "Runs still finite"},
@@ -130,7 +130,7 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         legendgroup=key,
         showlegend=False,
         marker={"symbol": "x", "size": 11, "color": METHOD_MARKS[key].color},
-        hovertemplate="infinite from object %{x} on",
+        hovertemplate="infinite from row %{x} on",
     )
 
 

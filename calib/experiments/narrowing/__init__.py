@@ -11,9 +11,15 @@ EXPERIMENT = Experiment(
     key="narrowing",
     page=PAGE,
     name="How intervals narrow",
-    question="The interval of a new object narrows as calibration objects are added. How fast does its mean width "
-    "fall?",
+    question="The interval of a new row narrows as calibration rows are added. How fast does its mean width fall?",
     answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
+    right=2,
+    why=(
+        "That holds for pools that are a fixed share of the data. Isotonic pools multiply, so each grows more slowly.",
+        "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row weighs one over its pool.",
+        "That is how means get precise. An interval is not a mean: it shows what one row weighs in its pool.",
+    ),
+    turn={"method": "venn"},
     parameters=(
         Parameter(
             "method",
@@ -29,13 +35,16 @@ EXPERIMENT = Experiment(
     ),
     simulation=narrow,
     notice=(
-        "An interval is as wide as one object weighs in its pool. Isotonic pools grow slower than the data, because "
-        "there are ever more of them: that is the price for following the curve ever more finely.",
-        "The two categories of the Venn predictor take a fixed share of all objects each: its interval shrinks like "
+        "An interval is wide where one more row weighs much: where its pool (the rows that get the same probability) "
+        "is small. Isotonic pools grow slower than the data, because there are ever more of them: that is the price "
+        "for following the curve ever more finely.",
+        "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
-        "The band holds the middle eight tenths of the objects: in the middle of the scores intervals stay widest.",
+        "The band holds the middle 80 % of the rows. By scores, intervals are narrowest in the middle and about a "
+        "fifth "
+        "wider towards both ends.",
     ),
-    formulas=(r"\text{width} = p_1 - p_0 \approx \frac{1}{\text{objects in the pool}} \propto n^{-2/3}",),
+    formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
     source=f"{PAPER}, section 3; the size of isotonic pools, of order n to the 2/3, is that of Brunk's cube-root "
     "asymptotics (1970).",
 )

@@ -13,7 +13,7 @@ from calib.experiments.narrowing.simulation import Narrowing
 from calib.experiments.shared.findings import Finding, band
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 POWERS = {"1/n": -1.0, "n to the −2/3": -2 / 3, "1/√n": -0.5}
 
@@ -28,11 +28,11 @@ def prepare(found: Narrowing) -> Narrow:
     names = list(POWERS)
     nearest = min(names, key=lambda name: abs(POWERS[name] - found.slope))
     return Narrow(
-        title=f"{label_of(found.method)}: mean width {number(found.mean[0])} with {found.sizes[0]} calibration "
-        f"objects, {number(found.mean[-1])} with {found.sizes[-1]:,}; it falls like n to the {number(found.slope)}",
-        caption=f"Line: mean width of p1 − p0, band: the middle eight tenths of the objects. Both axes are "
+        title=f"{label_of(found.method)}: mean width {brief(found.mean[0])} with {found.sizes[0]} calibration "
+        f"rows, {brief(found.mean[-1])} with {found.sizes[-1]:,}; it falls like n to the {brief(found.slope)}",
+        caption=f"Line: mean width of p1 − p0, band: the middle 80 % of the rows. Both axes are "
         f"logarithmic, so that a power of n is a straight line; the thin ones are 1/n, n^(−2/3) and 1/√n. Nearest "
-        f"here: {nearest}. Ten times the objects divide the width by {number(10**-found.slope)}.",
+        f"here: {nearest}. Ten times the rows divide the width by {number(10**-found.slope)}.",
         alt="Mean width by calibration size: "
         + ", ".join(f"{n:,}: {number(w)}" for n, w in zip(found.sizes, found.mean, strict=True))
         + ".",
@@ -59,7 +59,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
             height=480,
             xaxis={
                 "type": "log",
-                "title": {"text": "Calibration objects"},
+                "title": {"text": "Calibration rows"},
                 "tickvals": [10, 100, 1000, 10000],
                 "tickformat": ",d",
             },
@@ -90,7 +90,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
         line={"color": color, "width": 2.6},
         marker={"symbol": MARKS[found.method].symbol, "size": 10, "color": color},
         error_y={"array": 2 * found.error, "color": color, "thickness": 1.2, "width": 4},
-        hovertemplate="%{y:.4f} with %{x:,d} calibration objects",
+        hovertemplate="%{y:.4f} with %{x:,d} calibration rows",
     )
     return figure
 

@@ -22,7 +22,7 @@ TESTS = 400
 class Narrowing:
     """Widths p1 − p0 by the number of calibration objects, arrays (k,).
 
-    mean, error : over objects and draws, with its standard error · low, high : the middle eight tenths of the objects
+    mean, error : over objects and draws, with its standard error · low, high : the middle 80 % of the objects
     slope : of ln mean width on ln n, over sizes from 100 on
     """
 

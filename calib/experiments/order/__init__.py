@@ -11,14 +11,20 @@ EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
     name="Theorem 2: why order must not matter",
-    question="A predictor looks at no object at all. With k ones among l training labels it says k/l or (k + 1)/l when "
-    "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that hangs on the first label be "
+    question="A predictor looks at no row at all. With k ones among l training labels it says k/l or (k + 1)/l when "
+    "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
+    right=1,
+    why=(
+        "All orderings are equally likely, and among those with the same answer the share of ones is exactly that "
+        "answer.",
+        "It is exact for every l: counting the orderings shows it, without any limit.",
+        "To depend on the order is bad taste, not a false promise: within each first label the counts come out "
+        "exactly.",
+    ),
     parameters=(
-        Parameter(
-            "objects", "Training labels l", "integer", 6, 2, 20, help="The test object's label comes after them."
-        ),
+        Parameter("objects", "Training labels l", "integer", 6, 2, 20, help="The test row's label comes after them."),
         Parameter(
             "ones",
             "Ones among all l + 1 labels",
@@ -35,7 +41,7 @@ EXPERIMENT = Experiment(
         "where it is 1 it is (m − 1)/l, and among those orderings class 1 comes last in just that share.",
         "So it is perfectly calibrated, and still no Venn predictor: one contained in it could not depend on the order "
         "and would have to say k/l alone.",
-        "Theorem 2 says that among predictors that ignore the order of the training objects, those that keep the "
+        "Theorem 2 says that among predictors that ignore the order of the training rows, those that keep the "
         "promise of theorem 1 contain a Venn predictor. This example shows that it needs the first half of that.",
     ),
     formulas=(

@@ -37,7 +37,7 @@ def prepare(orderings: Orderings) -> Order:
     return Order(
         title=("Perfectly calibrated: " if perfect else "Not calibrated: ") + equals,
         caption=f"All orderings of {size} labels of which {orderings.ones} are 1, by the first label. The height of a "
-        "part is the number of orderings that end with that label of the test object. Within a column the predictor "
+        "part is the number of orderings that end with that label of the test row. Within a column the predictor "
         "selects the same probability, and class 1 fills exactly that share of it.",
         alt=f"Orderings of {size} labels with {orderings.ones} ones. {equals}.",
         table=pd.DataFrame(

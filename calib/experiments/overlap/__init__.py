@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calib.experiments.base import Experiment, view_of
+from calib.experiments.base import Experiment, view_of, with_default
 from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
-from calib.experiments.shared.forest_settings import PAPER, RESULTS, base, measure
+from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
 
 CHOICES = tuple(map(str, DIMENSIONS))
@@ -15,11 +15,19 @@ EXPERIMENT = Experiment(
     page="overlap",
     name="Overlap",
     question="Two classes are pulled apart step by step, from the same distribution to no overlap. Where does "
-    "calibrating a forest in two dimensions lower its true calibration error most?",
+    "calibrating a forest of fully grown trees in two dimensions lower its true calibration error (TCE) most?",
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
+    right=1,
+    why=(
+        "Every true probability is one half there, and a fully grown forest still says less than 0.3 or more than "
+        "0.7 of a third of the rows.",
+        "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
+        "There is nearly nothing left to repair there: a forest that says 0 or 1 is right.",
+    ),
+    turn={"base": "tuned"},
     parameters=(
         measure("overlap"),
-        base("overlap", "overlap_measures"),
+        with_default(base("overlap", "overlap_measures"), "default"),
         Parameter(
             "d",
             "Dimensions",
@@ -63,18 +71,24 @@ EXPERIMENT = Experiment(
     ),
     simulation=RUN,
     notice=(
-        "At the left the classes are the same, every true probability is one half, and a grown forest still says 0.2 "
-        "or 0.8: it has learnt noise. Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large "
-        "leaves).",
-        "More trees do not help there (RF_large): a mean of noise in which the same rows sit next to one another.",
+        "At the left the classes are the same, every true probability is one half, and a fully grown forest still says "
+        "less than 0.3 or more than 0.7 of a third of the rows: it has learnt noise. Calibration pulls it back to the "
+        "middle, and so does tuning (RF_opt: few, large leaves).",
+        "More trees do not help there (RF_large): all of them have learnt the same noise.",
+        "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
+        "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
+        "every distance. Venn–Abers does at all of them.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
-        "to repair. Half-way it is now too timid, and there calibration helps. Compare the panels.",
-        "Choose Default forest: PPA only moves probabilities away from the middle, so that it cannot help where they "
-        "are too extreme already. Platt, beta and isotonic can.",
-        "The peaks of beta: a calibration row scored exactly 0 was of class 1, and the log-odds of 0 are beyond all "
-        "others. One such row bends the whole map. Platt, which takes the score itself, hardly notices.",
-        "Measure ECE, all that can be had on real data, and switch on Venn in the legend. It says two things only: "
-        "half-way in two dimensions it has the smallest ECE, and the largest TCE of the calibrators.",
+        "to repair. Half-way it is now too timid, and there calibration helps, the tuned forest too.",
+        "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
+        "already. Platt, beta and isotonic can.",
+        "The peaks of beta over the tuned forest: a calibration row scored exactly 0 was of class 1, and the log-odds "
+        "of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, hardly "
+        "notices.",
+        "With the tuned forest measure ECE, all that can be had on real data, and switch on Venn in the legend. It "
+        "says "
+        "two things only: between overlap and half-way in two dimensions it has the smallest ECE, and the largest TCE "
+        "of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
@@ -85,6 +99,7 @@ EXPERIMENT = Experiment(
     "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as there; "
     "the Explore pages fit it on log-odds.",
     more_figures=("overlap_measures",),
+    words=(*FORESTS, "bhattacharyya"),
     large=True,
     also={"overlap_data": draw_data},
 )

@@ -13,13 +13,22 @@ import plotly.graph_objects as go
 
 from calib.experiments.overlap.simulation import EMBEDDINGS, DrawnSteps
 from calib.experiments.shared.findings import Finding
-from calib.experiments.shared.forest_lines import PAPER_METHODS, add_lines, how_made, name, of_base, span
-from calib.experiments.shared.forest_settings import BASELINES, BASES, MEASURES
+from calib.experiments.shared.forest_lines import (
+    PAPER_CALIBRATORS,
+    UNCALIBRATED,
+    add_lines,
+    how_made,
+    name,
+    of_base,
+    span,
+    wide,
+)
+from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 TICKS = (0, 0.5, 1, 2, 3, 4, 5.72)  # distances, on an axis of their roots: equal shifts are equal steps
 XAXIS = {
@@ -39,16 +48,18 @@ class Panels(Finding):
     columns: int
 
 
-def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Panels:
+def prepare(found: LongResult, measure: str = "tce", base: str = "default") -> Panels:
     """One measure along the distance, a panel for every number of dimensions."""
     table = _rooted(of_base(found.table, base))
     each = list(table.groupby("d"))
-    title, answer = _finding(table, measure)
+    title, answer = _finding(table, measure, BASES[base].lower())
     return Panels(
         title=title,
         caption=f"From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
-        f"colour: calibrators of the {BASES[base].lower()}, trained on what the calibration set leaves; in ink: "
-        f"forests that learn from everything. {how_made(found)}",
+        f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
+        f"thick and grey: "
+        f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
+        f"{how_made(found)}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -60,7 +71,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Pan
     )
 
 
-def prepare_measures(found: LongResult, detail: str = "2", base: str = "tuned") -> Panels:
+def prepare_measures(found: LongResult, detail: str = "2", base: str = "default") -> Panels:
     """All measures for one number of dimensions."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
     table = _rooted(of_base(found.table[found.table["d"] == d], base))
@@ -80,27 +91,39 @@ def _rooted(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(root=np.sqrt(table["distance"]))
 
 
-def _finding(table: pd.DataFrame, measure: str) -> tuple[str, int | None]:
-    """What the first panel shows, and which third of the way calibration helps most in."""
-    d = int(table["d"].min())
-    wide = table[table["d"] == d].pivot_table(index="step", columns="method", values=measure)
-    calibrated = wide[[key for key in PAPER_METHODS if key not in BASELINES]]
-    gain = wide["rf_d"] - calibrated.median(axis=1)
+def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int | None]:
+    """What the first panel shows, and which third of the way calibration helps most in.
+
+    Calibrated forests are compared with the same forest uncalibrated.
+    """
     if measure not in ("tce", "ece", "brier", "excess"):
         return f"{MEASURES[measure]} from complete overlap to none", None
-    step, best = int(gain.idxmax()), calibrated.loc[gain.idxmax()].idxmin()
-    distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
-    last = int(table["step"].max())
+    d, last = int(table["d"].min()), int(table["step"].max())
+    means = wide(table[table["d"] == d], "step", measure)
+    as_it_is, calibrated = means[UNCALIBRATED], means[list(PAPER_CALIBRATORS)]
+    gain = as_it_is - calibrated.median(axis=1)
+    step, steps = int(gain.idxmax()), f"{_worse(as_it_is, calibrated)} of {len(means)} steps"
     if gain[step] <= 0:
-        return (
-            f"In {d} dimensions RF_d has a lower {MEASURES[measure]} than most calibrators at every distance",
-            None,
-        )
+        return f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and none of it better", None
+    best = calibrated.loc[step].idxmin()
+    distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
-        f"In {d} dimensions calibration helps most at distance {number(distance)}: {MEASURES[measure]} "
-        f"{number(wide.loc[step, 'rf_d'])} for RF_d, {number(calibrated.loc[step, best])} with {name(best)}"
+        f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)}: {MEASURES[measure]} "
+        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {name(best)}; at {steps} most "
+        f"calibrators "
+        "make it worse"
     )
     return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None
+
+
+def _worse(as_it_is: pd.Series, calibrated: pd.DataFrame) -> int:
+    """At how many steps more than half of the calibrators have a larger error than the forest as it is."""
+    return int((calibrated.gt(as_it_is, axis=0).mean(axis=1) > 0.5).sum())
+
+
+def _told(loss: float) -> str:
+    """CL + GL is estimated with the noise of the labels, which can take it below zero."""
+    return brief(loss) if loss > 0 else "no more than noise"
 
 
 def _ends(rows: pd.DataFrame, measure: str) -> str:

@@ -17,6 +17,13 @@ EXPERIMENT = Experiment(
     "begins as a pool of its own. Wherever a pool's share of class 1 is larger than that of its right neighbour, the "
     "two are joined. How many such moves can n points need?",
     answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
+    right=1,
+    why=(
+        "Every move takes one pool away, and one must be left.",
+        "No pair is looked at twice in vain: a pool, once joined, is never split, so that each move leaves one pool "
+        "fewer.",
+        "A joined pool may be joined again, but it never has to be split: its parts would fall again.",
+    ),
     parameters=(
         Parameter(
             "points",
@@ -45,7 +52,7 @@ EXPERIMENT = Experiment(
         "is a chord and its share is the chord's slope. Joining two violators cuts off a corner that points upward.",
         "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
         "convex curve below them. Its slopes are the isotonic fit.",
-        "Turn a label and start again: one label can move many pools, or none.",
+        "Turn a label and start again: one label can change most of the fitted values, or only a few.",
     ),
     formulas=(
         r"g(C_1 \cup C_2) = \frac{a_1 + a_2}{N_1 + N_2}",

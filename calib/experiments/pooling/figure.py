@@ -39,7 +39,8 @@ def prepare(found: Moves, step: int = 0) -> Pooling:
     return Pooling(
         title=_title(found, state),
         caption="Above: points by score, class 0 at the bottom and class 1 at the top; lines are pools at their "
-        "share of class 1. Below: the cumulative-sum diagram with the pools as chords; the thin line is the lower "
+        "share of class 1, and neighbours of equal share stay pools of their own. Below: the cumulative-sum diagram "
+        "with the pools as chords; the thin line is the lower "
         "convex hull, where it will end. The next pair to be joined is drawn thick.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
@@ -57,7 +58,9 @@ def prepare(found: Moves, step: int = 0) -> Pooling:
 def _title(found: Moves, state: int) -> str:
     pools = len(found.states[state]) - 1
     if state == found.moves:
-        return f"Done after {state} moves: {pools} pools, and no share falls"
+        levels = len(set(found.fitted(state)))
+        on = f" on {levels} {'level' if levels == 1 else 'levels'}" if levels < pools else ""
+        return f"Done after {state} moves: {pools} {'pool' if pools == 1 else 'pools'}{on}, and no share falls"
     left = found.joined[state]
     one, other = ("{}/{}".format(*found.ratio(state, pool)) for pool in (left, left + 1))
     after = "{}/{}".format(*found.ratio(state + 1, left))
@@ -125,13 +128,14 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
     span = float(scores[-1] - scores[0]) or 1.0
     middle = (scores[1:] + scores[:-1]) / 2
     ends = np.concatenate([[scores[0] - 0.03 * span], middle, [scores[-1] + 0.03 * span]])
+    gap = 0.004 * span  # so that two pools on one level are seen to be two
     traces = []
     for b in range(len(bounds) - 1):
         thick = record.pair is not None and bounds[b] in record.pair[:2]
         a, total = found.ratio(record.state, b)
         traces.append(
             go.Scatter(
-                x=[ends[bounds[b]], ends[bounds[b + 1]]],
+                x=[ends[bounds[b]] + gap, ends[bounds[b + 1]] - gap],
                 y=[values[bounds[b]]] * 2,
                 mode="lines",
                 name="pool",

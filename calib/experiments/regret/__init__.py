@@ -15,6 +15,13 @@ EXPERIMENT = Experiment(
     "where it is 0 and p1 where it is 1 there is something to regret. Which p keeps the larger of the two regrets as "
     "small as it can be?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
+    right=2,
+    why=(
+        "The midpoint is half-way between the numbers, not between the regrets: an error near 0 or 1 costs more.",
+        "Near 0 and 1 the loss is steeper, so that the regret is evened out nearer to one half.",
+        "That would bet on the more certain side, where the loss of a mistake is steepest.",
+    ),
+    turn={"p1": 0.9},
     parameters=(
         Parameter(
             "p0", "p0", "number", 0.1, 0.0, 0.99, help="The probability if the label is 0.", extra={"step": 0.01}

@@ -12,7 +12,7 @@ from calib.experiments.regret.simulation import Regrets
 from calib.experiments.shared.findings import Finding, level
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 LOSSES = {"log": "log loss", "square": "square loss"}
 
@@ -30,8 +30,8 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
     moved = abs(best - 0.5) - abs(midpoint - 0.5)
     near = abs(best - midpoint) < 1e-9
     return Regret(
-        title=f"p = {number(best)} keeps the worse regret at {number(worst)}; the midpoint {number(midpoint)} risks "
-        f"{number(worst_mid)}",
+        title=f"p = {brief(best)} keeps the worse regret at {brief(worst)}; the midpoint {brief(midpoint)} risks "
+        f"{brief(worst_mid)}",
         caption=f"Regret in {LOSSES[loss]} of using p instead of p0 = {number(found.p0)} if the label is 0 (rising), "
         f"and instead of p1 = {number(found.p1)} if it is 1 (falling). The thick line is the worse of the two; the "
         "star marks its lowest point, the open circle the midpoint.",

@@ -24,23 +24,33 @@ BASELINE_MARKS = {
     "rf_large": ("diamond-open", "dot"),
     "ct": ("triangle-up-open", "dashdot"),
 }
-PAPER_METHODS = (*BASELINES, "platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
-"""Those of the paper; the others wait in the legend."""
+UNCALIBRATED = "none"
+PAPER_CALIBRATORS = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
+PAPER_METHODS = (*BASELINES, *PAPER_CALIBRATORS)
+DRAWN = (*PAPER_METHODS, UNCALIBRATED)
+"""The paper's, and the forest under the calibrators as it is, which they must beat; others wait in the legend."""
 
 
 def mark(method: str, theme: Theme) -> Mark:
     """Colour, marker and dash of a forest or a calibrator."""
+    if method == UNCALIBRATED:
+        return Mark(theme.muted, "circle", "solid")
     return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else MARKS[method]
 
 
 def name(method: str) -> str:
-    """What the legend calls it: "none" is the forest that the others calibrate."""
-    return BASELINES.get(method) or ("not calibrated" if method == "none" else label_of(method))
+    """What the legend calls it; UNCALIBRATED is the forest that the others calibrate."""
+    return BASELINES.get(method) or ("Same forest, not calibrated" if method == UNCALIBRATED else label_of(method))
 
 
 def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
     """The forests that need no calibration set, and the calibrators of one base forest."""
     return table[table["base"].isin(["", base])]
+
+
+def wide(table: pd.DataFrame, along: str, measure: str) -> pd.DataFrame:
+    """Means of a measure: one row a value of the column ``along``, one column a method."""
+    return table.pivot_table(index=along, columns="method", values=measure)
 
 
 def add_lines(
@@ -61,7 +71,7 @@ def add_lines(
     """
     for method, rows in table.groupby("method", sort=False):
         ink = mark(method, theme)
-        visible = True if method in PAPER_METHODS else "legendonly"
+        visible = True if method in DRAWN else "legendonly"
         at, mean = rows[x].to_numpy(), rows[measure].to_numpy()
         error = rows[f"{measure}_error"].fillna(0).to_numpy()
         if bands:
@@ -71,12 +81,12 @@ def add_lines(
         figure.add_scatter(
             x=at,
             y=np.round(mean, 6),
-            mode="lines+markers" if len(at) <= 25 else "lines",
+            mode="lines+markers" if len(at) <= 25 and method != UNCALIBRATED else "lines",
             name=name(method),
             legendgroup=method,
             showlegend=first,
             visible=visible,
-            line={"color": ink.color, "dash": ink.dash, "width": 2},
+            line={"color": ink.color, "dash": ink.dash, "width": 5 if method == UNCALIBRATED else 2},
             marker={"color": ink.color, "symbol": ink.symbol, "size": 7},
             customdata=np.column_stack([2 * error, rows["runs"]]),
             hovertemplate=f"{name(method)}: %{{y:.4f}} ± %{{customdata[0]:.4f}}<br>{hover} %{{x}}"
@@ -85,7 +95,7 @@ def add_lines(
         )
 
 
-def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = PAPER_METHODS) -> list[float]:
+def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) -> list[float]:
     """A vertical range that holds these methods' means, from zero for errors and losses."""
     values = table.loc[table["method"].isin(methods), measure]
     low, high = float(values.min()), float(values.max())

@@ -7,6 +7,8 @@ from calib.kernel.records import Parameter
 
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 BASELINES = {"rf_d": "RF_d", "rf_opt": "RF_opt", "rf_large": "RF_large", "ct": "CT"}
+FORESTS = ("rf_d", "rf_opt", "rf_large", "ct")
+"""What the glossary says of them."""
 BASES = {"tuned": "Tuned forest", "default": "Default forest"}
 MEASURES = {
     "tce": "TCE",

@@ -29,7 +29,7 @@ LEAF = Parameter(
 )
 SIZE = Parameter(
     "n",
-    "Training objects",
+    "Training rows",
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
@@ -53,7 +53,7 @@ CURTAIL = Parameter(
     "choice",
     0,
     choices=(0, 2, 5, 10, 20, 30, 50, 100, 200),
-    help="A leaf with fewer training objects takes the frequencies of its first ancestor that has as many.",
+    help="A leaf with fewer training rows takes the frequencies of its first ancestor that has as many.",
 )
 
 
@@ -65,6 +65,6 @@ def cloud(figure: str) -> Parameter:
         "choice",
         "points",
         choices=("points", "density"),
-        help="Some of the test objects as points, or all of them as a density.",
+        help="Some of the test rows as points, or all of them as a density.",
         extra=view_of(figure, names={"points": "Points", "density": "Density"}),
     )

@@ -16,7 +16,8 @@ from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
-STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))
+STYLES = (("solid", "circle", 2.4), ("dash", "square", 2.4), ("dot", "diamond", 2.4), ("dashdot", "diamond-open", 1.4))
+"""Dash, marker and width of the first quantity, the second, …"""
 
 Panels = Mapping[str, Mapping[str, Array]]
 
@@ -110,8 +111,8 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
             figure.add_shape(
                 type="line", **ends, layer="below", line={"color": theme.diagonal, "width": 1.2, "dash": "dot"}
             )
-        inks = (theme.ink, theme.positive, theme.negative)
-        for j, ((quantity, values), color, (dash, symbol)) in enumerate(
+        inks = (theme.ink, theme.positive, theme.negative, theme.negative)
+        for j, ((quantity, values), color, (dash, symbol, width)) in enumerate(
             zip(curves.items(), inks, STYLES, strict=False)
         ):
             figure.add_scatter(
@@ -122,7 +123,7 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
                 name=quantity,
                 legendgroup=quantity,
                 showlegend=i == 0,
-                line={"color": color, "width": 2.4, "dash": dash},
+                line={"color": color, "width": width, "dash": dash},
                 marker={"color": color, "symbol": symbol, "size": 6},
                 hovertemplate="%{y:.4f}",
             )

@@ -24,11 +24,11 @@ def training_objects(default: int) -> Parameter:
     """How many objects each draw learns from."""
     return Parameter(
         "objects",
-        "Training objects",
+        "Training rows",
         "choice",
         default,
         choices=(5, 10, 20, 50, 100, 200),
-        help="Drawn anew, with a new test object, every time.",
+        help="Drawn anew, with a new test row, every time.",
     )
 
 

@@ -11,9 +11,17 @@ EXPERIMENT = Experiment(
     key="theorem",
     page=PAGE,
     name="Theorem 1",
-    question="A Venn predictor answers with two probabilities, one for each label that the new object may have. Draw "
-    "training objects and a test object again and again. Which of these stays on average equal to the label?",
+    question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
+    "training rows and a test row again and again. Which of these stays on average equal to the label?",
     answers=("p0, the lower one", "p1, the upper one", "The one that belongs to the true label", "None of them"),
+    right=3,
+    why=(
+        "It is the fit with label 0 for the new row, so it is pulled down: too low on average.",
+        "It is the fit with label 1 for the new row, so it is pulled up: too high on average.",
+        "With its true label the new row is one of many that could stand anywhere in the order, so nothing favours "
+        "either side.",
+        "One of the two always belongs to the true label. Nobody knows which, and still it is right on average.",
+    ),
     parameters=(
         Parameter(
             "predictor",
@@ -32,8 +40,9 @@ EXPERIMENT = Experiment(
     ),
     simulation=draw_pairs,
     notice=(
-        "The mean error of the selected probability P_Y stays within two standard errors of zero, however few the "
-        "training objects are. p0 is too low on average and p1 too high.",
+        "The mean error of the selected probability P_Y is zero up to chance, about two standard errors, however few "
+        "the "
+        "training rows are. p0 is too low on average and p1 too high.",
         "Nobody can use P_Y, since choosing it takes the label. But where p0 and p1 are close, either will do.",
         "The theorem says more than the mean: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows that; the simplified predictor with a narrow window fails there.",

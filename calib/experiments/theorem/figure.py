@@ -17,7 +17,7 @@ from calib.experiments.shared.repeated_draws import RunningMean, by_level, runni
 from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
@@ -42,16 +42,17 @@ def prepare(draws: Draws) -> Theorem:
     name = PREDICTORS[draws.predictor]
     found = "right on average" if inside["selected"] else "off by more than chance"
     sides = " and ".join(
-        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {number(abs(last[key][0]))}" for key in ("p0", "p1")
+        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}" for key in ("p0", "p1")
     )
     return Theorem(
-        title=f"{name}: P_Y is {found}, mean error {plus_minus(*last['selected'])}; {sides}",
+        title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
+        f"{sides}",
         caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
         "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
         "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
         f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes about "
         "2 to 3 of it.",
-        alt=f"{name} with {draws.objects} training objects, {len(draws.y):,} draws. "
+        alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
         answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,

@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     question="From 5 to 50 fully grown trees the forest's probabilities come closer to the truth. Another ten times as "
     "many, 500: does that bring as much again?",
     answers=("About as much again", "Far less", "Far more"),
+    right=2,
+    why=(
+        "That would be so if all of the error were chance. But only what trees disagree about falls with their "
+        "number, as one over it.",
+        "What trees disagree about falls like one over their number, so the first ones take nearly all of it away.",
+        "Averages do not speed up: what ten times the trees take away is a tenth of what the first ones took.",
+    ),
     parameters=(
         Parameter(
             "trees",
@@ -31,10 +38,11 @@ EXPERIMENT = Experiment(
     ),
     simulation=at_counts,
     notice=(
-        "More trees narrow the cloud, but only towards what an endless forest would say. Of the distance that is left, "
-        "a share of one over the number of trees is chance.",
-        "What remains at 500 trees is no chance of the trees: all of them saw the same data. Make them shallower, or "
-        "give them more rows.",
+        "More trees narrow the cloud, but only towards what an endless forest would say. What they can still take away "
+        "falls like one over their number: with 5 trees about half of the TCE, with 50 less than a tenth.",
+        "What remains at 500 trees is no chance of the trees: all of them saw the same data. Make them shallower: at "
+        "depth 4 less than half of it is left. More rows change little: 2000 in place of 1000, and about as much "
+        "remains.",
         "One tree against a forest: the forest's TCE is that of its trees on average, less what they disagree. Trees "
         "that all say the same would gain nothing.",
     ),

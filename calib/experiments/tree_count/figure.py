@@ -12,7 +12,7 @@ from calib.experiments.shared.setting_curves import CURVES, Lines, lines
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.tree_count.simulation import COUNTS
 from calib.figures.base import FigureEntry
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 FAR_LESS = 1 / 3  # of a gain, below which another one is called far less
 
@@ -23,11 +23,15 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     few, some, many = (tce[f"{count:,}"] for count in COUNTS)
     first, second = few - some, some - many
     title = (
-        f"From {COUNTS[0]} to {COUNTS[1]} trees TCE falls by {number(first)}, from {COUNTS[1]} to {COUNTS[2]} by "
-        f"{number(second)}: {number(few)}, {number(some)}, {number(many)}"
+        f"From {COUNTS[0]} to {COUNTS[1]} trees TCE {_moves(first)}, from {COUNTS[1]} to {COUNTS[2]} "
+        f"it {_moves(second)}: {brief(few)}, {brief(some)}, {brief(many)}"
     )
     answer = 2 if second < FAR_LESS * first else 3 if second > first / FAR_LESS else 1
     return against_truth(found.shown, found.columns, cloud, title, answer if first > 0 else None)
+
+
+def _moves(gain: float) -> str:
+    return f"{'falls' if gain >= 0 else 'rises'} by {brief(abs(gain))}"
 
 
 def prepare_curve(found: SettingCurve) -> Lines:
@@ -39,10 +43,10 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",
-        f"A tree alone has TCE {number(curve['alone'][0])} on average, all {found.values[-1]} together "
-        f"{number(tce[-1])}; the first {enough} come within twice of that",
-        "Only scatter falls, and only so far: a mean over trees takes away what they disagree about, not what all of "
-        "them have wrong. Steps to the right are nearly equal factors.",
+        f"A tree alone has TCE {brief(curve['alone'][0])} on average, all {found.values[-1]} together "
+        f"{brief(tce[-1])}; the first {enough} come within twice of that",
+        "It is scatter that falls, and only so far: a mean over trees takes away what they disagree about, not what "
+        "all of them have wrong. Steps to the right are nearly equal factors.",
         ringed="none",
     )
 

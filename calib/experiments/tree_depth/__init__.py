@@ -11,10 +11,16 @@ EXPERIMENT = Experiment(
     key="tree_depth",
     page="tree_depth",
     name="Depth",
-    question="Three forests of 100 trees learn from the same 1000 rows. The trees of the first may split twice from "
-    "root to leaf, those of the second four times, those of the third eight times. Whose probabilities come closest to "
-    "the true ones?",
+    question="Trees learn from the same rows. From root to leaf they may split twice, four times or eight times. Which "
+    "depth brings the probabilities closest to the true ones?",
     answers=("Depth 2", "Depth 4", "Depth 8"),
+    right=2,
+    why=(
+        "Shallow trees do scatter least. But rows of very different truth share a leaf, and that bias costs more.",
+        "Depth 4 is deep enough to tell places apart, and its leaves still hold enough rows to count.",
+        "More splits do lower the bias. But few rows are left in a leaf, and their share of class 1 is mostly chance.",
+    ),
+    turn={"n": 50},
     parameters=(
         Parameter(
             "model",
@@ -47,13 +53,13 @@ EXPERIMENT = Experiment(
         "Too shallow, and the line of means is flatter than the diagonal: rows of very different truth share a "
         "leaf. Too deep, and the line is right but the points scatter about it: few rows decide a leaf. TCE, the "
         "mean squared distance to the diagonal, is bias² plus scatter.",
-        "One tree, below: every further split lowers GL, for groups get smaller, and raises CL, for they hold fewer "
-        "rows to count. Their sum, the TCE, is least in between.",
+        "One tree, below, each leaf a group: every further level lowers GL, for groups get smaller, and nearly every "
+        "one raises CL, for they hold fewer rows to count. Their sum, the TCE, is least in between.",
         "Choose predictions as groups: pure leaves all say 0 or 1, so the groups grow together again and GL returns. "
         "The sum stays what it was.",
         "How deep is best depends on the data: seed 5 draws classes that overlap more, and less depth is better there.",
         "The forest is best at much the same depth, but being too deep costs it far less: what its trees get wrong in "
-        "different directions, the mean takes away. Hardly two rows share its prediction, so its groups are "
+        "different directions, the mean takes away. It gives thousands of different predictions, so its groups are "
         "quantile bins, and scatter inside a bin counts as GL.",
     ),
     formulas=(

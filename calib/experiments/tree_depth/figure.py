@@ -12,18 +12,19 @@ from calib.experiments.shared.setting_curves import CURVES, Lines, forest_of, li
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.tree_depth.simulation import DEPTHS
 from calib.figures.base import FigureEntry
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
+
+GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions are a group"}
+"""Prefix of the tree's CL and GL → what they take for a group."""
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Which of the depths comes closest to the truth."""
     tce = {errors.name: errors.tce for errors in found.shown}
     best = min(tce, key=tce.__getitem__)
-    *others, last = (f"{number(value)} {_at(name)}" for name, value in tce.items() if name != best)
+    *others, last = (f"{brief(value)} {_at(name)}" for name, value in tce.items() if name != best)
     who = "One tree" if found.settings["model"] == "tree" else "The forest"
-    title = (
-        f"{who} is closest to the truth {_at(best)}: TCE {number(tce[best])}, against {', '.join(others)} and {last}"
-    )
+    title = f"{who} is closest to the truth {_at(best)}: TCE {brief(tce[best])}, against {', '.join(others)} and {last}"
     answer = 1 + int(np.argmin([tce[f"Depth {depth}"] for depth in DEPTHS]))
     return against_truth(found.shown, found.columns, cloud, title, answer)
 
@@ -35,18 +36,23 @@ def _at(name: str) -> str:
 def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
     """Where CL + GL is least, for one tree and for the forest."""
     tree, forest = found.curves["tree"], found.curves["forest"]
-    of = "leaf_" if groups == "leaves" else ""
+    taken, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
     shown = {
-        "One tree": {
+        f"One tree: {GROUPS[taken]}": {
             "TCE = CL + GL": tree["tce"],
-            "CL": tree[f"{of}calibration"],
-            "GL": tree[f"{of}grouping"],
+            "CL": tree[f"{taken}calibration"],
+            "GL": tree[f"{taken}grouping"],
+            f"GL if {GROUPS[other]}": tree[f"{other}grouping"],
         },
-        forest_of(found): {"TCE = CL + GL": forest["tce"], "CL": forest["calibration"], "GL": forest["grouping"]},
+        f"{forest_of(found)}: equal predictions or bins": {
+            "TCE = CL + GL": forest["tce"],
+            "CL": forest["calibration"],
+            "GL": forest["grouping"],
+        },
     }
     least = [
-        f"{number(curve['tce'].min())} at {_depth(found.values[int(np.argmin(curve['tce']))])}, "
-        f"{number(curve['tce'][-1])} fully grown"
+        f"{brief(curve['tce'].min())} at {_depth(found.values[int(np.argmin(curve['tce']))])}, "
+        f"{brief(curve['tce'][-1])} fully grown"
         for curve in (tree, forest)
     ]
     return lines(
@@ -54,8 +60,9 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         shown,
         "Depth",
         f"The least CL + GL: one tree {least[0]}; the forest {least[1]}",
-        "CL: what wrong numbers cost. GL: what lumping together costs. The ring marks the least sum. The tree's groups "
-        f"are its {'leaves' if groups == 'leaves' else 'equal predictions'}, the forest's are equal predictions or, "
+        "CL: what wrong numbers cost. GL: what lumping together costs. The ring marks the least sum. In the tree "
+        f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two part where leaves become pure: all of them "
+        "predict 0 or 1, so that by predictions they are two groups. The forest's groups are equal predictions or, "
         "where hardly two coincide, 20 quantile bins, whose inner spread is the little that CL and GL lack to the sum.",
     )
 

@@ -15,6 +15,13 @@ EXPERIMENT = Experiment(
     "class is spread over a much wider area, and it is no longer true. Who comes closest to the true probabilities "
     "then: a forest, a support-vector machine with Platt scaling, or still logistic regression?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
+    right=2,
+    why=(
+        "A forest assumes next to nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
+        "A curved boundary fits, and Platt scaling has two numbers only to learn: little scatter.",
+        "It was exactly right in the upper row. Its straight boundary is wrong here, and no more rows can bend it.",
+    ),
+    turn={"kernel": "linear"},
     parameters=(
         Parameter(
             "other",
@@ -63,12 +70,13 @@ EXPERIMENT = Experiment(
     notice=(
         "Upper row: logistic regression lies on the diagonal. Two Gaussian classes with equal covariances have "
         "posteriors that are a logistic function of the features.",
-        "Lower row: its line leaves the diagonal, and no more data bring it back. That is bias. Take 50 rows, then "
-        "2000, and compare.",
+        "Lower row: its line leaves the diagonal, and more rows do not bring it back: from 1000 to 2000 its error "
+        "stays. The bent line, bias, is the smaller part of that. The larger is scatter: rows that are equally likely "
+        "lie on different sides of the wide class, and one straight boundary cannot suit both.",
         "The line of the support-vector machine bends: Platt scaling lays one curve over scores that were never meant "
         "to be probabilities; too low where the truth is high, too high where it is low.",
-        "The forest's line stays near the diagonal in both rows, for it assumes nothing. Its error is scatter, and "
-        "scatter can be bought down: choose depth 4.",
+        "The forest's line stays near the diagonal in both rows, for it assumes next to nothing. Its error is nearly "
+        "all scatter, and scatter can be reduced: choose depth 4.",
     ),
     formulas=(
         r"\Sigma_0=\Sigma_1:\quad \ln\frac{\pi(x)}{1-\pi(x)} = w^\top x + b",

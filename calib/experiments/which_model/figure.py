@@ -12,7 +12,7 @@ import numpy as np
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.which_model.simulation import Models
 from calib.figures.base import FigureEntry
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 PAPERS = 3  # models of the paper, which come first
 
@@ -27,8 +27,8 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
         for errors in models
     )
     title = (
-        f"{above}: {_within(best.name)} comes closest, TCE {number(best.tce)}. {below}: {_within(then.name)}, "
-        f"{number(then.tce)}; logistic regression has {number(second[PAPERS - 1].tce)}"
+        f"{above}: {_within(best.name)} comes closest, TCE {brief(best.tce)}. {below}: {_within(then.name)}, "
+        f"{brief(then.tce)}; logistic regression has {brief(second[PAPERS - 1].tce)}"
     )
     return against_truth(
         shown,

@@ -1,4 +1,4 @@
-"""What the Decide page shows beside its charts: the two costs, headline numbers, and the cases left open."""
+"""What the Decide page shows beside its charts: the two costs, headline numbers, and the rows left undecided."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def headline(decision: Decision) -> None:
         )
         for method, rows in decision.undecided.items():
             st.metric(
-                f"Left open · {label_of(method)}",
+                f"Undecided · {label_of(method)}",
                 f"{rows.mean():.1%}",
                 f"{rows.sum():,} of {len(rows):,} rows",
                 delta_color="off",
@@ -123,7 +123,7 @@ def table(decision: Decision) -> None:
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
     """The cases whose interval straddles the threshold, with their features."""
-    st.subheader("Cases left open", anchor=False)
+    st.subheader("Undecided rows", anchor=False)
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())
@@ -161,7 +161,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         hide_index=True,
         column_config=said,
         key="undecided",
-        alt="Rows left open",
+        alt="Undecided rows",
     )
     if len(rows.nonzero()[0]) > len(shown):
         st.caption(f"The {len(shown)} widest; the file holds all.")

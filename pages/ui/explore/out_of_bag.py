@@ -52,7 +52,7 @@ def as_published(recipe: Recipe) -> None:
     """In what this differs from the paper's study, a button that sets all of it, and the merge rule."""
     differs = departures(recipe)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.choice("merge", recipe, ("log", "square", "midpoint"), "Merge p0 and p1 by")
+        controls.choice("merge", recipe, ("log", "square", "midpoint"), "Combine p0 and p1 with")
         if differs:
             st.button(
                 "As in the paper",
@@ -118,11 +118,13 @@ def beside_the_paper(table: pd.DataFrame) -> None:
             {
                 "In the paper, over 22 data sets": [one.there for one in found],
                 "On these data": [one.here for one in found],
-                "": ["as there" if one.holds else "not here" for one in found],
+                "": ["confirmed" if one.holds else "not confirmed" for one in found],
             }
         )
         st.dataframe(shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data")
-        st.caption("One data set need not follow a mean over many: a result that is not here is no contradiction.")
+        st.caption(
+            "One data set need not follow a mean over many: a result that is not confirmed here is no contradiction."
+        )
 
 
 def notes(evaluations: dict[str, Evaluation]) -> None:

@@ -102,7 +102,7 @@ declare_settings(
         ),
         Parameter(
             "row",
-            "Row whose way is lit",
+            "Highlight this row's path",
             "integer",
             None,
             low=1,

@@ -106,7 +106,7 @@ def switches(recipe: Recipe) -> None:
     with st.container(horizontal=True, key="switches"):
         controls.setting("venn_abers.interval", recipe, format_func=label_of)
         controls.setting("venn_abers.color", recipe, format_func=COLORS.get)
-        controls.choice("merge", recipe, MERGE_RULES, "Merge p0 and p1 by")
+        controls.choice("merge", recipe, MERGE_RULES, "Combine p0 and p1 with")
 
 
 def chosen_row(result: Evaluation) -> int:

@@ -14,11 +14,13 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
+from calib.experiments import ASK, COVER, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from pages.ui import chart, controls, jobs, state
+from pages.ui.learn import asking
+from pages.ui.learn.glossary import linked, words
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
@@ -48,23 +50,25 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     own : by experiment, what the page does its own way
     """
     experiment = _choose(recipe, page)
-    way = own.get(experiment.key, Own())
-    st.markdown(f"**{plain(experiment.question)}**")
-    if not _predicted(recipe, experiment):
+    way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
+    values, verdict = _question(recipe, experiment, guess)
+    if guess == COVER:
         return
-    values = _settings(recipe, experiment)
+    _settings(recipe, experiment, values)
     if way.compute is not None:
         result = way.compute(recipe, experiment, values)
     else:
         result = simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
     if result is None:
         return
-    verdict = st.container()
     records = (way.pictures or partial(draw, experiment))(recipe, values, result)
-    with verdict:
-        _verdict(recipe, experiment, next((r.answer for r in records if r is not None and r.answer is not None), None))
+    if guess.isdecimal():
+        answer = next((r.answer for r in records if r is not None and r.answer is not None), None)
+        with verdict:
+            _verdict(experiment, int(guess), answer, values)
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(recipe, experiment)
+    asking.own_calibration()
 
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
@@ -123,26 +127,31 @@ def _choose(recipe: Recipe, page: str) -> Experiment:
     return current
 
 
-def _predicted(recipe: Recipe, experiment: Experiment) -> bool:
-    """Whether the picture may be shown: the reader has made a prediction, or would rather not."""
-    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    if guess != ASK:
-        return True
-    st.caption("What do you expect? Choose an answer before the picture is shown, or skip.")
-    with st.container(key="prediction"):
-        for i, answer in enumerate(experiment.answers, start=1):
-            st.button(plain(answer), key=f"guess_{i}", on_click=partial(_guess, experiment, str(i)))
-        st.button("Skip", key="guess_skip", type="tertiary", on_click=partial(_guess, experiment, SKIP))
-    return False
-
-
-def _guess(experiment: Experiment, guess: str) -> None:
-    state.update(**{f"{experiment.key}.guess": guess})
-
-
-def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
-    """A control for each setting and the seed, the first few in sight; their values."""
+def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
+    """The question with its answers, or without them where one was chosen; the settings, and where the verdict goes."""
     values = experiment.values(dict(recipe.settings))
+    with st.container(key="prediction"):
+        if guess != SKIP:
+            st.markdown(f"**{plain(experiment.question)}**")
+        verdict = st.container()
+        if guess in (ASK, COVER):
+            skip = partial(_guess, experiment, SKIP)
+            asking.ask(experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip)
+        if guess != SKIP and not experiment.usual(values):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption("The question is about other settings than these.", width="content")
+                st.button("Use those", key="usual", type="tertiary", on_click=partial(_guess, experiment, guess, True))
+    return values, verdict
+
+
+def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
+    """Note an answer; ``usual``: with the settings that the question is about."""
+    own = experiment.numbers(experiment.values({})) if usual else {}
+    state.update(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
+
+
+def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> None:
+    """A control for each setting and the seed, the first few in sight."""
     fields: list[Callable[[], Any]] = []
     for parameter in experiment.parameters:
         field = f"{experiment.key}.{parameter.name}"
@@ -157,7 +166,6 @@ def _settings(recipe: Recipe, experiment: Experiment) -> dict[str, Any]:
     if len(fields) > IN_SIGHT:
         with st.expander("More settings", key=f"more_{experiment.key}"):
             _row(fields[IN_SIGHT:])
-    return values
 
 
 def _row(fields: Sequence[Callable[[], Any]]) -> None:
@@ -205,17 +213,32 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
         controls.parameter_control(parameter, field, value)
 
 
-def _verdict(recipe: Recipe, experiment: Experiment, answer: int | None) -> None:
-    """The reader's prediction against what came out."""
-    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    if not guess.isdecimal():
+def _verdict(experiment: Experiment, guess: int, answer: int | None, values: dict[str, Any]) -> None:
+    """The reader's prediction against what came out, and one setting with which it would be another."""
+    said = f"You said: {plain(experiment.answers[guess - 1])}."
+    if answer is None:
+        st.info(f"{said} With these settings no answer stands out.")
         return
-    text = f"You said: {plain(experiment.answers[int(guess) - 1])}."
-    if answer == int(guess):
-        text += " So it is."
-    elif answer is not None:
-        text += f" With these settings it is: {plain(experiment.answers[answer - 1])}."
-    st.info(text)
+    why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
+    usual = answer == experiment.right
+    reason = why[answer - 1] if usual else "With these settings." if experiment.right else ""
+    if answer == guess:
+        text = f"{said} {reason}"
+    else:
+        mistaken = why[guess - 1] if guess != experiment.right else "It is so with the usual settings."
+        text = f"{said} {mistaken} It is: {plain(experiment.answers[answer - 1])}. {reason}"
+    asking.met(experiment.key, text.strip(), answer == guess)
+    if experiment.turn and usual:
+        _turn(experiment)
+
+
+def _turn(experiment: Experiment) -> None:
+    """A setting to change so that the answer turns."""
+    (name, value), *_ = experiment.turn.items()
+    parameter = next(p for p in experiment.parameters if p.name == name)
+    shown = parameter.extra.get("names", {}).get(value, value)
+    change = partial(state.update, **{f"{experiment.key}.{name}": value})
+    st.button(f"Change one setting and the answer turns: {parameter.label} to {shown}", key="turn", on_click=change)
 
 
 def _tell(recipe: Recipe, experiment: Experiment) -> None:
@@ -223,11 +246,22 @@ def _tell(recipe: Recipe, experiment: Experiment) -> None:
     left, right = st.columns([0.55, 0.45], gap="large")
     with left:
         st.markdown("**What to notice**")
-        for sentence in experiment.notice:
-            st.markdown(f"- {plain(sentence)}")
+        for sentence in linked(plain(sentence) for sentence in experiment.notice):
+            st.markdown(f"- {sentence}")
+        if experiment.words:
+            st.markdown(f"In the pictures: {words(experiment.words)}.")
     with right:
         st.markdown("**In formulas**")
         for formula in experiment.formulas:
             st.latex(formula)
         st.caption(plain(f"Source: {experiment.source}"))
-        st.button("Ask me again", key="ask_again", type="tertiary", on_click=partial(_guess, experiment, ASK))
+        with st.container(horizontal=True):
+            ask = partial(_guess, experiment, ASK, usual=True)
+            st.button("Ask me again", key="ask_again", type="tertiary", on_click=ask)
+            st.button(
+                "Cover the picture",
+                key="cover",
+                type="tertiary",
+                on_click=partial(_guess, experiment, COVER, usual=True),
+                help="For a class: the copied link then shows the picture only after an answer.",
+            )

@@ -38,7 +38,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
                 on_click=partial(_change, line.cut_at(found.cuts(name))),
             )
     _cuts(line)
-    hint = "Click a mark to turn its label, a sign at the bottom to cut or to mend."
+    hint = "Click a mark to turn its label, click + to add or remove a split."
     records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
     left, right = st.columns(2, gap="medium")
     with left:

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from calib.lessons import LESSONS, Lesson, Step, place
+from calib.export.cards import lesson_card
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter
+from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
-from pages.ui import state
+from pages.ui import downloads, jobs, state
+from pages.ui.learn import asking
+from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
+declare_settings("lessons", [Parameter("end", "End of a lesson", "choice", None, choices=(None, *LESSONS))])
 LIST = "pages/learn_lessons.py"
 SOURCE = """from calib.lessons import LESSONS
 
@@ -60,20 +66,21 @@ def _moves(lesson: Lesson, number: int, step: Step) -> None:
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
         if state.presenter():
             presenter("tertiary")
-        if not last:
-            _leave("Leave the lesson", "tertiary")
+        _leave("Leave the lesson", "tertiary")
         if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut=left):
             open_step(lesson, number - 1)
         if last:
-            _leave("All lessons", "primary")
+            if st.button("Three questions", key="lesson_end", type="primary", shortcut=right):
+                _go(Path(LIST).stem, state.own().replace(**{"lessons.end": lesson.key}))
         elif st.button("Next", key="lesson_next", type="primary", shortcut=right):
             open_step(lesson, number + 1)
 
 
 def _text(step: Step) -> None:
+    text, look = linked((step.text, step.look))
     st.markdown(f"#### {plain(step.title)}")
-    st.markdown(step.text)
-    st.markdown(f"**Look at** {step.look}")
+    st.markdown(text)
+    st.markdown(f"**Look at** {look}")
 
 
 def _aside(lesson: Lesson, number: int, step: Step) -> None:
@@ -102,6 +109,55 @@ def _reset(step: Step) -> None:
 def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:
     state.replace(recipe, lesson)
     st.switch_page(f"pages/{page}.py", query_params=state.here())
+
+
+def opened(recipe: Recipe) -> None:
+    """The end of a lesson, where the link has one open, else the list of lessons."""
+    key = recipe.setting("lessons.end")
+    if key is None:
+        listed()
+    else:
+        _end(LESSONS[key])
+    asking.own_calibration()
+
+
+def _end(lesson: Lesson) -> None:
+    """Three questions met at once, the score of this session, and what to remember, on one sheet."""
+    st.subheader(f"{plain(lesson.title)}: three questions", anchor=False)
+    chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
+    for number, question in enumerate(lesson.questions, start=1):
+        with st.container(border=True, key=f"question_{number}"):
+            _asked(lesson, number, question, chosen)
+    if len(chosen) == len(lesson.questions):
+        right = sum(chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1))
+        st.metric("Your score", f"{right} of {len(lesson.questions)}")
+    st.subheader("To remember", anchor=False)
+    for step in lesson.steps:
+        st.markdown(f"- {plain(step.point)}")
+    _card(lesson)
+    st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
+
+
+def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, int]) -> None:
+    about = f"{lesson.key}:{number}"
+    st.markdown(f"**{number}. {plain(question.text)}**")
+    if number not in chosen:
+        asking.ask(about, f"quiz_{number}", question.answers, partial(chosen.__setitem__, number))
+        return
+    answer, right = chosen[number], question.right
+    text = f"{plain(question.answers[answer - 1])}: {plain(question.why[answer - 1])}"
+    if answer != right:
+        text += f" It is “{plain(question.answers[right - 1])}”: {plain(question.why[right - 1])}"
+    asking.met(about, text, answer == right)
+
+
+def _card(lesson: Lesson) -> None:
+    """The summary card, drawn when it is asked for."""
+    if not st.toggle("Draw the summary card, to print on one sheet", key="card"):
+        return
+    found = jobs.run("lesson_card", "Drawing", {lesson.key: lambda watch: lesson_card(lesson, watch=watch)})
+    if found is not None:
+        downloads.button("Summary card (HTML)", found[0], f"{lesson.key}.html", "text/html", "card_file")
 
 
 def listed() -> None:

@@ -46,23 +46,6 @@ def test_log_loss_is_infinite_for_dir_and_never_for_venn_abers(seed, window):
     assert found.mean_and_error(found.log_loss("dir"))[0] == np.inf
 
 
-def test_a_narrow_window_widens_the_full_intervals_and_a_wide_one_makes_full_simplified():
-    widths = []
-    for window in (0.02, 0.1, 0.5):
-        p0, p1 = EXPERIMENTS["compare"].simulate(random_state=0, window=window, draws=50).pairs["full"]
-        widths.append(np.abs(p1 - p0).mean())
-    assert widths[0] > 2 * widths[2]
-    assert widths == sorted(widths, reverse=True)
-    wide = EXPERIMENTS["compare"].simulate(random_state=0, window=2.0, draws=50)
-    assert wide.p["full"] == pytest.approx(wide.p["simplified"], abs=1e-12)
-
-
-def test_direct_isotonic_regression_overfits_where_the_window_is_narrow():
-    found = EXPERIMENTS["compare"].simulate(random_state=0, window=0.05)
-    tce = {key: float(((p - found.posterior) ** 2).mean()) for key, p in found.p.items()}
-    assert max(tce, key=tce.get) == "dir"
-
-
 def test_standard_errors_are_those_of_independent_draws():
     found = EXPERIMENTS["compare"].simulate(random_state=0, draws=50)
     values = found.p["full"]

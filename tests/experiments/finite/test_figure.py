@@ -20,11 +20,13 @@ def traces(key, line=START, theme=LIGHT):
 
 
 def test_the_title_holds_the_identity_with_its_numbers():
-    assert record("finite").title == (
-        "2 leaves, 2 groups: CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss"
+    own = record("finite")
+    assert own.title == (
+        "2 leaves in 2 groups cost 0.38: CL 0.00014, GL 0.036, and entropy 0.35, which nobody could avoid"
     )
+    assert own.caption.startswith("CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss. A group is ")
     one = record("finite", str(Line.of(START).cut_at([])))
-    assert one.title == "1 leaf, 1 group: CL 0 + GL 0.152 + entropy 0.347 = 0.500, the expected loss"
+    assert one.title == "1 leaf in 1 group cost 0.50: CL 0, GL 0.15, and entropy 0.35, which nobody could avoid"
     assert one.table.prediction.tolist() == [0.5] * 12
 
 
@@ -41,7 +43,7 @@ def test_the_table_holds_the_identity_for_every_partition():
     costs = record("finite_losses")
     assert costs.table.partition.tolist() == ["Yours", "One leaf", "One split", "Pure leaves", "Least loss"]
     assert costs.formatted().CL.tolist() == ["0.000139", "0", "0.000139", "0.285", "0.00593"]
-    assert costs.title == "One leaf costs 0.500, one split 0.383, pure leaves 0.750; the least is 0.362"
+    assert costs.title == "One leaf costs 0.50, one split 0.38, pure leaves 0.75; the least is 0.36"
 
 
 def test_how_many_partitions_are_better():

@@ -25,10 +25,10 @@ def side_by_side(names, distances, **settings):
 )
 def test_the_depth_that_is_closest_is_named(distances, answer):
     names = ["Depth 2", "Depth 4", "Depth 8", "No limit"]
-    record = FIGURES["tree_depth"].prepare(side_by_side(names, (*distances, 0.0225), model="tree"))
+    record = FIGURES["tree_depth"].prepare(side_by_side(names, (*distances, 0.023), model="tree"))
     assert record.answer == answer
-    assert record.title.startswith(f"One tree is closest to the truth at depth {2**answer}: TCE 0.0100, against ")
-    assert record.title.endswith(" and 0.0225 without a limit")
+    assert record.title.startswith(f"One tree is closest to the truth at depth {2**answer}: TCE 0.010, against ")
+    assert record.title.endswith(" and 0.023 without a limit")
 
 
 def test_the_readers_own_depth_may_be_the_closest_and_is_no_answer():
@@ -36,7 +36,7 @@ def test_the_readers_own_depth_may_be_the_closest_and_is_no_answer():
         side_by_side(["Depth 2", "Depth 4", "Depth 8", "Depth 5"], (0.04, 0.01, 0.02, 0.0025), model="forest")
     )
     assert record.title.startswith(
-        "The forest is closest to the truth at depth 5: TCE 0.00250, against 0.0400 at depth 2"
+        "The forest is closest to the truth at depth 5: TCE 0.0025, against 0.040 at depth 2"
     )
     assert record.answer == 2
 
@@ -70,7 +70,7 @@ def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
     found = SettingCurve((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
     record = FIGURES["tree_depth_curve"].prepare(found)
     assert record.title == (
-        "The least CL + GL: one tree 1.00 at depth 4, 2.00 fully grown; the forest 0.100 at depth 4, 0.300 fully grown"
+        "The least CL + GL: one tree 1.0 at depth 4, 2.0 fully grown; the forest 0.10 at depth 4, 0.30 fully grown"
     )
     figure = FIGURES["tree_depth_curve"].draw(record)
     rings = [trace for trace in figure.data if trace.name == "least"]

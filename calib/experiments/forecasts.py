@@ -1,0 +1,98 @@
+"""The reader's own forecasts: how sure of each answer, how often right, and a reliability diagram of them.
+
+Scored by the Brier score of a forecast that the chosen answer is right (Brier, 1950).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.experiments.shared.findings import Finding
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.wording import brief, counted
+from calib.metrics import brier_score
+
+USUAL = 0.75  # how sure a reader is taken to be who does not say
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """sure : the probability given to one's own answer · right : whether it came true"""
+
+    sure: float
+    right: bool
+
+
+@dataclass(frozen=True, eq=False)
+class OwnCalibration(Finding):
+    """table : a row a level of certainty: sure, right (share), answers · brier : over all answers"""
+
+    brier: float
+
+
+def levels(answers: int) -> tuple[float, ...]:
+    """What can be said of one answer among so many: from a mere guess to certainty.
+
+    >>> levels(4)
+    (0.25, 0.6, 0.75, 0.9, 1.0)
+    """
+    return (round(1 / answers, 2), 0.6, USUAL, 0.9, 1.0)
+
+
+def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
+    """How sure and how often right.
+
+    >>> record = prepare([Forecast(0.9, True), Forecast(0.9, False), Forecast(0.6, True)])
+    >>> round(record.brier, 4)                       # (0.01 + 0.81 + 0.16) / 3
+    0.3267
+    >>> record.to_frame().values.tolist()
+    [[0.6, 1.0, 1.0], [0.9, 0.5, 2.0]]
+    """
+    sure, right = np.array([f.sure for f in forecasts]), np.array([float(f.right) for f in forecasts])
+    table = pd.DataFrame({"sure": sure, "right": right}).groupby("sure")["right"].agg(["mean", "size"]).reset_index()
+    table.columns = pd.Index(["sure", "right", "answers"])
+    brier = brier_score(right.astype(int), sure)
+    found = (
+        f"You were sure of {sure.mean():.0%} on average and right in {right.mean():.0%} of "
+        f"{counted(len(sure), 'answer')}; your Brier score is {brief(brier)}"
+    )
+    return OwnCalibration(
+        title=found,
+        caption="To the right how sure you were, upwards how often you were right; on the diagonal you know what you "
+        "know. The Brier score is 0 for certain and right every time, 0.25 for one half on every answer.",
+        alt=f"{found}. "
+        + " ".join(f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()),
+        table=table,
+        answer=None,
+        brier=float(brier),
+    )
+
+
+def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
+    """A mark a level, larger where it stands for more answers, and the diagonal."""
+    axis = {"range": [-0.05, 1.05], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=300,
+            showlegend=False,
+            xaxis=axis | {"title": {"text": "How sure you were"}},
+            yaxis=axis | {"title": {"text": "How often right"}},
+        )
+    )
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.2}, hoverinfo="skip")
+    table = record.table
+    figure.add_scatter(
+        x=table["sure"],
+        y=table["right"],
+        mode="markers",
+        marker={"color": theme.ink, "size": 8 + 4 * np.sqrt(table["answers"]), "symbol": "diamond"},
+        customdata=table["answers"],
+        hovertemplate="%{x:.0%} sure: right in %{y:.0%} of %{customdata} answers<extra></extra>",
+    )
+    return figure

@@ -1,0 +1,65 @@
+"""The words of the Learn pages: a page of them, and links to it from where they are first used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import streamlit as st
+
+from calib.lessons.glossary import GLOSSARY, Term
+from pages.ui.text import plain
+
+PAGE = "learn_glossary"
+SOURCE = """from calib.lessons.glossary import GLOSSARY
+
+for term in GLOSSARY.values():
+    print(term.name, term.meaning, sep=": ")
+"""
+BY_WRITING = {form: term for term in GLOSSARY.values() if term.linked for form in term.written}
+WORDS = re.compile(
+    r"(?<![\w\[])(?:"
+    + "|".join(re.escape(plain(form)) for form in sorted(BY_WRITING, key=len, reverse=True))
+    + r")(?!\w)"
+)
+PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
+MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")  # links, formulas and code of a text are left alone
+
+
+def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
+    """The same Markdown, each term a link to its entry where it first stands; the link tells its meaning on hover.
+
+    known : terms that need no link any more; those that get one join it
+    """
+    known = set() if known is None else known
+
+    def link(found: re.Match[str]) -> str:
+        term = PLAIN[found[0]]
+        if term.name in known:
+            return found[0]
+        known.add(term.name)
+        return _link(found[0], term)
+
+    return [
+        "".join(part if i % 2 else WORDS.sub(link, part) for i, part in enumerate(MADE.split(text))) for text in texts
+    ]
+
+
+def words(keys: Iterable[str]) -> str:
+    """Links to these entries."""
+    return ", ".join(_link(plain(GLOSSARY[key].name), GLOSSARY[key]) for key in keys)
+
+
+def _link(text: str, term: Term) -> str:
+    return f'[{text}]({PAGE}#{term.anchor} "{_hint(term)}")'
+
+
+def _hint(term: Term) -> str:
+    return term.meaning.replace('"', "”")
+
+
+def listed() -> None:
+    """Every term with its meaning, each under an anchor of its own."""
+    for term in GLOSSARY.values():
+        st.subheader(plain(term.name), anchor=term.anchor)
+        st.markdown(plain(term.meaning))

@@ -1,0 +1,80 @@
+"""A headline that is put into words from numbers never denies them, whatever the settings."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from calib.experiments.cl_gl.figure import _course
+from calib.experiments.shared.forest_settings import MEASURES
+from tests.experiments.simulated import found, record
+
+BASES = ("default", "tuned")
+LOSSES = ("tce", "ece", "brier", "excess")
+SIX = ["platt", "isotonic", "beta", "venn_abers", "ppa", "rank"]
+
+
+def means(key, base, measure, along, **chosen):
+    table = found(key).table
+    for column, value in chosen.items():
+        table = table[table[column] == value]
+    return table[table["base"].isin(["", base])].groupby([along, "method"])[measure].mean().unstack()
+
+
+@pytest.mark.parametrize(("base", "d", "measure"), list(itertools.product(BASES, ("2", "5", "10", "20"), LOSSES)))
+def test_overlap_compares_with_the_same_forest_uncalibrated(base, d, measure):
+    title = record("overlap", "overlap", base=base, d=d, measure=measure).title
+    by_step = means("overlap", base, measure, "step", d=int(d))
+    worse = sum((by_step.loc[step, SIX] > by_step.loc[step, "none"]).sum() > 3 for step in by_step.index)
+    assert f"{worse} of 20 steps" in title
+    assert f"the {base} forest" in title
+    assert "−" not in title
+    pair = re.search(rf"{re.escape(MEASURES[measure])} ([\d.]+) to ([\d.]+) with", title)
+    if pair:
+        before, after = map(float, pair.groups())
+        assert after < before
+        assert any(before == pytest.approx(value, rel=0.05) for value in by_step["none"])
+
+
+@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, MEASURES)))
+def test_calibration_size_names_the_best_and_the_forest_as_it_is(base, measure):
+    of = record("calibration_size", "calibration_size", base=base, measure=measure)
+    last = means("calibration_size", base, measure, "share").iloc[-1].drop(["temperature", "venn"])
+    most = measure in ("accuracy", "group_entropy", "bin_entropy")
+    best = last.max() if most else last.min()
+    told = [float(text) for text in re.findall(r"\d+\.?\d*(?= *(?:as it is|;|with Venn|$))", of.title)]
+    assert told == [pytest.approx(value, rel=0.06) for value in (best, last["none"], last["venn_abers"])]
+
+
+@pytest.mark.parametrize("key", ["overlap", "calibration_size"])
+def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
+    from calib.figures import FIGURES
+
+    figure = FIGURES[key].draw(record(key, key))
+    (own, *_) = [trace for trace in figure.data if trace.name == "Same forest, not calibrated"]
+    assert own.visible is True
+    assert own.line.width > max(trace.line.width for trace in figure.data if trace.name == "Platt")
+
+
+def test_a_course_is_told_with_its_turn():
+    assert _course(np.array([0.0376, 0.0095, 0.0625])) == "from 0.038 down to 0.0095 and up to 0.062"
+    assert _course(np.array([0.001, 0.05, 0.099])) == "from 0.0010 to 0.099"
+
+
+@pytest.mark.parametrize("groups", ["leaves", "predictions"])
+def test_both_pictures_of_gl_say_their_groups_and_hold_the_other_kind_too(groups):
+    curve = record("tree_depth_curve", "tree_depth", trees=2, n=200, groups=groups)
+    tree = found("tree_depth", 0, "tree_depth_curve", **{"trees": 2, "n": 200}).curves["tree"]
+    (panel, lines), *_ = curve.shown.items()
+    own, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
+    assert panel == f"One tree: {'each leaf is a group' if groups == 'leaves' else 'equal predictions are a group'}"
+    *_, gl, (name, thin) = lines.items()
+    assert name.startswith("GL if ")
+    assert (np.array_equal(gl[1], tree[f"{own}grouping"]), np.array_equal(thin, tree[f"{other}grouping"])) == (
+        True,
+        True,
+    )
+    stacked = record("cl_gl_sweep", "cl_gl", n=200)
+    assert "Groups: rows with equal predictions." in stacked.caption
+    assert "as on Tree depth" in stacked.caption

@@ -1,0 +1,37 @@
+"""A lesson's card: of every step its sentence and its picture, in one page that prints on one sheet."""
+
+import re
+
+import pytest
+
+from calib.export import chromium as browser
+from calib.export.cards import lesson_card, picture
+from calib.lessons import LESSONS
+
+
+@pytest.mark.parametrize(
+    ("place", "key"),
+    [(("two_probabilities", 1), "theorem"), (("two_probabilities", 2), "pairs"), (("not_useful", 4), "costs")],
+)
+def test_a_step_s_picture_is_that_of_its_page(place, key):
+    lesson, number = place
+    chart = picture(LESSONS[lesson].steps[number - 1])
+    assert chart.key == key
+    assert chart.record.title
+
+
+@pytest.mark.usefixtures("chromium")
+def test_a_card_holds_every_step_and_prints_on_one_sheet():
+    lesson = LESSONS["reliability_diagram"]
+    page = lesson_card(lesson).decode()
+    assert all(step.point in page and step.title in page for step in lesson.steps)
+    assert page.count("Plotly.newPlot") >= len(lesson.steps)
+    printed = browser.print_pdf(page)
+    assert len(re.findall(rb"/Type ?/Page\b", printed)) == 1
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("chromium")
+@pytest.mark.parametrize("key", LESSONS)
+def test_every_card_prints_on_one_sheet(key):
+    assert len(re.findall(rb"/Type ?/Page\b", browser.print_pdf(lesson_card(LESSONS[key]).decode()))) == 1
