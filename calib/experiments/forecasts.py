@@ -75,7 +75,7 @@ def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
 
 def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
     """A mark a level, larger where it stands for more answers, and the diagonal."""
-    axis = {"range": [-0.05, 1.05], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1], "fixedrange": True}
+    axis = {"range": [-0.05, 1.05], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
     figure = go.Figure(
         layout=layout(
             theme,

@@ -66,7 +66,7 @@ def test_every_mark_knows_what_a_click_on_it_means(theme):
         assert list(drawn[name].x) == [line.points[i][0] for i in points]
         assert list(drawn[name].y) == [line.points[i][1] for i in points]
     assert len({drawn[name].marker.symbol for name in ("class 0", "class 1", "no label")}) == 3
-    assert list(drawn["cut or mend"].customdata) == [["cut", i] for i in range(11)]
+    assert list(drawn["split or join"].customdata) == [["cut", i] for i in range(11)]
 
 
 def test_the_cloud_has_a_mark_for_every_place_and_rings_one_s_own():
