@@ -1,4 +1,4 @@
-"""What is declared is what is needed: requirements.txt and pyproject.toml agree, and the wheel is calib alone."""
+"""What is declared is what is needed: requirements.txt and pyproject.toml agree, and the wheel is all that runs."""
 
 import importlib.metadata
 import os
@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.browser.driver import free_port, served_by
+
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 
 
 def required(name: str) -> dict[str, Requirement]:
@@ -32,13 +35,18 @@ EVERY = sorted(
 )
 
 
-def test_calib_needs_what_the_dashboard_needs_less_streamlit():
+def test_the_wheel_needs_what_the_dashboard_needs():
     dashboard = required("requirements.txt")
-    assert dashboard.pop("streamlit")
-    assert dashboard.pop("cachetools")  # of the pages alone
-    calib = {requirement.name: requirement for requirement in map(Requirement, PROJECT["dependencies"])}
-    assert {name: str(r.specifier) for name, r in calib.items()} == {
+    wheel = {requirement.name: requirement for requirement in map(Requirement, PROJECT["dependencies"])}
+    assert {name: str(r.specifier) for name, r in wheel.items()} == {
         name: str(r.specifier) for name, r in dashboard.items()
+    }
+
+
+def test_what_builds_the_wheel_is_what_the_tests_build_it_with():
+    (backend,) = map(Requirement, PYPROJECT["build-system"]["requires"])
+    assert {str(part) for part in backend.specifier} <= {
+        str(part) for part in required("requirements-dev.txt")[backend.name].specifier
     }
 
 
@@ -60,11 +68,11 @@ def test_the_installed_version_lies_in_its_range(requirement):
 def wheel(tmp_path_factory) -> Path:
     tmp_path = tmp_path_factory.mktemp("wheel")
     source = tmp_path / "source"
-    shutil.copytree(ROOT / "calib", source / "calib", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("pages", "tests"):  # must be left out
-        (source / folder).mkdir()
-        (source / folder / "__init__.py").touch()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for folder in ("calib", "calibration_explorer", "pages", ".streamlit", "sample_data"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (source / "tests").mkdir()  # must be left out
+    (source / "tests" / "__init__.py").touch()
+    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True, capture_output=True)
@@ -72,28 +80,90 @@ def wheel(tmp_path_factory) -> Path:
     return found
 
 
-def test_the_wheel_holds_calib_with_its_data_files_and_nothing_else(wheel):
+def files_of(folder: str) -> set[str]:
+    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()}
+    return {name for name in files if "__pycache__" not in name}
+
+
+def test_the_wheel_holds_calib_the_pages_and_the_samples_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "calib").rglob("*") if path.is_file()}
-    assert names == {name for name in files if "__pycache__" not in name}
-
-
-def test_the_wheel_alone_makes_a_report(wheel, tmp_path):
-    """Out of the project's folder, with the templates that the wheel brings."""
-    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    script = (
-        "import calib; from calib.export import report_html\n"
-        "data = calib.synthetic.GaussianPair(0, 1, 2, 1).sample(200, 0)\n"
-        "recipe = calib.Recipe(model='naive_bayes', calibrators=('none', 'platt'))\n"
-        "print(calib.__file__, len(report_html(calib.evaluate(recipe, data))))"
+    app = {"app.py", ".streamlit/config.toml", *files_of("pages")}
+    expected = (
+        files_of("calib") | files_of("calibration_explorer") | {f"calib/{name}" for name in files_of("sample_data")}
     )
-    run = [sys.executable, "-c", f"import calib.synthetic; {script}"]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert names == expected | {f"calibration_explorer/{name}" for name in app}
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory) -> Path:
+    """What ``pip install`` makes of the wheel, its commands among it."""
+    folder = tmp_path_factory.mktemp("site")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(folder)]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    return folder
+
+
+LOOK = """
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+import calib, calibration_explorer.__main__ as started
+
+at = AppTest.from_file(str(started.APP), default_timeout=300).run()
+print(Path(calib.__file__).parent, started.APP.parent, at.title[0].value, len(at.exception), sep="\\n")
+"""
+
+
+def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
+    """Out of the project's folder, beside another package called pages."""
+    (tmp_path / "other" / "pages").mkdir(parents=True)
+    (tmp_path / "other" / "pages" / "__init__.py").touch()
+    environment = os.environ | {"PYTHONPATH": f"{site}:{tmp_path / 'other'}"}
+    done = subprocess.run([sys.executable, "-c", LOOK], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    path, size = done.stdout.split()
-    assert Path(path).is_relative_to(tmp_path)
-    assert int(size) > 1_000_000  # Plotly is in it
+    calib, app, title, faults = done.stdout.splitlines()
+    assert (Path(calib), Path(app)) == (site / "calib", site / "calibration_explorer")
+    assert title.startswith("When the model says 70")
+    assert faults == "0"
+
+
+STARTS = {
+    "by options": (("--address", "127.0.0.1", "--port", "{port}", "--path-prefix", "/course/"), {}),
+    "by environment": (
+        (),
+        {
+            "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
+            "STREAMLIT_SERVER_PORT": "{port}",
+            "STREAMLIT_SERVER_BASE_URL_PATH": "course",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("how", [pytest.param("by options", marks=pytest.mark.soak), "by environment"])
+def test_the_command_starts_the_dashboard_with_its_own_settings(site, how, tmp_path):
+    """Wherever it is started, and where no one's own settings are."""
+    port = str(free_port())
+    options, environment = STARTS[how]
+    command = [sys.executable, str(site / "bin" / "calibration-explorer"), *(o.format(port=port) for o in options)]
+    environment = {name: value.format(port=port) for name, value in environment.items()}
+    address = f"http://127.0.0.1:{port}/course"
+    told = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(site), "HOME": str(tmp_path)} | environment}
+    with (tmp_path / "said").open("w") as output, served_by(command, address, output, **told):
+        pass  # it answers under this address
+    said = (tmp_path / "said").read_text()
+    assert f"{address}\n" in said
+    assert "usage statistics" not in said  # Streamlit's remark where config.toml was not read
+
+
+def test_the_installed_command_makes_a_report_of_an_installed_sample(site, tmp_path):
+    """Out of the project's folder, with the templates that the wheel brings."""
+    (tmp_path / "recipe.json").write_text('{"model": "naive_bayes", "calibrators": ["none", "platt"]}')
+    sample = site / "calib" / "sample_data" / "breast_cancer.csv.gz"
+    run = [sys.executable, str(site / "bin" / "calib"), "evaluate", "recipe.json", str(sample), "--html", "report.html"]
+    done = subprocess.run(run, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "brier" in done.stdout.lower()
+    assert (tmp_path / "report.html").stat().st_size > 1_000_000  # Plotly is in it
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from calib.data.prepare import prepare
 from calib.data.read import read_table
 from calib.kernel.records import Dataset
 
-FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+CALIB = Path(__file__).resolve().parents[1]
+IN_WHEEL = CALIB / "sample_data"
+FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ def _read(file: str) -> pd.DataFrame:
     path = FOLDER / file
     if not path.is_file():
         raise DataError(
-            f"The sample file {file} is not here: samples come with the repository, in sample_data/.",
-            "Run from a clone of the repository, or take a file of your own.",
+            f"The sample file {file} is not here: samples come with the wheel and with the repository.",
+            "Install the wheel again or run from a clone of the repository, or take a file of your own.",
         )
     return read_table(path)
 

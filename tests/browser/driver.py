@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
@@ -52,24 +53,31 @@ def find_chromium() -> str | None:
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 @contextlib.contextmanager
 def serving(script: str | Path = "app.py") -> Iterator[str]:
     """The address of a fresh server of this app, or of another script, which no session has visited yet."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = (f"port={port}", "headless=true", "address=127.0.0.1", "fileWatcherType=none")
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), *(f"--server.{option}" for option in options)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *(f"--server.{option}" for option in options)]
+    with served_by(command, f"http://127.0.0.1:{port}"):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def served_by(command: Sequence[str], address: str, output: IO | None = None, **options: Any) -> Iterator[None]:
+    """A server started by any command, while the block lasts; what it says goes to ``output``."""
+    told = {"stdout": output or subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    server = subprocess.Popen(command, **({"cwd": ROOT} | told | options))
     try:
         until(lambda: server.poll() is not None or _answers(address), "the server answers")
         assert server.poll() is None, "the server ended before it answered"
-        yield address
+        yield
     finally:
         server.kill()
         server.wait()

@@ -1,0 +1,54 @@
+"""``calibration-explorer``: the dashboard on this machine, or for others behind a proxy (docs/put_it_up.md).
+
+Streamlit reads ``.streamlit/config.toml`` from the folder of the script that it runs, wherever it is started from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from streamlit.web import cli
+
+HERE = Path(__file__).resolve().parent
+APP = next(path for path in (HERE / "app.py", HERE.parent / "app.py") if path.is_file())  # a wheel's, or a clone's
+# Option → Streamlit's name of it: what is not given is asked of STREAMLIT_SERVER_… and then of config.toml.
+SERVER = {"address": "address", "port": "port", "path_prefix": "baseUrlPath"}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="calibration-explorer",
+        description="Start Calibration Explorer, and open it in a browser where there is a screen.",
+    )
+    parser.add_argument("--address", help="listen there, 0.0.0.0 for other machines; or STREAMLIT_SERVER_ADDRESS")
+    parser.add_argument("--port", type=int, help="by default 8501; or STREAMLIT_SERVER_PORT")
+    parser.add_argument(
+        "--path-prefix",
+        metavar="PATH",
+        help="of its addresses, as behind a proxy: calibration for https://host/calibration/; "
+        "or STREAMLIT_SERVER_BASE_URL_PATH",
+    )
+    return parser
+
+
+def arguments(argv: list[str] | None = None) -> list[str]:
+    """What ``streamlit`` is asked to do.
+
+    >>> arguments(["--port", "8600", "--path-prefix", "/course/"])[2:]
+    ['--server.fileWatcherType=none', '--server.port=8600', '--server.baseUrlPath=course']
+    """
+    given = vars(_parser().parse_args(argv))
+    if given["path_prefix"]:
+        given["path_prefix"] = given["path_prefix"].strip("/")
+    options = [f"--server.{SERVER[name]}={value}" for name, value in given.items() if value is not None]
+    return ["run", str(APP), "--server.fileWatcherType=none", *options]  # nobody edits an installed page
+
+
+def main() -> None:
+    sys.exit(cli.main(arguments()))
+
+
+if __name__ == "__main__":
+    main()
