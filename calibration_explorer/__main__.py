@@ -47,6 +47,10 @@ def arguments(argv: list[str] | None = None) -> list[str]:
 
 
 def main() -> None:
+    sys.path.insert(0, str(APP.parent))  # as Streamlit does for the script
+    from pages.ui import server
+
+    server.keep_in()
     sys.exit(cli.main(arguments()))
 
 

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import urllib.error
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -149,7 +151,9 @@ def test_the_command_starts_the_dashboard_with_its_own_settings(site, how, tmp_p
     address = f"http://127.0.0.1:{port}/course"
     told = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(site), "HOME": str(tmp_path)} | environment}
     with (tmp_path / "said").open("w") as output, served_by(command, address, output, **told):
-        pass  # it answers under this address
+        alien = urllib.request.Request(f"{address}/_stcore/upload_file/a/b", data=b"x", method="PUT")
+        with pytest.raises(urllib.error.HTTPError, match="403"):  # without the token that only our own page has
+            urllib.request.urlopen(alien)
     said = (tmp_path / "said").read_text()
     assert f"{address}\n" in said
     assert "usage statistics" not in said  # Streamlit's remark where config.toml was not read

@@ -21,7 +21,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, jobs, state
+from pages.ui import browser, controls, jobs, server, state
 from pages.ui.learn import glossary, lessons
 from pages.ui.text import plain
 
@@ -144,6 +144,7 @@ def theme() -> Theme:
 
 def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
+    server.keep_in()
     load_pages()
     st.session_state["through_app"] = True
     st.set_option("client.showSidebarNavigation", True)  # before it knows the pages Streamlit would list the scripts

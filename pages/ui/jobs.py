@@ -19,6 +19,7 @@ from cachetools import LRUCache
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import duration
+from pages.ui import server
 from pages.ui.text import plain
 
 MOST_JOBS = 6  # of one kind
@@ -194,7 +195,7 @@ def _result(job: Job) -> Any:
     except InputError as error:
         st.error(plain(error))
     except Exception as error:
-        logging.getLogger("calibration_explorer").error("a job failed", exc_info=error)
+        logging.getLogger(server.OURS).error("a job failed", exc_info=error)
         st.error(
             f"{plain(job.what)} did not work on these data ({type(error).__name__}: {plain(error)}). "
             "The data and the settings are kept: try another model, or other settings of this one."

@@ -1,0 +1,44 @@
+"""What the server under the pages would do by itself, and here does not (SECURITY.md).
+
+Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell; asked by
+a page of another origin, Streamlit asks a server of Amazon for its own address. None of the three has a setting.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+
+from starlette.formparsers import MultiPartParser
+from streamlit import net_util
+
+OURS = "calibration_explorer"
+LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's script raised
+
+
+class _WithoutMessages(logging.Filter):
+    """Of an error its kind and where it happened; its message may quote data."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and (error := record.exc_info[1]):
+            record.exc_info, record.exc_text = None, "".join(_places(error))
+        return True
+
+
+WITHOUT_MESSAGES = _WithoutMessages()
+
+
+def _places(error: BaseException) -> list[str]:
+    """Where an error came from and what caused it, in the order of a traceback."""
+    before = error.__cause__ or error.__context__
+    lines = [*_places(before), "\nThen:\n\n"] if before else []
+    return [*lines, *traceback.format_tb(error.__traceback__), f"{type(error).__name__}\n"]
+
+
+def keep_in() -> None:
+    """Keep uploads in memory, data out of the log, and the server from asking outside."""
+    MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
+    net_util.get_external_ip = lambda: None
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
