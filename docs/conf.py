@@ -17,9 +17,19 @@ myst_heading_anchors = 3
 suppress_warnings = ["ref.term", "ref.ref"]  # inherited texts point into scikit-learn's own pages
 
 
+# Files of the project's root, as links on a forge name them, and the pages of the site that include them.
+ROOT_FILES = {"../README.md": "index.md"} | {f"../{name}.md": f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")}
+
+
 def setup(app):
+    app.connect("source-read", _root_files)
     app.connect("autodoc-skip-member", lambda app, what, name, *_: name.endswith("_request") or None)
     app.connect("autodoc-process-docstring", _bars)
+
+
+def _root_files(app, name, content):
+    for path, page in ROOT_FILES.items():
+        content[0] = content[0].replace(f"]({path}", f"]({page}")
 
 
 def _bars(app, what, name, thing, options, lines):

@@ -1,0 +1,54 @@
+"""The pictures of the guide, from the running app: ``python -m scripts.take_pictures [PAGE …]``.
+
+Each page of docs/pages/ has one, of its first screen, in light mode, 1400 pixels wide: docs/pictures/PAGE.webp. A page
+of Learn is shown with its guess skipped. Take them anew when a page looks different.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+from calib.experiments import EXPERIMENTS
+from pages.ui.frame import PAGES
+from tests.browser.driver import CHROMIUM_FLAGS, ROOT, Tab, find_chromium, serving
+
+FOLDER = ROOT / "docs" / "pictures"
+STEMS = [Path(page.script).stem for pages in PAGES.values() for page in pages]
+WIDTH, HEIGHT, QUALITY = 1400, 1100, 55
+
+
+def query(stem: str) -> dict[str, str]:
+    """The address's parameters: no guess is asked for."""
+    page = stem.partition("_")[2]
+    return {f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page}
+
+
+def picture(browser: Browser, address: str, stem: str) -> bytes:
+    page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
+    tab = Tab(page, address).open(stem, **query(stem))
+    page.locator("h1").wait_for()  # a fresh server first goes through app.py
+    tab.settle()
+    image, made = Image.open(io.BytesIO(page.screenshot())), io.BytesIO()
+    image.convert("RGB").save(made, "WEBP", quality=QUALITY, method=6)
+    page.context.close()
+    return made.getvalue()
+
+
+def main(stems: list[str]) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with serving() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+        for stem in stems:
+            content = picture(browser, address, stem)
+            (FOLDER / f"{stem}.webp").write_bytes(content)
+            print(f"{stem}: {len(content) / 1000:.0f} kB", flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or STEMS)
