@@ -99,13 +99,12 @@ def commands(text: str) -> list[str]:
 
 
 TARGETS = set(re.findall(r"^([\w ]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
+NAMED_ONLY = ("…", "PROTOCOL")  # stand for what is to be filled in
 SEEN = sorted(
-    {
-        (name, command)
-        for name, text in TEXTS.items()
-        for command in commands(text)
-        if "…" not in command and "PROTOCOL" not in command
-    }
+    (name, command)
+    for name, text in TEXTS.items()
+    for command in set(commands(text))
+    if not any(word in command for word in NAMED_ONLY)
 )
 
 

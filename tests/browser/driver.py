@@ -113,7 +113,7 @@ class Tab:
 
     @property
     def host(self) -> str:
-        return self.address.split("://")[1]
+        return self.address.split("://")[1].split("/")[0]
 
     # Moving about
 
