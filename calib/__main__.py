@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import TableFile, guess_target, read_table, target_candidates
-from calib.evaluate import evaluate
+from calib.evaluate import evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
     FORMS,
@@ -46,6 +46,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, judging, load, load_frame, problems, reading
@@ -187,7 +188,9 @@ def _evaluate(args: argparse.Namespace) -> int:
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
     keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
-    evaluation = evaluate(*_on_file(recipe, args.data, args.judge_on))
+    recipe, dataset = _on_file(recipe, args.data, args.judge_on)
+    _say_price(recipe, dataset)
+    evaluation = evaluate(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -206,6 +209,17 @@ def _evaluate(args: argparse.Namespace) -> int:
     for key, why in evaluation.refused.items():
         print(f"error: {key}: {why}", file=sys.stderr)
     return 1 if evaluation.refused else 0
+
+
+def _say_price(recipe: Recipe, dataset: Dataset) -> None:
+    """What fitting the model anew for every row will take, told by one fit."""
+    if fits_every_row(recipe):
+        once = evaluate(recipe.replace(placement="split", calibrators=("none",)), dataset)
+        calls, seconds = expected_cost(once, recipe.placement)
+        message = (
+            f"note: the placement {recipe.placement!r} needs {counted(calls, 'model fit')}, about {duration(seconds)}."
+        )
+        print(message, file=sys.stderr, flush=True)
 
 
 def _export(args: argparse.Namespace) -> int:

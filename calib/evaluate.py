@@ -544,6 +544,12 @@ def _pooled(y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None) -
     return Predictions(y, _end_to_end([outcome.p for outcome in outcomes]), **joined, weight=weight)
 
 
+def fits_every_row(recipe: Recipe) -> bool:
+    """Whether its placement fits the model anew for every row, so that the price is to be said first."""
+    rows = 100
+    return PLACEMENTS[recipe.placement].fits(recipe.cv, rows) >= rows
+
+
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
     """(model fits, seconds) that the same rows and model would cost in another placement, estimated from this fit.
 

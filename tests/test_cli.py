@@ -108,6 +108,15 @@ def test_a_table_of_many_calibrators_goes_on_below(files, capsys):
     pd.testing.assert_frame_equal(printed_table(printed), metrics, check_names=False, atol=6e-5, rtol=1e-3)
 
 
+def test_fitting_the_model_for_every_row_says_its_price_before_it_begins(files, capsys):
+    lines = (files / "data.csv").read_text(encoding="utf-8").splitlines()[:41]
+    (files / "data.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert run(files, recipe=RECIPE.replace(placement="full", calibrators=("venn_abers",))) == 0
+    assert re.search(r"note: the placement 'full' needs \d+ model fits, about \d+ seconds?\.", capsys.readouterr().err)
+    run(files, recipe=RECIPE)
+    assert "model fits" not in capsys.readouterr().err
+
+
 def test_other_forms_hold_the_same_numbers_and_all_their_digits(files, capsys):
     metrics = expected(files).metrics
     assert run(files, "--format", "csv") == 0

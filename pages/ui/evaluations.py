@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
-from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit
+from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fits_every_row
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
@@ -160,8 +160,8 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
     """Whether the fit may begin: where the model is fitted anew for every row, one fit tells the price first."""
-    key, rows = _fit_key(recipe, data), 100
-    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or PLACEMENTS[recipe.placement].fits(recipe.cv, rows) < rows:
+    key = _fit_key(recipe, data)
+    if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or not fits_every_row(recipe):
         return True
     found = evaluations_of({"": recipe.replace(placement="split")}, what="Fitting the model once")
     if found is None:
