@@ -13,8 +13,9 @@ from calib.export.source import PAGE_BODIES
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [path for folder in ("calib", "pages", "calibration_explorer") for path in (ROOT / folder).rglob("*.py")]
-MODULES = {"pickle", "cloudpickle", "dill", "shelve", "marshal", "yaml", "code"}
+MODULES = {"cloudpickle", "dill", "shelve", "marshal", "yaml", "code"}
 CALLS = {"eval", "exec", "__import__", "system", "popen", "read_pickle", "read_sql", "joblib.load", "np.load"}
+READING = {"load", "loads", "Unpickler"}  # of pickle, which may write: a key of what is drawn is made so
 KEYWORDS = {"shell", "allow_pickle", "unsafe_allow_html", "unsafe_allow_javascript"}
 
 
@@ -31,8 +32,11 @@ def suspicious(source: str) -> list[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             found += sorted(MODULES & {name.split(".")[0] for name in names})
+            if isinstance(node, ast.ImportFrom) and node.module == "pickle":
+                found += sorted(f"pickle.{alias.name}" for alias in node.names if alias.name in READING)
         elif isinstance(node, ast.Call):
             found += sorted(CALLS & called(node))
+            found += sorted({f"pickle.{name}" for name in READING} & called(node))
             found += sorted(KEYWORDS & {keyword.arg for keyword in node.keywords if keyword.arg})
             if "st.html" in called(node):
                 parts = {part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)}
@@ -49,8 +53,9 @@ def test_no_code_is_made_of_data():
 @pytest.mark.parametrize(
     ("source", "what"),
     [
-        ("import pickle", "pickle"),
-        ("from pickle import loads", "pickle"),
+        ("import pickle\npickle.loads(content)", "pickle.loads"),
+        ("from pickle import loads", "pickle.loads"),
+        ("import dill", "dill"),
         ("eval(text)", "eval"),
         ("pd.read_pickle(file)", "read_pickle"),
         ("subprocess.run(text, shell=True)", "shell"),

@@ -370,7 +370,10 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _in_memory() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    """Of which nothing comes on a disk: by itself SQLite sorts what is large in a temporary file."""
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA temp_store = MEMORY")
+    return db
 
 
 def _locked(path: Path) -> sqlite3.Connection:

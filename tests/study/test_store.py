@@ -198,6 +198,13 @@ def test_a_store_is_read_from_its_bytes(path):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
 
 
+def test_a_store_in_memory_sorts_in_memory():
+    """By default what is large is sorted in a file of /var/tmp."""
+    made = Store.in_memory()
+    for store in (made, Store.of_bytes(made.content(), "results.sqlite")):
+        assert store._db.execute("PRAGMA temp_store").fetchone() == (2,)  # MEMORY
+
+
 def test_a_store_in_memory_is_added_to_and_its_bytes_are_a_file_that_goes_on(path):
     """In memory → a file → memory again, each adding a row; no file is made beside those written here."""
     store = Store.in_memory()
