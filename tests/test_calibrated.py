@@ -65,6 +65,7 @@ def test_parameters_are_stored_and_cloned():
         "calibration_size",
         "cv",
         "random_state",
+        "base_rate",
     }
     model.set_params(estimator__n_estimators=3, calibrator=VennAbers(), calibrator__merge="square")
     assert clone(model).get_params()["estimator__n_estimators"] == 3
