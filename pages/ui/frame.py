@@ -38,9 +38,13 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
 ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a choice:
-# there it takes the upper part of the window, and the page goes on below it.
+# there it takes the upper part of the window, and the page goes on below it. Headline numbers stand two by two.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """@media (max-width: 640px) {
+    .st-key-headline {display: grid; grid-template-columns: 1fr 1fr; gap: .6rem}
+    .st-key-headline > * {width: auto !important; min-width: 0}
+    .st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem}
+    .st-key-headline .stMetric p, .st-key-headline .stMetric div {white-space: normal; overflow: visible}
     .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
     .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}
     .stSidebar[data-collapsed=false] > div {height: 100%; overflow-y: auto}

@@ -123,7 +123,7 @@ def opened(recipe: Recipe) -> None:
 
 def _end(lesson: Lesson) -> None:
     """Three questions met at once, the score of this session, and what to remember, on one sheet."""
-    st.subheader(f"{plain(lesson.title)}: three questions", anchor=False)
+    st.subheader(f"Three questions on “{plain(lesson.title)}”", anchor=False)
     chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
