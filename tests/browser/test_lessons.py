@@ -29,7 +29,7 @@ def shown(tab, lesson, number):
     missing = [
         text for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title) if text not in words
     ]
-    tab.page.get_by_test_id(CHARTS).or_(tab.by_key("prediction")).first.wait_for()
+    tab.page.get_by_test_id(CHARTS).or_(tab.by_key("prediction")).filter(visible=True).first.wait_for()
     if not urlsplit(tab.page.url).path.endswith(step.page):
         missing.append(f"its page, {step.page}")
     return tab.faults() + missing
