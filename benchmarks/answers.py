@@ -1,6 +1,7 @@
 """How long a person waits for an answer: seconds of the processor, whatever else the machine does, with their bounds.
 
-Numbers that once took long, and pages that are drawn anew after a small change, where the work beside them is done.
+Numbers that once took long, and pages that are drawn anew after a small change, where the work beside them is
+done.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ def cutting() -> list[float]:
 
 def colouring() -> list[float]:
     at = go(with_predictions(334_000), "explore_venn_abers")
-    changes = (at.segmented_control(key="venn_abers.color").set_value(value) for value in ("width", "score", "label"))
+    changes = (
+        at.segmented_control(key="venn_abers.color").set_value(value) for value in ("width", "score", "label")
+    )
     return [seconds(change.run) for change in changes]
 
 

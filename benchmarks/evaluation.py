@@ -1,8 +1,8 @@
 """``evaluate`` beside its own pipeline: 10 000 rows, 20 features, a default forest, a held-out share, all calibrators.
 
-The pipeline is fitted on the rows that train the model and scores the rows that calibrate and test; ``evaluate`` adds
-splitting, every calibrator of the registry and the table of metrics. The ratio is a median over rounds in which the two
-take turns.
+The pipeline is fitted on the rows that train the model and scores the rows that calibrate and test;
+``evaluate`` adds splitting, every calibrator of the registry and the table of metrics. The ratio is a median
+over rounds in which the two take turns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def main(rows: int = 10_000, rounds: int = 5) -> int:
         seconds[i] = fitted_at - begin, calibrated_at - fitted_at, time.perf_counter() - calibrated_at
     pipeline, fitting, calibrating = (median(column) for column in seconds.T)
     ratio = median((seconds[:, 1] + seconds[:, 2]) / seconds[:, 0])
-    print(f"pipeline {pipeline:.2f} s · fit {fitting:.2f} s · {len(table)} calibrators, metrics {calibrating:.3f} s")
+    print(
+        f"pipeline {pipeline:.2f} s · fit {fitting:.2f} s · {len(table)} calibrators, metrics {calibrating:.3f} s"
+    )
     print(f"evaluate / pipeline: {verdict(ratio, 1.2)}")
     return verdict.status
 

@@ -1,8 +1,8 @@
 """The first picture on a cold start, beside an empty Streamlit page that imports the same libraries.
 
-Both run from the command that starts the server to what is drawn in Chromium. The two take turns; each time with a
-fresh server and a fresh browser session, while the browser itself is running. The exit status is 1 where the median
-ratio breaks its bound. Skipped by name where there is no Chromium.
+Both run from the command that starts the server to what is drawn in Chromium. The two take turns; each time
+with a fresh server and a fresh browser session, while the browser itself is running. The exit status is 1
+where the median ratio breaks its bound. Skipped by name where there is no Chromium.
 """
 
 from __future__ import annotations
@@ -22,8 +22,20 @@ from tests.browser.driver import CHROMIUM_FLAGS, ROOT, find_chromium, serving
 
 BOUND = 1.6
 LIMIT = 300_000  # milliseconds
-DIAGRAM = ".stPlotlyChart .scatterlayer .trace:nth-child(6) path"  # more than the axes and the diagonal shown at first
-LIBRARIES = ("streamlit", "plotly", "numpy", "pandas", "sklearn", "scipy", "joblib", "pyarrow", "openpyxl", "arff")
+# More than the axes and the diagonal shown at first
+DIAGRAM = ".stPlotlyChart .scatterlayer .trace:nth-child(6) path"
+LIBRARIES = (
+    "streamlit",
+    "plotly",
+    "numpy",
+    "pandas",
+    "sklearn",
+    "scipy",
+    "joblib",
+    "pyarrow",
+    "openpyxl",
+    "arff",
+)
 # Which modules of them the start page has imported once it stands: the app's own are left out.
 IMPORTED = f"""
 import sys
@@ -65,7 +77,9 @@ def main(rounds: int = 5) -> int:
 
 def imported() -> list[str]:
     """The libraries' modules that the app's start page imports."""
-    done = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 

@@ -28,7 +28,9 @@ def main(rows: int = 10_000, trees: int = 300, repeats: int = 3) -> int:
     for repeat in range(repeats):
         fit, forest = seconds(lambda seed=repeat: ProbabilityForest(trees, random_state=seed).fit(train, y))
         scoring, _ = seconds(forest.oob_scores)
-        placed = PLACEMENTS["oob"]().fit(ProbabilityForest(trees, random_state=repeat), train, y, random_state=repeat)
+        placed = PLACEMENTS["oob"]().fit(
+            ProbabilityForest(trees, random_state=repeat), train, y, random_state=repeat
+        )
         testing, tests = seconds(lambda placed=placed: placed.score(test))
         calibrating, _ = seconds(
             lambda placed=placed, tests=tests: placed.predict(placed.calibrate(VennAbers()), tests)

@@ -1,8 +1,9 @@
 """A study beside the plain scikit-learn loop that does its work, on one core and on two; and a large store read back.
 
-The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw, through
-Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are medians over rounds in
-which the two take turns; workers of the second core are started before they are timed, as in a study of hours they are.
+The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw,
+through Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are
+medians over rounds in which the two take turns; workers of the second core are started before they are timed,
+as in a study of hours they are.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def plain(X: np.ndarray, y: np.ndarray, repeats: int) -> list[list[float]]:
     """What a person would write."""
     rows = []
     for repeat in range(repeats):
-        for fold, (train, test) in enumerate(StratifiedKFold(10, shuffle=True, random_state=repeat).split(X, y)):
+        for fold, (train, test) in enumerate(
+            StratifiedKFold(10, shuffle=True, random_state=repeat).split(X, y)
+        ):
             run = 10 * repeat + fold
             fit, held_out = train_test_split(train, test_size=1 / 3, stratify=y[train], random_state=run)
             model = RandomForestClassifier(random_state=run).fit(X[fit], y[fit])
@@ -86,9 +89,13 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
             works = (lambda: plain(X, y, 1), lambda: study(1, 1), lambda: study(repeats, 2))
             seconds[i] = [timed(work) for work in works]
         loop, one, two = (median(column) for column in seconds.T)
-        print(f"plain loop {10 / loop:.2f} cells a second · study {10 / one:.2f} · two jobs {10 * repeats / two:.2f}")
+        print(
+            f"plain loop {10 / loop:.2f} cells a second · study {10 / one:.2f} · two jobs {10 * repeats / two:.2f}"
+        )
         print(f"study / plain loop:  {verdict(median(seconds[:, 1] / seconds[:, 0]), 1.15)}")
-        print(f"two jobs against one: {verdict(median(repeats * seconds[:, 1] / seconds[:, 2]), 1.7, at_least=True)}")
+        print(
+            f"two jobs against one: {verdict(median(repeats * seconds[:, 1] / seconds[:, 2]), 1.7, at_least=True)}"
+        )
         print(f"100 000 rows read, s: {verdict(read_back(Path(folder) / 'large.sqlite'), MOST_SECONDS)}")
     return verdict.status
 
@@ -99,7 +106,16 @@ def read_back(path: Path) -> float:
     keys = [f"m{k}" for k in range(12)]
     with Store(path, write=True) as store:
         store.add(
-            Result(f"set{i % 50}", f"setup{i // 50 % 20}", i // 1000, 0, i, "d", "r", dict(zip(keys, row, strict=True)))
+            Result(
+                f"set{i % 50}",
+                f"setup{i // 50 % 20}",
+                i // 1000,
+                0,
+                i,
+                "d",
+                "r",
+                dict(zip(keys, row, strict=True)),
+            )
             for i, row in enumerate(values)
         )
     with Store(path) as store:

@@ -30,7 +30,9 @@ def sample(kind: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores, labels and new scores, without ties."""
     rng = np.random.default_rng(0)
     scores, new = rng.random(n), rng.random(n)
-    y = {"mixed": rng.random(n) < scores, "separable": scores > 0.5, "one class": np.zeros(n, dtype=bool)}[kind]
+    y = {"mixed": rng.random(n) < scores, "separable": scores > 0.5, "one class": np.zeros(n, dtype=bool)}[
+        kind
+    ]
     return scores, y.astype(int), new
 
 
@@ -87,7 +89,9 @@ def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> int:
         # Five of ours around each of theirs, which may take a minute: one alone may meet a busy moment.
         seconds = turns([quick, quick, slow, quick, quick, quick], count)
         ratio = median(seconds[:, 2] / np.median(np.delete(seconds, 2, axis=1), axis=1))
-        times = f"{1e3 * np.median(np.delete(seconds, 2, axis=1)):8.1f} ms{1e3 * median(seconds[:, 2]):8.1f} ms"
+        times = (
+            f"{1e3 * np.median(np.delete(seconds, 2, axis=1)):8.1f} ms{1e3 * median(seconds[:, 2]):8.1f} ms"
+        )
         gap = np.abs(ours(*drawn) - peer(*drawn)).max() if n <= 100_000 else float("nan")
         print(f"  n = {n:>9,}      {times}{verdict(ratio, PACKAGE_BOUNDS.get(n), at_least=True)}   {gap:.1e}")
 

@@ -1,14 +1,14 @@
 """The command line.
 
 ``python -m calib evaluate RECIPE.json DATA.csv [--judge-on OTHER.csv] [--html report.html] [--pdf report.pdf]
-[--csv predictions.csv] [--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table, one metric a
-line and one calibrator a column; exit status 0 only when every calibrator of the Recipe has a result.
-``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an experiment of the
-Learn pages, with the same numbers.
-``python -m calib study PROTOCOL --store results.sqlite [--data FILE …] [--csv rows.csv]``: a paper's experiments, or
-your own, resumable; exit status 0 only when every cell has a result.
-``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score NAME] [--output FILE]``: a calibrator
-that was saved as JSON, in the language of the place where scores are made.
+[--csv predictions.csv] [--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table,
+one metric a line and one calibrator a column; exit status 0 only when every calibrator of the Recipe has a
+result. ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an
+experiment of the Learn pages, with the same numbers. ``python -m calib study PROTOCOL --store results.sqlite
+[--data FILE …] [--csv rows.csv]``: a paper's experiments, or your own, resumable; exit status 0 only when
+every cell has a result. ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score
+NAME] [--output FILE]``: a calibrator that was saved as JSON, in the language of the place where scores are
+made.
 
 Otherwise a clear message on standard error.
 """
@@ -65,42 +65,80 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
-    command.add_argument("data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped")
     command.add_argument(
-        "--judge-on", type=Path, metavar="FILE", help="judge on the rows of another file, its columns matched by name"
+        "data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped"
     )
-    command.add_argument("--html", type=Path, metavar="FILE", help="write a self-contained interactive report")
+    command.add_argument(
+        "--judge-on",
+        type=Path,
+        metavar="FILE",
+        help="judge on the rows of another file, its columns matched by name",
+    )
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a self-contained interactive report"
+    )
     command.add_argument("--pdf", type=Path, metavar="FILE", help="the same on paper; needs a Chromium")
-    command.add_argument("--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row")
-    command.add_argument("--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones")
+    command.add_argument(
+        "--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row"
+    )
+    command.add_argument(
+        "--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones"
+    )
     command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
     command.set_defaults(run=_evaluate)
     command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
-    command.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all")
-    command.add_argument("--list", action="store_true", help="list the experiments, or the settings of EXPERIMENT")
     command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting that differs from its default"
+        "experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all"
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0")
-    command.add_argument("--html", type=Path, metavar="FILE", help="write the pictures as a page that stands alone")
     command.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the numbers; those of further pictures to FILE with their key"
+        "--list", action="store_true", help="list the experiments, or the settings of EXPERIMENT"
+    )
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting that differs from its default",
+    )
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0"
+    )
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the pictures as a page that stands alone"
+    )
+    command.add_argument(
+        "--csv",
+        type=Path,
+        metavar="FILE",
+        help="write the numbers; those of further pictures to FILE with their key",
     )
     command.set_defaults(run=_simulate)
     _add_study(commands)
-    command = commands.add_parser("export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript")
-    command.add_argument("calibrator", type=Path, metavar="CALIBRATOR.json", help="as downloaded from the page")
+    command = commands.add_parser(
+        "export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript"
+    )
+    command.add_argument(
+        "calibrator", type=Path, metavar="CALIBRATOR.json", help="as downloaded from the page"
+    )
     language = command.add_mutually_exclusive_group(required=True)
     for key, entry in LANGUAGES.items():
-        language.add_argument(f"--{key}", dest="language", action="store_const", const=key, help=f"as {entry.label}")
-    command.add_argument("--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)")
-    command.add_argument("--output", type=Path, metavar="FILE", help="write to a file, not to standard output")
+        language.add_argument(
+            f"--{key}", dest="language", action="store_const", const=key, help=f"as {entry.label}"
+        )
+    command.add_argument(
+        "--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)"
+    )
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="write to a file, not to standard output"
+    )
     command.set_defaults(run=_export)
     return parser
 
 
 def _add_study(commands: Any) -> None:
-    command = commands.add_parser("study", help="run a paper's protocol, or your own, on data sets; resumable")
+    command = commands.add_parser(
+        "study", help="run a paper's protocol, or your own, on data sets; resumable"
+    )
     command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or {', '.join(SHIPPED)}")
     command.add_argument(
         "--data",
@@ -111,18 +149,32 @@ def _add_study(commands: Any) -> None:
         help='with the label in a column "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
     )
     command.add_argument(
-        "--setups", nargs="+", action="extend", metavar="NAME", help="only these; all for every one of the protocol"
+        "--setups",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="only these; all for every one of the protocol",
     )
     command.add_argument("--repeats", type=int, metavar="N", help="instead of the protocol's")
-    command.add_argument("--folds", type=int, metavar="N", help="of the cross-validation, instead of the protocol's")
+    command.add_argument(
+        "--folds", type=int, metavar="N", help="of the cross-validation, instead of the protocol's"
+    )
     command.add_argument("--metrics", metavar="KEY,KEY", help="instead of the protocol's")
     command.add_argument("--retry-failed", action="store_true", help="try cells again that failed before")
     command.add_argument(
-        "--store", type=Path, required=True, metavar="FILE", help="keeps all results; given again, the run goes on"
+        "--store",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="keeps all results; given again, the run goes on",
     )
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the rows, one a setup and fold")
-    command.add_argument("--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1")
-    command.add_argument("--backend", choices=BACKENDS, default="loky", help="this machine, or a Dask cluster")
+    command.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1"
+    )
+    command.add_argument(
+        "--backend", choices=BACKENDS, default="loky", help="this machine, or a Dask cluster"
+    )
     command.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, as tcp://HOST:8786")
     command.set_defaults(run=_study)
 
@@ -151,9 +203,14 @@ def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
-        raise InputError(f"target: set it in the Recipe to the label column; candidates are {', '.join(likely)}.")
+        raise InputError(
+            f"target: set it in the Recipe to the label column; candidates are {', '.join(likely)}."
+        )
     if target not in (recipe.target, "target"):
-        print(f"note: the label is taken to be {target!r}; name another as target in the Recipe.", file=sys.stderr)
+        print(
+            f"note: the label is taken to be {target!r}; name another as target in the Recipe.",
+            file=sys.stderr,
+        )
     read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
     uploads: dict[str, pd.DataFrame | TableFile] = {digest(content): frame}
@@ -216,10 +273,8 @@ def _say_price(recipe: Recipe, dataset: Dataset) -> None:
     if fits_every_row(recipe):
         once = evaluate(recipe.replace(placement="split", calibrators=("none",)), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
-        message = (
-            f"note: the placement {recipe.placement!r} needs {counted(calls, 'model fit')}, about {duration(seconds)}."
-        )
-        print(message, file=sys.stderr, flush=True)
+        price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
+        print(f"note: the placement {recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
 
 
 def _export(args: argparse.Namespace) -> int:
@@ -228,7 +283,9 @@ def _export(args: argparse.Namespace) -> int:
     if args.output:
         _write(args.output, written)
     elif args.language == "onnx" and sys.stdout.isatty():
-        raise InputError("ONNX is no text for a terminal: name a file with --output FILE, or send it to one with >.")
+        raise InputError(
+            "ONNX is no text for a terminal: name a file with --output FILE, or send it to one with >."
+        )
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(written)
@@ -248,7 +305,9 @@ def _simulate(args: argparse.Namespace) -> int:
         if not equals:
             raise InputError(f"--set takes a setting as name=value, but got {text!r}.")
         settings[name] = read(value, allowed[name]) if name in allowed else value
-    run = run_experiment(args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None))
+    run = run_experiment(
+        args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None)
+    )
     for i, chart in enumerate(run.charts):
         print(f"{chart.record.title}\n")
         _print(chart.record.to_frame())
@@ -263,7 +322,9 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _study(args: argparse.Namespace) -> int:
     _check_folders(args.csv, args.store)
-    checked = {name: (low, value) for name, low, value in (("repeats", 1, args.repeats), ("folds", 2, args.folds))}
+    checked = {
+        name: (low, value) for name, low, value in (("repeats", 1, args.repeats), ("folds", 2, args.folds))
+    }
     for name, (low, value) in checked.items():
         if value is not None:
             checks.in_range(value, f"--{name}", low, 10_000, integer=True)
@@ -325,7 +386,9 @@ class _Lines:
 
     def __call__(self, share: float, doing: str) -> None:
         if sys.stderr.isatty():
-            print(f"\r{share:4.0%} {doing:70.70}", end="\n" if share == 1 else "", file=sys.stderr, flush=True)
+            print(
+                f"\r{share:4.0%} {doing:70.70}", end="\n" if share == 1 else "", file=sys.stderr, flush=True
+            )
         elif share == 1 or time.monotonic() - self.last >= SECONDS_A_LINE:
             self.last = time.monotonic()
             print(f"{share:4.0%} {doing}", file=sys.stderr, flush=True)

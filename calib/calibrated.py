@@ -23,8 +23,8 @@ from calib.splits import SPLITS, Known
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A classifier whose probabilities are calibrated, and come as intervals from Venn and Venn–Abers.
 
-    Any two labels will do; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_`` (the fitted
-    placement, with the calibration scores and notes) and ``calibrator_``.
+    Any two labels will do; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_``
+    (the fitted placement, with the calibration scores and notes) and ``calibrator_``.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     random_state
         Of the split, the folds and the out-of-bag draws; the estimator keeps its own.
     base_rate
-        How frequent class 1 is where the probabilities will be used, in (0, 1): all odds are moved by the ratio to the
-        frequency that they are right for. None leaves them.
+        How frequent class 1 is where the probabilities will be used, in (0, 1): all odds are moved by the
+        ratio to the frequency that they are right for. None leaves them.
 
     Examples
     --------
@@ -132,8 +132,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
         """Probability and interval of the rows X in one go: arrays .p .p0 .p1 .lower .upper, each (n,).
 
-        The last four are None for a calibrator without intervals. With the placement full, p0 and p1 may cross, and
-        every row costs two fits: ``watch`` reports and can call them off.
+        The last four are None for a calibrator without intervals. With the placement full, p0 and p1 may
+        cross, and every row costs two fits: ``watch`` reports and can call them off.
         """
         check_is_fitted(self)
         said = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))
@@ -172,7 +172,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
-            raise InputError(f"Only the placement 'oob' draws reference rows; this one is {self.placement!r}.")
+            raise InputError(
+                f"Only the placement 'oob' draws reference rows; this one is {self.placement!r}."
+            )
         return self.placed_.index[self.placed_.reference(X)]
 
     def __sklearn_tags__(self):

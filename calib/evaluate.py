@@ -110,8 +110,8 @@ class Evaluation:
     flow
         Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
     before
-        The same at the table's base rate, where the Recipe states another; all above is then at the stated one, the
-        test rows by their weights.
+        The same at the table's base rate, where the Recipe states another; all above is then at the stated
+        one, the test rows by their weights.
     """
 
     recipe: Recipe
@@ -162,7 +162,9 @@ class Evaluation:
 
     def _measure(self, key: str, predictions: Predictions) -> float:
         metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
-        call = partial(metric_value, metric, predictions, bins=bins, strategy=binning, posterior=self.posterior)
+        call = partial(
+            metric_value, metric, predictions, bins=bins, strategy=binning, posterior=self.posterior
+        )
         if metric.needs == "posterior":  # of which the predictions know nothing
             return call()
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
@@ -216,9 +218,9 @@ def splitter_of(recipe: Recipe) -> Splitter:
 def known_of(dataset: Dataset) -> Known:
     """What a split may know of the rows.
 
-    Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them. With
-    features a row stays whole, since a model that saw one copy knows the others. Other weights are put on the scale of
-    ``effective_weights``.
+    Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
+    With features a row stays whole, since a model that saw one copy knows the others. Other weights are put
+    on the scale of ``effective_weights``.
     """
     weight = dataset.weight
     return Known(
@@ -348,7 +350,9 @@ def fit_rows(
             "calibrate": _counted(placed.y, placed.weight),
             "test": _counted(judged.y, judged.weight),
         }
-        parts.append(Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed)))
+        parts.append(
+            Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed))
+        )
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 
@@ -378,7 +382,9 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
 def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
-    return made if recipe.base_rate is None else Moved(made, BaseRate(placed.base_rate(made), recipe.base_rate))
+    return (
+        made if recipe.base_rate is None else Moved(made, BaseRate(placed.base_rate(made), recipe.base_rate))
+    )
 
 
 def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
@@ -386,7 +392,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
 
-    With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand for it.
+    With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
+    for it.
 
     Parameters
     ----------
@@ -421,7 +428,9 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         except InputError as error:
             refused[key] = str(error)
             continue
-        except Exception as error:  # a method from outside may fail in its own way, and the others still answer
+        except (
+            Exception
+        ) as error:  # a method from outside may fail in its own way, and the others still answer
             if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
                 raise
             refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
@@ -431,7 +440,9 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
     rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
-        recipe=fitted.recipe.replace(**recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")),
+        recipe=fitted.recipe.replace(
+            **recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")
+        ),
         dataset=fitted.dataset,
         rows=rows,
         y=y,
@@ -465,7 +476,9 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
     weight = class_weights(found.y, stated, found.weight)
     predictions, calibrators = {}, {}
     for key, made in found.calibrators.items():
-        rates = [BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)]
+        rates = [
+            BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)
+        ]
         ratio = np.repeat([rate.ratio for rate in rates], sizes)
         predictions[key] = found.predictions[key].moved(ratio, weight)
         calibrators[key] = tuple(Moved(one, rate) for one, rate in zip(made, rates, strict=True))
@@ -479,7 +492,9 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
         calibrators=MappingProxyType(calibrators),
         posterior=posterior,
         weight=weight,
-        notes=tuple(dict.fromkeys((_moved_note(found, stated, weight), *found.notes, *_unweighted_notes(weight)))),
+        notes=tuple(
+            dict.fromkeys((_moved_note(found, stated, weight), *found.notes, *_unweighted_notes(weight)))
+        ),
         before=found,
     )
 
@@ -507,7 +522,9 @@ def _unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
     """The everyday metrics that cannot be told these weights."""
     if weight is None:
         return
-    names = [metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)]
+    names = [
+        metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
+    ]
     if names:
         yield f"Not shown, since it takes no weights or counts whole rows only: {listed(names)}."
 

@@ -1,11 +1,12 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to three parts, by what a change costs: ``fit`` (a model fit), ``calibrate`` (milliseconds) and
-``view`` (a redraw). Names are checked against the registries and numbers against their ranges when a Recipe is made,
-so that a link, a file or a notebook is refused at once, by the field's name.
+Its fields belong to three parts, by what a change costs: ``fit`` (a model fit), ``calibrate`` (milliseconds)
+and ``view`` (a redraw). Names are checked against the registries and numbers against their ranges when a
+Recipe is made, so that a link, a file or a notebook is refused at once, by the field's name.
 
-The fields are what pages share. What a single page or experiment has of its own is among ``settings``, by page.setting,
-declared there (``calib.kernel.declared``) and checked in the same way; in a link each is a parameter of its own.
+The fields are what pages share. What a single page or experiment has of its own is among ``settings``, by
+page.setting, declared there (``calib.kernel.declared``) and checked in the same way; in a link each is a
+parameter of its own.
 """
 
 from __future__ import annotations
@@ -99,9 +100,9 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "scores": checks.names,
     "gap": _number(0, 1e9),
 }
-"""How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and spaces are
-one; labels that count as missing; the score columns of predictions; what a split in time leaves out between its parts.
-What is not there is found out, or not done."""
+"""How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
+spaces are one; labels that count as missing; the score columns of predictions; what a split in time leaves
+out between its parts. What is not there is found out, or not done."""
 
 
 def _table(value: Any, name: str) -> Pairs:
@@ -110,7 +111,9 @@ def _table(value: Any, name: str) -> Pairs:
         if key not in TABLE:
             raise InputError(f"{name}: {key!r} is unknown here; allowed are {', '.join(TABLE)}.")
         checked[key] = TABLE[key](item, f"{name}.{key}")
-    return tuple((key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0))
+    return tuple(
+        (key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0)
+    )
 
 
 @dataclass(frozen=True)
@@ -128,58 +131,98 @@ class Recipe:
     calib.kernel.checks.InputError: bins must be a whole number from 2 to 100, but is 0.
     """
 
-    data: str = _field("fit", DEFAULT_DATA, checks.text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.")
-    data_params: Pairs = _field(
-        "fit", (), _pairs, "Settings of a synthetic set; else how the table is read: sheet, header, labels, scores."
+    data: str = _field(
+        "fit", DEFAULT_DATA, checks.text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID."
     )
-    file: str | None = _field("fit", None, _optional_text, "The name of the uploaded file, by which it is asked for.")
-    content: str = _field("fit", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge.")
+    data_params: Pairs = _field(
+        "fit",
+        (),
+        _pairs,
+        "Settings of a synthetic set; else how the table is read: sheet, header, labels, scores.",
+    )
+    file: str | None = _field(
+        "fit", None, _optional_text, "The name of the uploaded file, by which it is asked for."
+    )
+    content: str = _field(
+        "fit", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
+    )
     target: str | None = _field("fit", None, _optional_text, "The column that holds the label.")
     positive: str | None = _field("fit", None, _optional_text, "The class whose probability is predicted.")
     exclude: tuple[str, ...] = _field("fit", (), checks.names, "Columns the model must not see.")
     keep: tuple[str, ...] = _field(
         "fit", (), checks.names, "Columns to use although they look like identifiers or text."
     )
-    score: str | None = _field("fit", None, _optional_text, "For predictions made elsewhere: the score column.")
+    score: str | None = _field(
+        "fit", None, _optional_text, "For predictions made elsewhere: the score column."
+    )
     weight: str | None = _field("fit", None, _optional_text, "The column that says how much each row counts.")
-    time: str | None = _field("fit", None, _optional_text, "The column of dates or times that a split in time goes by.")
+    time: str | None = _field(
+        "fit", None, _optional_text, "The column of dates or times that a split in time goes by."
+    )
     cluster: str | None = _field("fit", None, _optional_text, "The column that says who each row belongs to.")
     part: str | None = _field(
         "fit", None, _optional_text, "The column that says which rows train, calibrate and are the test part."
     )
     judge_on: str | None = _field(
-        "fit", None, _optional_text, "Another table to judge on, as data names one: the model is made on data."
+        "fit",
+        None,
+        _optional_text,
+        "Another table to judge on, as data names one: the model is made on data.",
     )
-    judge_file: str | None = _field("fit", None, _optional_text, "The name of that file, by which it is asked for.")
-    model: str = _field("fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.")
+    judge_file: str | None = _field(
+        "fit", None, _optional_text, "The name of that file, by which it is asked for."
+    )
+    model: str = _field(
+        "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores."
+    )
     params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
-    placement: str = _field("fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on.")
+    placement: str = _field(
+        "fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on."
+    )
     calibration_size: float = _field(
-        "fit", 1 / 3, _number(0.05, 0.9), "Share of the training rows that is held back to fit the calibrators."
+        "fit",
+        1 / 3,
+        _number(0.05, 0.9),
+        "Share of the training rows that is held back to fit the calibrators.",
     )
     cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
     split: str = _field(
         "fit", "random", _one_of(lambda: SPLITS), "How rows are held out: for the test, and again inside."
     )
-    evaluation: str = _field("fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once.")
+    evaluation: str = _field(
+        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once."
+    )
     test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows kept for the diagram.")
     folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
     seed: int = _field("fit", 0, _number(0, 2**31 - 1, integer=True), "Same seed, same split, same picture.")
     calibrators: tuple[str, ...] = _field(
-        "calibrate", ("none", "platt", "isotonic", "venn_abers"), _keys(CALIBRATORS), "The methods to compare."
+        "calibrate",
+        ("none", "platt", "isotonic", "venn_abers"),
+        _keys(CALIBRATORS),
+        "The methods to compare.",
     )
     options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
     merge: str = _field(
         "calibrate", "log", _one_of(lambda: MERGE_RULES), "How the pair p0, p1 becomes one probability."
     )
     base_rate: float | None = _field(
-        "calibrate", None, _optional_share, "How frequent the positive class is where the probabilities will be used."
+        "calibrate",
+        None,
+        _optional_share,
+        "How frequent the positive class is where the probabilities will be used.",
     )
-    bins: int = _field("view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error.")
-    binning: str = _field("view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count.")
+    bins: int = _field(
+        "view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error."
+    )
+    binning: str = _field(
+        "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
+    )
     band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
     curve: str = _field(
-        "view", "smoothed", _one_of(lambda: CURVES), "A smooth line beside the bins, the bins alone, or isotonic steps."
+        "view",
+        "smoothed",
+        _one_of(lambda: CURVES),
+        "A smooth line beside the bins, the bins alone, or isotonic steps.",
     )
     settings: Pairs = _field("view", (), _settings, "Pages' and experiments' own settings, as page.setting.")
 
@@ -189,7 +232,10 @@ class Recipe:
             object.__setattr__(self, spec.name, value)
         self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
         allowed = {
-            f"{key}.{p.name}": p for key, method in CALIBRATORS.items() for p in method.parameters if p.name != "merge"
+            f"{key}.{p.name}": p
+            for key, method in CALIBRATORS.items()
+            for p in method.parameters
+            if p.name != "merge"
         }
         self._check_settings("options", allowed)
         object.__setattr__(self, "settings", declared.checked(self.settings))
@@ -242,7 +288,10 @@ class Recipe:
         whole = {name: value for name, value in changes.items() if "." not in name}
         if whole.get("model", self.model) != self.model:
             whole.setdefault("params", ())
-        if any(whole.get(name, getattr(self, name)) != getattr(self, name) for name in ("data", "target", "positive")):
+        if any(
+            whole.get(name, getattr(self, name)) != getattr(self, name)
+            for name in ("data", "target", "positive")
+        ):
             whole.setdefault("base_rate", None)
         for name in changes.keys() - whole.keys():
             field, key = name.split(".", 1) if name.partition(".")[0] in _PAIRS else ("settings", name)

@@ -61,7 +61,9 @@ def _named(data: str, field: str) -> tuple[str, str]:
         "openml": None,
     }
     if kind not in known or not key:
-        raise DataError(f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {data!r}.")
+        raise DataError(
+            f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {data!r}."
+        )
     registry = known[kind]
     if registry is not None and key not in registry:
         raise DataError(f"{field}: there is no {kind} set {key!r}; there are {', '.join(registry)}.")
@@ -75,8 +77,15 @@ Uploads = Mapping[str, pd.DataFrame | TableFile]
 def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
     """(table, target, positive class) of a Recipe's data, before anything is made of it but what ``data_params`` say.
 
-    uploads : digest → table of the files at hand. Raises DataError where the file is not among them, or was read in
-    another way than the Recipe says.
+    Parameters
+    ----------
+    uploads
+        Digest → table of the files at hand.
+
+    Raises
+    ------
+    DataError
+        Where the file is not among them, or was read in another way than the Recipe says.
     """
     frame, target, positive = _as_read(recipe, uploads)
     options = dict(recipe.data_params)
@@ -104,7 +113,9 @@ def _table(
     if kind == "upload":
         if key not in uploads:
             again = f"{file} again" if file else f"the file with the digest {key}"
-            raise DataError(f"Upload {again} to continue: its content travels in no link and is kept on no disk.")
+            raise DataError(
+                f"Upload {again} to continue: its content travels in no link and is kept on no disk."
+            )
         return _uploaded(uploads[key], asked), None, None
     if kind == "sample":
         return sample_frame(key)
@@ -114,7 +125,12 @@ def _table(
 
 
 def _joined(
-    recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None, merge: bool, drop: Collection[str]
+    recipe: Recipe,
+    uploads: Uploads,
+    frame: pd.DataFrame,
+    target: str | None,
+    merge: bool,
+    drop: Collection[str],
 ) -> pd.DataFrame:
     """The table with that of ``judge_on`` as its test part."""
     assert recipe.judge_on is not None
@@ -152,7 +168,13 @@ def judging(other: str | None, file: str | None = None) -> dict[str, Any]:
     """
     if other is None:
         return {"judge_on": None, "judge_file": None, "part": None, "split": "random"}
-    return {"judge_on": other, "judge_file": file, "part": FILE_PART, "split": "file", "evaluation": "holdout"}
+    return {
+        "judge_on": other,
+        "judge_file": file,
+        "part": FILE_PART,
+        "split": "file",
+        "evaluation": "holdout",
+    }
 
 
 def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
@@ -201,7 +223,9 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
-        made = prepare_predictions(frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe))
+        made = prepare_predictions(
+            frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe)
+        )
     else:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
     notes = (*frame.attrs.get("notes", ()), *made.notes)
@@ -226,7 +250,13 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
     """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
     scores = dict(recipe.data_params).get("scores", ())
     return validate(
-        frame, target, positive, exclude=recipe.exclude, content=recipe.content, scores=scores, roles=roles(recipe)
+        frame,
+        target,
+        positive,
+        exclude=recipe.exclude,
+        content=recipe.content,
+        scores=scores,
+        roles=roles(recipe),
     )
 
 

@@ -1,6 +1,7 @@
 """``calibration-explorer``: the dashboard on this machine, or for others behind a proxy (docs/put_it_up.md).
 
-Streamlit reads ``.streamlit/config.toml`` from the folder of the script that it runs, wherever it is started from.
+Streamlit reads ``.streamlit/config.toml`` from the folder of the script that it runs, wherever it is started
+from.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 from streamlit.web import cli
 
 HERE = Path(__file__).resolve().parent
-APP = next(path for path in (HERE / "app.py", HERE.parent / "app.py") if path.is_file())  # a wheel's, or a clone's
+# a wheel's, or a clone's
+APP = next(path for path in (HERE / "app.py", HERE.parent / "app.py") if path.is_file())
 # Option → Streamlit's name of it: what is not given is asked of STREAMLIT_SERVER_… and then of config.toml.
 SERVER = {"address": "address", "port": "port", "path_prefix": "baseUrlPath"}
 
@@ -22,7 +24,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="calibration-explorer",
         description="Start Calibration Explorer, and open it in a browser where there is a screen.",
     )
-    parser.add_argument("--address", help="listen there, 0.0.0.0 for other machines; or STREAMLIT_SERVER_ADDRESS")
+    parser.add_argument(
+        "--address", help="listen there, 0.0.0.0 for other machines; or STREAMLIT_SERVER_ADDRESS"
+    )
     parser.add_argument("--port", type=int, help="by default 8501; or STREAMLIT_SERVER_PORT")
     parser.add_argument(
         "--path-prefix",

@@ -7,7 +7,9 @@ version = release = __version__
 copyright = "the authors, MIT licence"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 html_theme = "alabaster"
-html_theme_options = {"description": "Probability calibration in the browser, in Python and on the command line."}
+html_theme_options = {
+    "description": "Probability calibration in the browser, in Python and on the command line."
+}
 html_show_sourcelink = html_copy_source = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
@@ -18,7 +20,9 @@ suppress_warnings = ["ref.term", "ref.ref"]  # inherited texts point into scikit
 
 
 # Files of the project's root, as links on a forge name them, and the pages of the site that include them.
-ROOT_FILES = {"../README.md": "index.md"} | {f"../{name}.md": f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")}
+ROOT_FILES = {"../README.md": "index.md"} | {
+    f"../{name}.md": f"{name}.md" for name in ("CONTRIBUTING", "SECURITY")
+}
 
 
 def setup(app):
@@ -34,4 +38,6 @@ def _root_files(app, name, content):
 
 def _bars(app, what, name, thing, options, lines):
     """|x| is an absolute value in our texts, and a substitution in Sphinx's."""
-    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines]
+    lines[:] = [
+        line if line.lstrip().startswith((">>>", "...")) else line.replace("|", r"\|") for line in lines
+    ]

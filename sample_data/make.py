@@ -1,7 +1,8 @@
 """Makes the sample data: ``python sample_data/make.py [FOLDER]``. Same versions, same bytes inside the .gz files.
 
-Two sets are scikit-learn's own copies of UCI data; the others are drawn with fixed seeds, so that what they show is
-known. Of the last three the truth is known as well: ``*_truth`` is the probability that labels were drawn from.
+Two sets are scikit-learn's own copies of UCI data; the others are drawn with fixed seeds, so that what they
+show is known. Of the last three the truth is known as well: ``*_truth`` is the probability that labels were
+drawn from.
 """
 
 from __future__ import annotations
@@ -55,14 +56,23 @@ def loans(n: int = 3000) -> pd.DataFrame:
     income = rng.lognormal(10.3, 0.5, n)
     amount = income * rng.beta(2, 5, n)
     age = rng.integers(19, 75, n)
-    purposes = np.array(["car", "home", "debts", "study", "wedding", "boat", "solar", "horse", "studio", "patent"])
+    purposes = np.array(
+        ["car", "home", "debts", "study", "wedding", "boat", "solar", "horse", "studio", "patent"]
+    )
     purpose = rng.choice(purposes, n, p=[0.3, 0.25, 0.25, 0.12, 0.04, 0.02, 0.01, 0.004, 0.003, 0.003])
     work = rng.choice(["employed", "self-employed", "retired", "none"], n, p=[0.65, 0.2, 0.1, 0.05])
     history = rng.choice(["good", "short", "late once", "late often"], n, p=[0.55, 0.2, 0.15, 0.1])
     opened = np.datetime64("2018-01-01") + rng.integers(0, 2000, n).astype("timedelta64[D]")
-    risk = pd.Series(history).map({"good": -0.6, "short": 0.2, "late once": 0.5, "late often": 1.4}).to_numpy()
-    risk = risk + pd.Series(work).map({"employed": -0.2, "self-employed": 0.3, "retired": 0, "none": 0.9}).to_numpy()
-    logit = -1.6 + risk + 3 * (amount / income - 0.3) - 0.5 * np.log(income / 30_000) + 0.6 * (purpose == "debts")
+    risk = (
+        pd.Series(history).map({"good": -0.6, "short": 0.2, "late once": 0.5, "late often": 1.4}).to_numpy()
+    )
+    risk = (
+        risk
+        + pd.Series(work).map({"employed": -0.2, "self-employed": 0.3, "retired": 0, "none": 0.9}).to_numpy()
+    )
+    logit = (
+        -1.6 + risk + 3 * (amount / income - 0.3) - 0.5 * np.log(income / 30_000) + 0.6 * (purpose == "debts")
+    )
     default = rng.random(n) < 1 / (1 + np.exp(-logit))
     # Who has something to hide leaves the field empty: missing income is itself a sign.
     hidden = rng.random(n) < np.where(default, 0.25, 0.08)
@@ -173,7 +183,9 @@ def counts_truth(score: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-(0.7 * np.log(score / (1 - score)) - 0.3)))
 
 
-TABLES = {f.__name__: f for f in (digits, breast_cancer, rare_faults, loans, predictions, dated, customers, counts)}
+TABLES = {
+    f.__name__: f for f in (digits, breast_cancer, rare_faults, loans, predictions, dated, customers, counts)
+}
 
 
 def make(folder: Path) -> None:

@@ -2,12 +2,14 @@
 
     python -m calib study arena --data FOLDER/*.csv --repeats 1 --store arena.sqlite --csv arena.csv
     python -m scripts.arena_table arena.csv [--by model | placement] [--metrics brier log_loss_clipped …]
-    python -m scripts.arena_table rows.csv --by size --metrics brier log_loss_clipped     # of scripts.judge_advice
+    python -m scripts.arena_table rows.csv --by size --metrics brier log_loss_clipped     # of
+    scripts.judge_advice
 
-A case is a data set, a model and a placement on which every method answered (margins are refused by the methods that
-need probabilities, so that the support vector machine takes no part; Rank, which only forests have, neither). In each
-case a method beats some share of the others; these shares and the regrets to the best method in hindsight are averaged
-over the cases of a data set and then over data sets, which are drawn anew for the intervals. Prints Markdown tables.
+A case is a data set, a model and a placement on which every method answered (margins are refused by the
+methods that need probabilities, so that the support vector machine takes no part; Rank, which only forests
+have, neither). In each case a method beats some share of the others; these shares and the regrets to the best
+method in hindsight are averaged over the cases of a data set and then over data sets, which are drawn anew
+for the intervals. Prints Markdown tables.
 """
 
 from __future__ import annotations
@@ -48,7 +50,12 @@ def standings(table: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
     lost = pd.DataFrame(regrets(values, higher_is_better), table.index, table.columns)
     by_set, lost_by_set = (each.groupby(level="data").mean() for each in (rates, lost))
     found = mean_over_sets(by_set.to_numpy())
-    lines = {"rate": found.mean, "lower": found.lower, "upper": found.upper, "regret": lost_by_set.mean().to_numpy()}
+    lines = {
+        "rate": found.mean,
+        "lower": found.lower,
+        "upper": found.upper,
+        "regret": lost_by_set.mean().to_numpy(),
+    }
     return pd.DataFrame(lines, index=table.columns).sort_values("rate", ascending=False)
 
 
@@ -70,7 +77,9 @@ def print_standings(rows: pd.DataFrame, metrics: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
     parser.add_argument("--by", choices=("model", "placement", "size"))
     parser.add_argument("--metrics", nargs="+", default=["brier", "log_loss_clipped", "miscalibration"])

@@ -2,11 +2,12 @@
 
     python -m scripts.judge_advice FOLDER --rows rows.csv [--tables 4] [--sizes 150 300 1000] [--skip NAME …]
 
-FOLDER holds one CSV file a data set, its label in the column ``target``. Of each with enough rows, tables are drawn as
-a person might have them; the chain runs on them as on the page, with every calibrator. What the advice then chose, and
-the methods that it did not tell from its choice, are held against the scores of the same models and calibrators on the
-rows left over. Every table is appended to ``rows.csv`` when it is done, a line a method, so that the run can be stopped
-at any moment and started again. The table of docs/results.md is printed at the end. By hand: a quarter of an hour.
+FOLDER holds one CSV file a data set, its label in the column ``target``. Of each with enough rows, tables are
+drawn as a person might have them; the chain runs on them as on the page, with every calibrator. What the
+advice then chose, and the methods that it did not tell from its choice, are held against the scores of the
+same models and calibrators on the rows left over. Every table is appended to ``rows.csv`` when it is done, a
+line a method, so that the run can be stopped at any moment and started again. The table of docs/results.md is
+printed at the end. By hand: a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def load(path: Path) -> Dataset:
 
 def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     """A line a method: its losses on the rows left over, whether it was seen as lowest, chosen, or perhaps the best."""
-    rows, rest = train_test_split(np.arange(len(data.y)), train_size=size, stratify=data.y, random_state=table)
+    rows, rest = train_test_split(
+        np.arange(len(data.y)), train_size=size, stratify=data.y, random_state=table
+    )
     rest = rest[: LEFT_OVER[1]]
     recipe = Recipe(model=model, calibrators=METHODS, seed=table)
     drawn = Dataset(data.name, data.X.iloc[rows].reset_index(drop=True), data.y[rows], data.classes)
@@ -69,7 +72,9 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
     have = set(pd.read_csv(file)[CELL].itertuples(index=False, name=None)) if file.exists() else set()
     for path in sorted(folder.glob("*.csv"), key=lambda path: path.stat().st_size):
         data = None if path.stem in skip else load(path)
-        cells = ((path.stem, model, size, table) for size in sizes for model in MODELS for table in range(tables))
+        cells = (
+            (path.stem, model, size, table) for size in sizes for model in MODELS for table in range(tables)
+        )
         for cell in cells if data else ():
             if cell not in have and len(data.y) >= cell[2] + LEFT_OVER[0]:
                 lines = judge(data, *cell[1:]).assign(**dict(zip(CELL, cell, strict=True)))
@@ -83,7 +88,9 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
     followed = {"the advice": rows[rows["chosen"]], "the lowest on the test rows": rows[rows["lowest"]]}
     followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
-    means = {name: group.groupby("data")[[*LOSSES, "infinite"]].mean().mean() for name, group in followed.items()}
+    means = {
+        name: group.groupby("data")[[*LOSSES, "infinite"]].mean().mean() for name, group in followed.items()
+    }
     return pd.DataFrame(means).T.sort_values("brier")
 
 
@@ -91,11 +98,15 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
     """The fixed choice with the least mean regret over all data sets but one, whichever that is."""
     means = {loss: rows.pivot_table(loss, "method", "data") for loss in LOSSES}
     sets = rows["data"].unique()
-    return {loss: {str(means[loss].drop(columns=name).mean(axis=1).idxmin()) for name in sets} for loss in LOSSES}
+    return {
+        loss: {str(means[loss].drop(columns=name).mean(axis=1).idxmin()) for name in sets} for loss in LOSSES
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", type=Path, default=Path("judge_advice.csv"), metavar="FILE")
     parser.add_argument("--tables", type=int, default=4)
@@ -111,7 +122,9 @@ def main() -> None:
     print(f"{cells.ngroups} tables of {rows['data'].nunique()} data sets")
     for name, line in strategies(rows).iterrows():
         print(f"| {name} | {line.brier:.4f} | {line.log_loss:.4f} | {line.infinite:.1%} |")
-    print(f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average")
+    print(
+        f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
+    )
     print(f"best fixed choice with any one set left out: {left_out(rows)}")
 
 

@@ -1,10 +1,11 @@
 """Makes the results that the pages Overlap and Calibration-set size open with.
 
-    python -m scripts.long_experiments searches     # RF_opt's and CT's settings: one to two hours on two cores
-    python -m scripts.long_experiments results      # the experiments with those settings: half an hour
+    python -m scripts.long_experiments searches     # RF_opt's and CT's settings: one to two hours on two
+    cores python -m scripts.long_experiments results      # the experiments with those settings: half an hour
 
-Both write each part when it is done, so that they can be stopped at any moment and started again where they were.
-After a change to what is computed, delete the folder ``.cells`` (results) or ``searches.json`` (searches) first.
+Both write each part when it is done, so that they can be stopped at any moment and started again where they
+were. After a change to what is computed, delete the folder ``.cells`` (results) or ``searches.json``
+(searches) first.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def results(jobs: int) -> None:
         settings = EXPERIMENTS[key].values({})
         parts = run.parts(SEED, settings)
         files = [CELLS / f"{key}-{'-'.join(map(str, name))}.csv" for name in parts]
-        jobs_left = [joblib.delayed(resumed)(part, file) for part, file in zip(parts.values(), files, strict=True)]
+        jobs_left = [
+            joblib.delayed(resumed)(part, file) for part, file in zip(parts.values(), files, strict=True)
+        ]
         for file in joblib.Parallel(jobs, return_as="generator_unordered")(jobs_left):
             print(file, flush=True)
         run.keep([pd.read_csv(file, keep_default_na=False) for file in files], SEED, settings)
@@ -69,7 +72,9 @@ def results(jobs: int) -> None:
 PARTS: dict[str, Callable[..., Any]] = {"searches": searches, "results": results}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("part", choices=tuple(PARTS))
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
     args = parser.parse_args()

@@ -1,8 +1,9 @@
 """What an open session costs a server: ``python -m scripts.measure_sessions [SESSIONS]``.
 
-A fresh server on this machine; Chromium opens the first page in ever more windows, each a session of its own, and moves
-a slider there and in turn opens another page. Printed are the server's resident memory and the processor time that it
-took, both as Linux counts them for its process: other work on the machine slows the walk and changes neither by much.
+A fresh server on this machine; Chromium opens the first page in ever more windows, each a session of its own,
+and moves a slider there and in turn opens another page. Printed are the server's resident memory and the
+processor time that it took, both as Linux counts them for its process: other work on the machine slows the
+walk and changes neither by much.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m scripts.platt_inputs FOLDER --rows rows.csv [--seeds 3] [--skip eeg …]
 
-FOLDER holds one CSV file a data set, its label in the column ``target``. Every data set, model, placement and seed is a
-cell of ``rows.csv``, appended when it is done, so that the run can be stopped at any moment and started again. The two
-tables of docs/measurements.md are printed at the end. By hand: half an hour on one core.
+FOLDER holds one CSV file a data set, its label in the column ``target``. Every data set, model, placement and
+seed is a cell of ``rows.csv``, appended when it is done, so that the run can be stopped at any moment and
+started again. The two tables of docs/measurements.md are printed at the end. By hand: half an hour on one
+core.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ def measured(part: Part, labels: np.ndarray) -> dict[str, float]:
     predictions = {"none": part.tests.scores}
     for name, platt in INPUTS.items():
         predictions[name] = part.placed.predict(part.placed.calibrate(platt), part.tests).p
-    return {f"{name} {key}": metric(labels, p) for key, p in predictions.items() for name, metric in METRICS.items()}
+    return {
+        f"{name} {key}": metric(labels, p)
+        for key, p in predictions.items()
+        for name, metric in METRICS.items()
+    }
 
 
 def cells(seeds: int) -> Iterator[tuple[str, str, int]]:
@@ -111,7 +116,10 @@ def against_probabilities(rows: pd.DataFrame) -> pd.DataFrame:
         for name in METRICS:
             before, after = group[f"{name} score"], group[f"{name} log-odds"]
             better, worse = (after < before - 1e-9).sum(), (after > before + 1e-9).sum()
-            row |= {f"{name}, probabilities": f"{before.mean():.4f}", f"{name}, log-odds": f"{after.mean():.4f}"}
+            row |= {
+                f"{name}, probabilities": f"{before.mean():.4f}",
+                f"{name}, log-odds": f"{after.mean():.4f}",
+            }
             row |= {
                 f"{name}, better–worse": f"{better}–{worse}",
                 f"{name}, p": f"{wilcoxon(after - before).pvalue:.2g}",
@@ -125,7 +133,8 @@ def by_clip(rows: pd.DataFrame) -> pd.DataFrame:
     keys = ["none", *INPUTS]
     return pd.DataFrame(
         [
-            {"model": model, "placement": placement} | {key: f"{group[f'brier {key}'].mean():.4f}" for key in keys}
+            {"model": model, "placement": placement}
+            | {key: f"{group[f'brier {key}'].mean():.4f}" for key in keys}
             for model, placement, group in of_data_sets(rows)
         ]
     )
@@ -137,7 +146,9 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--rows", type=Path, default=Path("platt_inputs.csv"), metavar="FILE")
     parser.add_argument("--seeds", type=int, default=3)
@@ -146,7 +157,9 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the neural network's about its iterations
         rows = run(args.folder, args.rows, args.seeds, args.skip)
-    print(f"{rows['data'].nunique()} data sets\n\n{markdown(against_probabilities(rows))}\n\n{markdown(by_clip(rows))}")
+    print(
+        f"{rows['data'].nunique()} data sets\n\n{markdown(against_probabilities(rows))}\n\n{markdown(by_clip(rows))}"
+    )
 
 
 if __name__ == "__main__":

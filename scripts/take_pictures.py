@@ -1,7 +1,8 @@
 """The pictures of the guide, from the running app: ``python -m scripts.take_pictures [PAGE …]``.
 
-Each page of docs/pages/ has one, of its first screen, in light mode, 1400 pixels wide: docs/pictures/PAGE.webp. A page
-of Learn is shown with its guess skipped. Take them anew when a page looks different.
+Each page of docs/pages/ has one, of its first screen, in light mode, 1400 pixels wide:
+docs/pictures/PAGE.webp. A page of Learn is shown with its guess skipped. Take them anew when a page looks
+different.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ WIDTH, HEIGHT, QUALITY = 1400, 1100, 55
 def query(stem: str) -> dict[str, str]:
     """The address's parameters: no guess is asked for."""
     page = stem.partition("_")[2]
-    return {f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page}
+    return {
+        f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page
+    }
 
 
 def picture(browser: Browser, address: str, stem: str) -> bytes:

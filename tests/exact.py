@@ -20,7 +20,11 @@ def labelled(scores, y):
     """Distinct scores in order, the fraction of class 1 at each, and how many rows it has."""
     distinct = sorted(set(scores))
     at = [[label for other, label in zip(scores, y, strict=True) if other == score] for score in distinct]
-    return distinct, [Fraction(sum(labels), len(labels)) for labels in at], [Fraction(len(labels)) for labels in at]
+    return (
+        distinct,
+        [Fraction(sum(labels), len(labels)) for labels in at],
+        [Fraction(len(labels)) for labels in at],
+    )
 
 
 def venn_abers(scores, y, score):

@@ -33,7 +33,8 @@ def data_sets() -> dict[str, dict[str, str]]:
         return {row["name"]: row for row in csv.DictReader(lines)}
 
 
-# Names alone, numbers alone, gaps, many columns, many rows, few rows, and one whose columns give its label away.
+# Names alone, numbers alone, gaps, many columns, many rows, few rows, and one whose columns give its label
+# away.
 VARIED = ("haberman", "german_credit", "house_votes_84", "tic-tac-toe", "hillvalley", "jm1", "SPF")
 
 

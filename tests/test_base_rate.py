@@ -126,7 +126,9 @@ def test_folds_are_moved_each_from_its_own_rate_and_the_truth_from_its_mean(data
 
 @pytest.mark.parametrize("placement", ["split", "cv"])
 def test_saved_calibrators_and_programs_say_what_predict_says(data, placement):
-    found = evaluate(recipe(placement=placement, calibrators=("none", "isotonic", "venn_abers", "platt")), data)
+    found = evaluate(
+        recipe(placement=placement, calibrators=("none", "isotonic", "venn_abers", "platt")), data
+    )
     for key, said in found.predictions.items():
         saved = read_calibrator(calibrator_json(found, key))
         document = json.loads(calibrator_json(found, key))
@@ -159,7 +161,8 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     curves = FIGURES["reliability"].prepare(moved, bins=5, binning="quantile", curve="binned").bins["platt"]
     total = np.nansum(curves.observed * curves.count) / curves.count.sum()
     assert total == pytest.approx(RATE)
-    FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, ["platt"], curve="binned"))  # few rows, in parts
+    # Few rows, in parts
+    FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, ["platt"], curve="binned"))
     assert not any("test row" in problem.message for problem in too_few(moved))
     half = subset(moved, np.arange(100))
     assert len(half.before.y) == 100
@@ -192,10 +195,14 @@ def test_an_explanation_ends_with_the_move(data):
     said = explain(found, fitted, row)
     at = position_of(found, row)
     assert said.fits[0].zero.value == said.p0 == found.before.predictions["venn_abers"].p0[at]
-    assert said.moved[1] == tuple(getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p"))
+    assert said.moved[1] == tuple(
+        getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p")
+    )
     record = FIGURES["explained"].prepare(said)
     assert record.words[-1].startswith("All odds are multiplied by")
-    assert record.title.endswith(f"and {number(found.predictions['venn_abers'].p[at])} at the stated base rate")
+    assert record.title.endswith(
+        f"and {number(found.predictions['venn_abers'].p[at])} at the stated base rate"
+    )
 
 
 def test_a_rate_is_that_of_its_class_and_goes_with_it():
@@ -218,7 +225,10 @@ def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
 @pytest.mark.parametrize("placement", ["split", "cv"])
 def test_a_scikit_learn_classifier_and_what_is_written_of_it_are_moved(data, placement):
     X, y = data.X.to_numpy(), data.y
-    made = [CalibratedClassifier(GaussianNB(), placement=placement, random_state=0, base_rate=r) for r in (None, RATE)]
+    made = [
+        CalibratedClassifier(GaussianNB(), placement=placement, random_state=0, base_rate=r)
+        for r in (None, RATE)
+    ]
     plain, moved = (each.fit(X, y) for each in made)
     rate = moved.calibrator_.rate
     np.testing.assert_array_equal(moved.predict_proba(X)[:, 1], rate.move(plain.predict_proba(X)[:, 1]))

@@ -49,7 +49,9 @@ def test_platt_is_scikit_learns_sigmoid_and_on_the_score_where_asked():
         return model.fit(X, Y).predict_proba(NEW)[:, 1]
 
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
-    theirs = CalibratedClassifierCV(LogisticRegression(), method="sigmoid", cv=folds, ensemble=False).fit(X, Y)
+    theirs = CalibratedClassifierCV(LogisticRegression(), method="sigmoid", cv=folds, ensemble=False).fit(
+        X, Y
+    )
     for calibrator in ("platt", Platt(), Platt(on="log-odds")):
         np.testing.assert_allclose(said(calibrator), theirs.predict_proba(NEW)[:, 1], atol=1e-6)
     assert np.abs(said(Platt(on="score")) - said("platt")).max() > 0.001
@@ -71,7 +73,11 @@ def test_parameters_are_stored_and_cloned():
     assert clone(model).get_params()["estimator__n_estimators"] == 3
     assert clone(model).get_params()["calibrator__merge"] == "square"
     defaults = CalibratedClassifier(FOREST)
-    assert (defaults.calibrator, defaults.placement, defaults.calibration_size) == ("venn_abers", "split", 1 / 3)
+    assert (defaults.calibrator, defaults.placement, defaults.calibration_size) == (
+        "venn_abers",
+        "split",
+        1 / 3,
+    )
     assert (defaults.cv, defaults.random_state) == (5, None)
 
 
@@ -90,7 +96,9 @@ def test_the_numbers_are_the_placements(placement):
 
 @pytest.mark.parametrize("placement", PAIRED)
 def test_pairs_do_not_cross_except_in_full(placement):
-    pair = CalibratedClassifier(FOREST, placement=placement, random_state=0).fit(X, Y).predict_interval(NEW[:8])
+    pair = (
+        CalibratedClassifier(FOREST, placement=placement, random_state=0).fit(X, Y).predict_interval(NEW[:8])
+    )
     assert pair.shape == (8, 2)
     assert ((pair >= 0) & (pair <= 1)).all()
     assert placement == "full" or (pair[:, 0] <= pair[:, 1]).all()
@@ -133,12 +141,16 @@ def test_works_inside_scikit_learns_tools():
     model = CalibratedClassifier(FOREST, placement="oob", random_state=0)
     assert cross_val_score(make_pipeline(StandardScaler(), model), X, WORDS, cv=3).min() > 0.6
     assert cross_val_predict(model, X, WORDS, cv=3, method="predict_proba").shape == (200, 2)
-    search = GridSearchCV(model, {"calibrator": ["platt", "venn_abers"], "estimator__max_depth": [2, 4]}, cv=3)
+    search = GridSearchCV(
+        model, {"calibrator": ["platt", "venn_abers"], "estimator__max_depth": [2, 4]}, cv=3
+    )
     assert search.fit(X, WORDS).best_score_ > 0.6
 
 
 def test_data_frames_of_mixed_types():
-    frame = pd.DataFrame({"town": np.array(["a", "b", "c"])[np.arange(200) % 3], "x": X[:, 0], "z": X[:, 1] > 0})
+    frame = pd.DataFrame(
+        {"town": np.array(["a", "b", "c"])[np.arange(200) % 3], "x": X[:, 0], "z": X[:, 1] > 0}
+    )
     columns = ColumnTransformer([("one", OneHotEncoder(), ["town"])], remainder="passthrough")
     for placement in PAIRED:
         model = CalibratedClassifier(make_pipeline(columns, FOREST), placement=placement, random_state=0)
@@ -151,7 +163,9 @@ def test_data_frames_of_mixed_types():
 def test_a_fitted_pipeline_is_calibrated_on_all_rows_and_not_refitted():
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:80], Y[:80])
     model = CalibratedClassifier(FrozenEstimator(fitted), "isotonic").fit(X[80:], Y[80:])
-    by_hand = Isotonic().fit(fitted.predict_proba(X[80:])[:, 1], Y[80:]).predict(fitted.predict_proba(NEW)[:, 1])
+    by_hand = (
+        Isotonic().fit(fitted.predict_proba(X[80:])[:, 1], Y[80:]).predict(fitted.predict_proba(NEW)[:, 1])
+    )
     assert np.array_equal(model.predict_proba(NEW)[:, 1], by_hand)
 
 

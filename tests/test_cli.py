@@ -44,7 +44,9 @@ def expected(folder, recipe=RECIPE):
 
 def run(folder, *more, recipe=None, data="data.csv"):
     if recipe is not None:
-        (folder / "recipe.json").write_text(recipe if isinstance(recipe, str) else recipe.to_json(), encoding="utf-8")
+        (folder / "recipe.json").write_text(
+            recipe if isinstance(recipe, str) else recipe.to_json(), encoding="utf-8"
+        )
     return main(["evaluate", str(folder / "recipe.json"), str(folder / data), *map(str, more)])
 
 
@@ -87,7 +89,8 @@ def test_what_is_printed_depends_neither_on_the_terminal_nor_on_what_pandas_take
     assert run(files, recipe=recipe) == 0
     printed = capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as AppTest leaves one: without __file__
+    # As AppTest leaves one: without __file__
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     assert run(files, recipe=recipe) == 0
     assert capsys.readouterr().out == printed
     assert max(map(len, printed.splitlines())) <= 80
@@ -112,7 +115,9 @@ def test_fitting_the_model_for_every_row_says_its_price_before_it_begins(files, 
     lines = (files / "data.csv").read_text(encoding="utf-8").splitlines()[:41]
     (files / "data.csv").write_text("\n".join(lines), encoding="utf-8")
     assert run(files, recipe=RECIPE.replace(placement="full", calibrators=("venn_abers",))) == 0
-    assert re.search(r"note: the placement 'full' needs \d+ model fits, about \d+ seconds?\.", capsys.readouterr().err)
+    assert re.search(
+        r"note: the placement 'full' needs \d+ model fits, about \d+ seconds?\.", capsys.readouterr().err
+    )
     run(files, recipe=RECIPE)
     assert "model fits" not in capsys.readouterr().err
 
@@ -180,7 +185,10 @@ def test_the_report_shows_the_numbers_of_evaluate(files):
 def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     table = read_table((files / "data.csv").read_bytes(), "data.csv")
     table[["target", "z", "x", "town"]].iloc[:80].to_csv(files / "new.csv", index=False)
-    assert run(files, "--judge-on", files / "new.csv", "--csv", files / "p.csv", "--html", files / "out.html") == 0
+    assert (
+        run(files, "--judge-on", files / "new.csv", "--csv", files / "p.csv", "--html", files / "out.html")
+        == 0
+    )
     said = pd.read_csv(files / "p.csv", encoding="utf-8-sig")
     assert said["row"].tolist() == list(range(301, 381))
     np.testing.assert_array_equal(said["y"], table["target"][:80] == "yes")

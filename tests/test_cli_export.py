@@ -65,7 +65,10 @@ def test_the_score_has_the_name_that_is_asked_for(saved, capsys):
         (b"\xff\xfe", "is not valid JSON"),
         (b"[1]", "must be an object"),
         (b'{"format": "calib.calibrator", "version": 9}', "version must be one of 1"),
-        (write_calibrator(VennAbers().fit([0, 1], [0, 1])).replace('"p0"', '"pO"').encode(), "must be an object"),
+        (
+            write_calibrator(VennAbers().fit([0, 1], [0, 1])).replace('"p0"', '"pO"').encode(),
+            "must be an object",
+        ),
         (write_calibrator(Rank().fit(np.eye(2), [0, 1])).encode(), "Rank needs the scores of every tree"),
         (None, "cannot be read"),
     ],
@@ -83,7 +86,9 @@ def test_a_broken_file_is_one_clear_message(content, words, tmp_path, capsys):
     assert "Traceback" not in said.err
 
 
-@pytest.mark.parametrize("arguments", [["c.json"], ["--sql"], ["c.json", "--sql", "--onnx"], ["c.json", "--java"]])
+@pytest.mark.parametrize(
+    "arguments", [["c.json"], ["--sql"], ["c.json", "--sql", "--onnx"], ["c.json", "--java"]]
+)
 def test_one_language_must_be_named(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["export", *arguments])

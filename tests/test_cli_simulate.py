@@ -31,7 +31,8 @@ def on_page(at):
 def in_html(text):
     """The traces of every chart in a page that stands alone."""
     return [
-        json.JSONDecoder().raw_decode(text, at.end())[0] for at in re.finditer(r'Plotly\.newPlot\(\s*"[^"]+",\s*', text)
+        json.JSONDecoder().raw_decode(text, at.end())[0]
+        for at in re.finditer(r'Plotly\.newPlot\(\s*"[^"]+",\s*', text)
     ]
 
 
@@ -45,17 +46,24 @@ SAME = [
 
 
 @pytest.mark.parametrize(("key", "seed", "settings"), SAME, ids=[key for key, *_ in SAME])
-def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_line(key, seed, settings, tmp_path):
+def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_line(
+    key, seed, settings, tmp_path
+):
     experiment = EXPERIMENTS[key]
     values = experiment.values({}) | settings
     records = {}
     for simulation, figures in experiment.runs.items():
         found = experiment.simulate(simulation, random_state=seed, **experiment.numbers(values, simulation))
         records |= {name: FIGURES[name].prepare(found, **experiment.view(values, name)) for name in figures}
-    traces = {name: json.loads(FIGURES[name].draw(record, LIGHT).to_json())["data"] for name, record in records.items()}
+    traces = {
+        name: json.loads(FIGURES[name].draw(record, LIGHT).to_json())["data"]
+        for name, record in records.items()
+    }
 
     given = [f"--set={name}={value}" for name, value in settings.items()]
-    assert simulate(key, *given, "--seed", seed, "--csv", tmp_path / "a.csv", "--html", tmp_path / "a.html") == 0
+    assert (
+        simulate(key, *given, "--seed", seed, "--csv", tmp_path / "a.csv", "--html", tmp_path / "a.html") == 0
+    )
     for name, record in records.items():
         file = tmp_path / ("a.csv" if name == key else f"a_{name}.csv")
         assert file.read_bytes() == safe_csv(record.to_frame())
@@ -70,7 +78,9 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
 
 def test_another_seed_gives_another_picture(tmp_path):
     for seed in (1, 2):
-        assert simulate("theorem", "--set", "draws=500", "--seed", seed, "--csv", tmp_path / f"{seed}.csv") == 0
+        assert (
+            simulate("theorem", "--set", "draws=500", "--seed", seed, "--csv", tmp_path / f"{seed}.csv") == 0
+        )
     assert (tmp_path / "1.csv").read_bytes() != (tmp_path / "2.csv").read_bytes()
 
 
@@ -146,11 +156,14 @@ def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("depth=None", None), ("depth=none", None), ("depth=3", 3), ("leaf=LAPLACE", "laplace")]
+    ("text", "expected"),
+    [("depth=None", None), ("depth=none", None), ("depth=3", 3), ("leaf=LAPLACE", "laplace")],
 )
 def test_a_setting_can_be_written_as_it_is_shown(text, expected, monkeypatch):
     seen = {}
-    monkeypatch.setattr("calib.__main__.run_experiment", lambda key, settings, *more: seen.update(settings) or 1 / 0)
+    monkeypatch.setattr(
+        "calib.__main__.run_experiment", lambda key, settings, *more: seen.update(settings) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         simulate("cl_gl", "--set", text)
     assert seen == {text.partition("=")[0]: expected}

@@ -56,7 +56,9 @@ def test_the_systems_packages_are_those_of_ci(tmp_path):
     apt = tmp_path / "apt-get"
     apt.write_text(f'#!/bin/sh\necho "$@" >> {said}\n')
     apt.chmod(0o755)
-    subprocess.run([ROOT / "deploy" / "system.sh"], env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True)
+    subprocess.run(
+        [ROOT / "deploy" / "system.sh"], env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True
+    )
     update, install = said.read_text().splitlines()
     assert update == "update -qq"
     packages = (ROOT / "packages.txt").read_text().split()
@@ -81,7 +83,11 @@ def test_what_the_image_installs_starts_and_is_healthy(tmp_path):
     there = {"PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1"}
     there |= {"PIP_NO_BUILD_ISOLATION": "0"}  # which is how pip spells that there is none
     port = str(free_port())
-    settings = {"STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_BASE_URL_PATH": "course", "HOME": str(tmp_path)}
+    settings = {
+        "STREAMLIT_SERVER_PORT": port,
+        "STREAMLIT_SERVER_BASE_URL_PATH": "course",
+        "HOME": str(tmp_path),
+    }
     environment = os.environ | there | settings
 
     def step(script: str) -> list[str]:

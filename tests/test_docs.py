@@ -17,7 +17,14 @@ from calib.kernel.records import Predictions
 from calib.metrics import metric_table
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("calib", "calib.calibrators", "calib.metrics", "calib.comparison", "calib.synthetic", "calib.export")
+PACKAGES = (
+    "calib",
+    "calib.calibrators",
+    "calib.metrics",
+    "calib.comparison",
+    "calib.synthetic",
+    "calib.export",
+)
 
 
 pytestmark = pytest.mark.soak  # the whole site is built, half a minute
@@ -65,7 +72,10 @@ def test_the_query_of_the_guide_makes_the_counts_that_give_the_rows_numbers(tmp_
         rows.to_sql("predictions", connection, index=False)
         counts = pd.read_sql(query, connection)
     assert looks_like_predictions(counts)
-    one, many = prepare_predictions(counts, "label", roles={"weight": "count"}), prepare_predictions(rows, "label")
+    one, many = (
+        prepare_predictions(counts, "label", roles={"weight": "count"}),
+        prepare_predictions(rows, "label"),
+    )
     judged = {
         name: Predictions(data.y, data.X["score"].to_numpy(), weight=data.weight)
         for name, data in {"counts": one, "rows": many}.items()

@@ -46,11 +46,17 @@ def test_the_numbers_are_those_of_the_steps_done_by_hand(data):
     scores = forest.predict_proba(X[test])[:, 1]
     np.testing.assert_array_equal(evaluation.rows, test)
     np.testing.assert_allclose(evaluation.predictions["none"].p, scores, atol=1e-12)
-    method = CALIBRATORS["venn_abers"]().fit(forest.predict_proba(X[train][held_out])[:, 1], data.y[train][held_out])
+    method = CALIBRATORS["venn_abers"]().fit(
+        forest.predict_proba(X[train][held_out])[:, 1], data.y[train][held_out]
+    )
     said = evaluation.predictions["venn_abers"]
-    np.testing.assert_allclose(np.column_stack([said.p0, said.p1]), method.predict_interval(scores), atol=1e-12)
+    np.testing.assert_allclose(
+        np.column_stack([said.p0, said.p1]), method.predict_interval(scores), atol=1e-12
+    )
     assert evaluation.metrics.loc["none", "brier"] == pytest.approx(brier_score(data.y[test], scores))
-    assert evaluation.metrics.loc["none", "ece"] == pytest.approx(expected_calibration_error(data.y[test], scores, 20))
+    assert evaluation.metrics.loc["none", "ece"] == pytest.approx(
+        expected_calibration_error(data.y[test], scores, 20)
+    )
 
 
 def test_a_calibrator_change_fits_no_model_and_a_view_change_calls_nothing(data, monkeypatch):
@@ -107,7 +113,9 @@ def test_test_labels_never_reach_a_fit(data):
 def test_predictions_made_elsewhere_are_split_into_calibration_and_test(data):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"theirs": data.posterior**2, "other": rng.random(data.n)})
-    evaluation = evaluate(Recipe(score="theirs", test_size=0.4), Dataset("theirs", X, data.y, predictions=True))
+    evaluation = evaluate(
+        Recipe(score="theirs", test_size=0.4), Dataset("theirs", X, data.y, predictions=True)
+    )
     assert len(evaluation.y) + len(evaluation.calibration_y) == data.n
     np.testing.assert_array_equal(evaluation.predictions["none"].p, X["theirs"].to_numpy()[evaluation.rows])
     table = evaluation.metrics
@@ -124,7 +132,10 @@ def test_one_score_outside_0_to_1_makes_margins_of_all_wherever_it_falls(data, p
         scores[row] = 1.25
         theirs = Dataset("theirs", pd.DataFrame({"s": scores}), data.y, predictions=True)
         recipe = Recipe(
-            calibrators=("none", "beta", "platt", "venn_abers"), placement=placement, evaluation=evaluation, cv=3
+            calibrators=("none", "beta", "platt", "venn_abers"),
+            placement=placement,
+            evaluation=evaluation,
+            cv=3,
         )
         said = evaluate(recipe, theirs)
         assert not said.probability
@@ -157,7 +168,9 @@ def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model
     rng = np.random.default_rng(0)
     n, x = 120, rng.normal(size=120)
     kind = pd.Categorical(np.where(rng.random(n) < 0.1, None, rng.choice(list("abc"), n)))
-    X = pd.DataFrame({"x": np.where(rng.random(n) < 0.1, np.nan, x), "kind": kind, "flag": rng.random(n) < 0.5})
+    X = pd.DataFrame(
+        {"x": np.where(rng.random(n) < 0.1, np.nan, x), "kind": kind, "flag": rng.random(n) < 0.5}
+    )
     small = Dataset("small", X, (rng.random(n) < 1 / (1 + np.exp(-2 * x))).astype(int))
     recipe = Recipe(
         model=model,
@@ -198,7 +211,9 @@ def test_the_frame_holds_what_the_predictions_hold(data):
 @pytest.mark.parametrize("changes", [{}, {"evaluation": "folds", "folds": 3}], ids=str)
 def test_the_expected_cost_counts_the_fits_that_a_placement_makes(changes, data, monkeypatch):
     fits, whole = [], GaussianNB.fit
-    monkeypatch.setattr(GaussianNB, "fit", lambda self, *args, **more: fits.append(1) or whole(self, *args, **more))
+    monkeypatch.setattr(
+        GaussianNB, "fit", lambda self, *args, **more: fits.append(1) or whole(self, *args, **more)
+    )
     small = Dataset("small", data.X[:60], data.y[:60])
     recipe = Recipe(model="naive_bayes", calibrators=("none",), cv=3, **changes)
     evaluation = evaluate(recipe, small)
@@ -207,7 +222,9 @@ def test_the_expected_cost_counts_the_fits_that_a_placement_makes(changes, data,
         evaluate(recipe.replace(placement=placement), small)
         expected, seconds = chain.expected_cost(evaluation, placement)
         assert len(fits) == expected
-        assert seconds == pytest.approx(evaluation.seconds * expected / chain.expected_cost(evaluation, "split")[0])
+        assert seconds == pytest.approx(
+            evaluation.seconds * expected / chain.expected_cost(evaluation, "split")[0]
+        )
 
 
 def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, monkeypatch):
@@ -219,14 +236,18 @@ def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, 
     monkeypatch.setattr(
         chain, "metric_value", lambda metric, *a, **k: asked.append(metric.key) or real(metric, *a, **k)
     )
-    same = evaluation.with_view(SMALL.replace(band="confidence", **{"reliability.selection": ("none:0:0.5",)}))
+    same = evaluation.with_view(
+        SMALL.replace(band="confidence", **{"reliability.selection": ("none:0:0.5",)})
+    )
     pd.testing.assert_frame_equal(same.metrics, everything)
     assert set(asked) <= {"tce"}  # a mean against the posterior, of which the predictions know nothing
     asked.clear()
     other = evaluation.with_view(SMALL.replace(bins=7))
     assert not np.allclose(other.metrics["ece"], everything["ece"])
     assert set(asked) == {"ece", "mce", "tce"}
-    pd.testing.assert_frame_equal(other.metrics, metric_table(other.predictions, bins=7, posterior=other.posterior))
+    pd.testing.assert_frame_equal(
+        other.metrics, metric_table(other.predictions, bins=7, posterior=other.posterior)
+    )
 
 
 def test_an_evaluation_is_frozen_and_what_was_worked_out_goes_with_it(data):
@@ -267,7 +288,9 @@ def test_platt_is_scikit_learns_sigmoid_where_the_model_has_a_decision_function(
     theirs = scikit_learns_sigmoid(fitted, noisy)
     np.testing.assert_allclose(chain.calibrate(recipe, fitted).predictions["platt"].p, theirs, atol=1e-6)
     on_scores = chain.calibrate(recipe.replace(options={"platt.on": "score"}), fitted).predictions["platt"].p
-    assert np.abs(on_scores - theirs).max() < 1e-6 if model == "svm" else np.abs(on_scores - theirs).max() > 0.01
+    assert (
+        np.abs(on_scores - theirs).max() < 1e-6 if model == "svm" else np.abs(on_scores - theirs).max() > 0.01
+    )
 
 
 def test_platt_across_folds_is_scikit_learns_without_an_ensemble(noisy):
@@ -275,7 +298,9 @@ def test_platt_across_folds_is_scikit_learns_without_an_ensemble(noisy):
     evaluation = evaluate(recipe, noisy)
     part = chain.fit(recipe, noisy).parts[0]
     folds = StratifiedKFold(3, shuffle=True, random_state=4)
-    theirs = CalibratedClassifierCV(chain.make_estimator(recipe, noisy), method="sigmoid", cv=folds, ensemble=False)
+    theirs = CalibratedClassifierCV(
+        chain.make_estimator(recipe, noisy), method="sigmoid", cv=folds, ensemble=False
+    )
     theirs.fit(noisy.X.iloc[part.train], noisy.y[part.train])
     expected = theirs.predict_proba(noisy.X.iloc[part.test])[:, 1]
     np.testing.assert_allclose(evaluation.predictions["platt"].p, expected, atol=1e-6)

@@ -127,7 +127,9 @@ def test_the_check_sees_what_it_should(tmp_path, file, text, expected):
 
 
 def test_contributing_shows_the_same_floors():
-    rows = re.findall(r"^\| (\d+) \| (.*?) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.M)
+    rows = re.findall(
+        r"^\| (\d+) \| (.*?) \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.M
+    )
     shown = {name: int(floor) for floor, names in rows for name in re.findall("`(.*?)`", names)}
     assert shown == {name.removeprefix("calib."): floor for name, floor in FLOOR.items()}
 

@@ -32,10 +32,13 @@ STEMS = [Path(page.script).stem for pages in PAGES.values() for page in pages]
 
 def blocks(language: str) -> list[tuple[str, str]]:
     """(file, text) of every block of code in this language."""
-    return [(name, body) for name, text in TEXTS.items() for kind, body in BLOCK.findall(text) if kind == language]
+    return [
+        (name, body) for name, text in TEXTS.items() for kind, body in BLOCK.findall(text) if kind == language
+    ]
 
 
-# --- links ----------------------------------------------------------------------------------------------------------
+# --- links
+# ----------------------------------------------------------------------------------------------------------
 
 
 def anchors(text: str) -> set[str]:
@@ -54,10 +57,13 @@ def test_links_lead_to_what_is_there(name):
         path, _, anchor = target.partition("#")
         found = (ROOT / name).parent / path if path else ROOT / name
         assert found.exists(), f"{target} is not there"
-        assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), f"{target} has no such heading"
+        assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), (
+            f"{target} has no such heading"
+        )
 
 
-# --- code -----------------------------------------------------------------------------------------------------------
+# --- code
+# -----------------------------------------------------------------------------------------------------------
 
 
 def loaded(module: str, name: str) -> bool:
@@ -127,13 +133,18 @@ def test_there_are_commands_and_code_to_be_checked():
     assert min(map(len, map(blocks, ("python", "json", "toml")))) > 0
 
 
-# --- pages, pictures, formats ---------------------------------------------------------------------------------------
+# --- pages, pictures, formats
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_page_of_the_app_has_one_in_the_guide(stem):
     text = TEXTS[f"docs/pages/{stem}.md"]
-    assert re.findall("^## (.*)$", text, flags=re.M) == ["What it answers", "How to read it", "What it cannot say"]
+    assert re.findall("^## (.*)$", text, flags=re.M) == [
+        "What it answers",
+        "How to read it",
+        "What it cannot say",
+    ]
     assert f"../pictures/{stem}.webp" in text
     (page,) = (page for pages in PAGES.values() for page in pages if Path(page.script).stem == stem)
     assert f"- [{page.name}](pages/{stem}.md): {page.question}" in TEXTS["docs/guide.md"]
@@ -153,7 +164,9 @@ def test_the_fields_of_a_recipe_are_those_of_the_guide():
         r"^\| `(\w+)` \| (fit|calibrate|view) \| `(.*?)` \| (.*?) \|$", TEXTS["docs/file_formats.md"], re.M
     )
     whole = json.loads(Recipe().to_json())
-    fields = [(f.name, f.metadata["part"], whole[f.name], f.metadata["help"]) for f in dataclasses.fields(Recipe)]
+    fields = [
+        (f.name, f.metadata["part"], whole[f.name], f.metadata["help"]) for f in dataclasses.fields(Recipe)
+    ]
     assert [(name, part, json.loads(default), help) for name, part, default, help in rows] == fields
 
 

@@ -1,7 +1,8 @@
 """Adding anything is one new file and one registry line, with its import; and a package from outside needs neither.
 
-Each addition below is made to a copy of the tree, all in one copy; the chain, the exports and the pages then run there
-in processes of their own. Experiments of the Learn pages are added in ``tests/experiments/test_one_more.py``.
+Each addition below is made to a copy of the tree, all in one copy; the chain, the exports and the pages then
+run there in processes of their own. Experiments of the Learn pages are added in
+``tests/experiments/test_one_more.py``.
 """
 
 import json
@@ -275,10 +276,14 @@ def copy_of_the_tree(to: Path) -> Path:
     return to
 
 
-def run(tree: Path, *arguments: str, path: Path | None = None, status: int = 0) -> subprocess.CompletedProcess:
+def run(
+    tree: Path, *arguments: str, path: Path | None = None, status: int = 0
+) -> subprocess.CompletedProcess:
     """A Python process in the copy, with a folder of installed packages on its path."""
     environment = os.environ | {"PYTHONPATH": str(path or ""), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=tree, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done
 
@@ -447,7 +452,12 @@ LEFT_OUT = (
 def test_a_package_from_outside_stands_on_the_command_line_and_in_the_report(site, tmp_path):
     recipe = {"model": "binary_bayes", "calibrators": ["none", "mine", "isotonic"]}
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
-    arguments = (str(tmp_path / "recipe.json"), "sample_data/breast_cancer.csv.gz", "--html", str(tmp_path / "r.html"))
+    arguments = (
+        str(tmp_path / "recipe.json"),
+        "sample_data/breast_cancer.csv.gz",
+        "--html",
+        str(tmp_path / "r.html"),
+    )
     done = run(ROOT, "-m", "calib", "evaluate", *arguments, path=site)
     assert "mine" in done.stdout
     assert "extreme" in done.stdout

@@ -56,7 +56,9 @@ def test_what_builds_the_wheel_is_what_the_tests_build_it_with():
 def test_every_range_has_both_ends(file, requirement):
     operators = {specifier.operator for specifier in requirement.specifier}
     assert ">=" in operators, f"{requirement} in {file}: from which version on is it tested?"
-    assert operators & {"<", "=="}, f"{requirement} in {file} may break with any new release: give it an upper bound"
+    assert operators & {"<", "=="}, (
+        f"{requirement} in {file} may break with any new release: give it an upper bound"
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,16 @@ def wheel(tmp_path_factory) -> Path:
     (source / "tests" / "__init__.py").touch()
     for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
     subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True, capture_output=True)
     (found,) = tmp_path.glob("*.whl")
     return found
@@ -91,7 +102,9 @@ def test_the_wheel_holds_calib_the_pages_and_the_samples_and_nothing_else(wheel)
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     app = {"app.py", ".streamlit/config.toml", *files_of("pages")}
     expected = (
-        files_of("calib") | files_of("calibration_explorer") | {f"calib/{name}" for name in files_of("sample_data")}
+        files_of("calib")
+        | files_of("calibration_explorer")
+        | {f"calib/{name}" for name in files_of("sample_data")}
     )
     assert names == expected | {f"calibration_explorer/{name}" for name in app}
 
@@ -100,7 +113,17 @@ def test_the_wheel_holds_calib_the_pages_and_the_samples_and_nothing_else(wheel)
 def site(wheel, tmp_path_factory) -> Path:
     """What ``pip install`` makes of the wheel, its commands among it."""
     folder = tmp_path_factory.mktemp("site")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(folder)]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(folder),
+    ]
     subprocess.run([*install, str(wheel)], check=True, capture_output=True)
     return folder
 
@@ -120,7 +143,9 @@ def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
     (tmp_path / "other" / "pages").mkdir(parents=True)
     (tmp_path / "other" / "pages" / "__init__.py").touch()
     environment = os.environ | {"PYTHONPATH": f"{site}:{tmp_path / 'other'}"}
-    done = subprocess.run([sys.executable, "-c", LOOK], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     calib, app, title, faults = done.stdout.splitlines()
     assert (Path(calib), Path(app)) == (site / "calib", site / "calibration_explorer")
@@ -146,13 +171,21 @@ def test_the_command_starts_the_dashboard_with_its_own_settings(site, how, tmp_p
     """Wherever it is started, and where no one's own settings are."""
     port = str(free_port())
     options, environment = STARTS[how]
-    command = [sys.executable, str(site / "bin" / "calibration-explorer"), *(o.format(port=port) for o in options)]
+    command = [
+        sys.executable,
+        str(site / "bin" / "calibration-explorer"),
+        *(o.format(port=port) for o in options),
+    ]
     environment = {name: value.format(port=port) for name, value in environment.items()}
     address = f"http://127.0.0.1:{port}/course"
-    told = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(site), "HOME": str(tmp_path)} | environment}
+    told = {
+        "cwd": tmp_path,
+        "env": os.environ | {"PYTHONPATH": str(site), "HOME": str(tmp_path)} | environment,
+    }
     with (tmp_path / "said").open("w") as output, served_by(command, address, output, **told):
         alien = urllib.request.Request(f"{address}/_stcore/upload_file/a/b", data=b"x", method="PUT")
-        with pytest.raises(urllib.error.HTTPError, match="403"):  # without the token that only our own page has
+        # Without the token that only our own page has
+        with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(alien)
     said = (tmp_path / "said").read_text()
     assert f"{address}\n" in said
@@ -163,8 +196,18 @@ def test_the_installed_command_makes_a_report_of_an_installed_sample(site, tmp_p
     """Out of the project's folder, with the templates that the wheel brings."""
     (tmp_path / "recipe.json").write_text('{"model": "naive_bayes", "calibrators": ["none", "platt"]}')
     sample = site / "calib" / "sample_data" / "breast_cancer.csv.gz"
-    run = [sys.executable, str(site / "bin" / "calib"), "evaluate", "recipe.json", str(sample), "--html", "report.html"]
-    done = subprocess.run(run, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True)
+    run = [
+        sys.executable,
+        str(site / "bin" / "calib"),
+        "evaluate",
+        "recipe.json",
+        str(sample),
+        "--html",
+        "report.html",
+    ]
+    done = subprocess.run(
+        run, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(site)}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "brier" in done.stdout.lower()
     assert (tmp_path / "report.html").stat().st_size > 1_000_000  # Plotly is in it
@@ -177,7 +220,9 @@ def tree(tmp_path):
         shutil.copy(ROOT / name, tmp_path)
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *$(cat {tmp_path}/no)) exit 1; esac\n')
+    python.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *$(cat {tmp_path}/no)) exit 1; esac\n'
+    )
     python.chmod(0o755)
     (tmp_path / "no").write_text("nothing at all")
     return tmp_path

@@ -58,7 +58,9 @@ RECIPES = st.builds(
             "trees.depths": st.lists(st.sampled_from(["1", "7", "100", "max"]), unique=True).map(tuple),
             "trees.node": st.none() | st.integers(0, 10**6),
             "reliability.group": TEXT,
-            "reliability.selection": st.sampled_from([(), ("none:0.0:0.5",), ("none:0.0:0.1", "platt:0.25:0.75")]),
+            "reliability.selection": st.sampled_from(
+                [(), ("none:0.0:0.5",), ("none:0.0:0.1", "platt:0.25:0.75")]
+            ),
             "reliability.all_metrics": st.booleans(),
             "theorem.objects": st.sampled_from([5, 10, 20]),
             "nowhere.text": TEXT,
@@ -131,7 +133,15 @@ def test_what_is_out_of_range_is_refused_by_name(change, words):
 
 
 @pytest.mark.parametrize(
-    "query", [{"bins": "many"}, {"bims": "5"}, {"params": "{"}, {"bins": "1"}, {"trees.depth": "x"}, {"settings": "{}"}]
+    "query",
+    [
+        {"bins": "many"},
+        {"bims": "5"},
+        {"params": "{"},
+        {"bins": "1"},
+        {"trees.depth": "x"},
+        {"settings": "{}"},
+    ],
 )
 def test_a_broken_link_is_refused_by_the_name_of_the_field(query):
     with pytest.raises(InputError, match=next(iter(query))):
@@ -146,7 +156,11 @@ def test_a_broken_file_is_refused(text):
 
 def test_a_digest_changes_with_its_part_and_those_before_it_only():
     base = Recipe()
-    changed = {"fit": base.replace(seed=1), "calibrate": base.replace(merge="square"), "view": base.replace(bins=7)}
+    changed = {
+        "fit": base.replace(seed=1),
+        "calibrate": base.replace(merge="square"),
+        "view": base.replace(bins=7),
+    }
     for i, part in enumerate(PARTS):
         differs = [base.digest(p) != changed[part].digest(p) for p in PARTS]
         assert differs == [j >= i for j in range(len(PARTS))]
@@ -159,7 +173,8 @@ def test_every_field_has_a_part_a_check_and_a_line_of_help():
         assert spec.metadata["help"].endswith(".")
 
 
-CONTRACT = {"split", "weight", "time", "cluster", "part", "base_rate", "judge_on", "judge_file"}  # beside the 26
+# Beside the 26
+CONTRACT = {"split", "weight", "time", "cluster", "part", "base_rate", "judge_on", "judge_file"}
 
 
 def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the_app():
@@ -181,12 +196,19 @@ def allowed(parameter):
 
 def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_default():
     names = [name for name in SETTINGS if name.partition(".")[0] in EXPLORE - {"compare"}]
-    assert {"reliability.all_metrics", "reliability.group_diagrams", "venn_abers.fold", "compared.metric"} <= set(names)
+    assert {
+        "reliability.all_metrics",
+        "reliability.group_diagrams",
+        "venn_abers.fold",
+        "compared.metric",
+    } <= set(names)
     for name in names:
         assert Recipe(settings={name: SETTINGS[name].default}).to_query() == {}
         other = {
             "boolean": lambda p: not p.default,
-            "choice": lambda p: next(c for c in (p.choices() if callable(p.choices) else p.choices) if c != p.default),
+            "choice": lambda p: next(
+                c for c in (p.choices() if callable(p.choices) else p.choices) if c != p.default
+            ),
             "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",)}.get(p.name, allowed(p)[:1]),
             "text": lambda p: "a,b",
             "integer": lambda p: 7,
@@ -195,7 +217,11 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
         recipe = Recipe(settings={name: other})
         assert list(recipe.to_query()) == [name]
         assert Recipe.from_query(recipe.to_query()) == recipe
-        assert recipe.setting(name) == getattr(recipe.page(name.partition(".")[0]), name.partition(".")[2]) == other
+        assert (
+            recipe.setting(name)
+            == getattr(recipe.page(name.partition(".")[0]), name.partition(".")[2])
+            == other
+        )
 
 
 def test_single_settings_are_replaced_by_their_dotted_names():

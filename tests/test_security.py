@@ -12,7 +12,9 @@ from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [path for folder in ("calib", "pages", "calibration_explorer") for path in (ROOT / folder).rglob("*.py")]
+SOURCES = [
+    path for folder in ("calib", "pages", "calibration_explorer") for path in (ROOT / folder).rglob("*.py")
+]
 MODULES = {"cloudpickle", "dill", "shelve", "marshal", "yaml", "code"}
 CALLS = {"eval", "exec", "__import__", "system", "popen", "read_pickle", "read_sql", "joblib.load", "np.load"}
 READING = {"load", "loads", "Unpickler"}  # of pickle, which may write: a key of what is drawn is made so
@@ -30,7 +32,11 @@ def suspicious(source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+            )
             found += sorted(MODULES & {name.split(".")[0] for name in names})
             if isinstance(node, ast.ImportFrom) and node.module == "pickle":
                 found += sorted(f"pickle.{alias.name}" for alias in node.names if alias.name in READING)
@@ -46,7 +52,9 @@ def suspicious(source: str) -> list[str]:
 
 def test_no_code_is_made_of_data():
     assert len(SOURCES) > 200
-    found = {path.relative_to(ROOT).as_posix(): suspicious(path.read_text(encoding="utf-8")) for path in SOURCES}
+    found = {
+        path.relative_to(ROOT).as_posix(): suspicious(path.read_text(encoding="utf-8")) for path in SOURCES
+    }
     assert {path: what for path, what in found.items() if what} == {}
 
 
@@ -86,7 +94,9 @@ NAMES = [
 def shape(source: str, plain: dict[str, str]) -> str:
     """The program without regard to the strings in it; these must be all there, as they are."""
     tree = ast.parse(source)
-    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    strings = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
     for node in strings:
         for name, stands_for in plain.items():
             node.value = node.value.replace(name, stands_for)
@@ -96,7 +106,9 @@ def shape(source: str, plain: dict[str, str]) -> str:
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_a_name_changes_no_more_of_the_source_than_its_quotes(name):
     def sources(column: str, file: str) -> list[str]:
-        recipe = Recipe(data="upload:00ff", target=column, positive=column, exclude=(column,), model="decision_tree")
+        recipe = Recipe(
+            data="upload:00ff", target=column, positive=column, exclude=(column,), model="decision_tree"
+        )
         files = {"00ff": file}
         pages = [page_source(page, recipe, files) for page in (*PAGE_BODIES, "reliability", "results", "run")]
         return [*pages, python_source(recipe, files), python_source({column: recipe, "b": recipe}, files)]
@@ -124,6 +136,8 @@ def test_every_promise_names_a_test_that_is_there():
         file, *path = test.split("::")
         found = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         for name in path:
-            inside = {node.name: node for node in found.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+            inside = {
+                node.name: node for node in found.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            }
             assert name in inside, f"{promise.strip()}: {test} is not there"
             found = inside[name]

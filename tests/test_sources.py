@@ -134,7 +134,9 @@ def test_a_synthetic_set_has_no_table_to_read():
 
 def test_the_same_bytes_make_the_same_dataset():
     content = TABLE.to_csv(index=False).encode()
-    one, two = (load(upload(target="bought"), {KEY: read_table(content, name)}) for name in ("a.csv", "b.csv"))
+    one, two = (
+        load(upload(target="bought"), {KEY: read_table(content, name)}) for name in ("a.csv", "b.csv")
+    )
     assert one.digest == two.digest
 
 
@@ -154,16 +156,24 @@ def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
     assert by_file.digest == by_table.digest
     assert set(by_file.classes) in ({"Yes", "no"}, {"Yes", "NO"}, {"yes", "no"}, {"yes", "NO"})
     assert by_file.n == 32
-    np.testing.assert_array_equal(by_file.y == by_file.y[0], [LABELS[i % 5][0] == "y" for i in range(40) if i % 5 < 4])
+    np.testing.assert_array_equal(
+        by_file.y == by_file.y[0], [LABELS[i % 5][0] == "y" for i in range(40) if i % 5 < 4]
+    )
     for words in ("taken from line 3", "counts as", "'unknown' counts as missing: 8 rows", "Positive class"):
         assert any(words in note for note in by_file.notes), words
-    assert load(Recipe.from_query(recipe.to_query()), {key: TableFile("messy.csv", MESSY)}).digest == by_file.digest
+    assert (
+        load(Recipe.from_query(recipe.to_query()), {key: TableFile("messy.csv", MESSY)}).digest
+        == by_file.digest
+    )
 
 
 def test_a_table_read_in_another_way_is_refused_with_the_remedy():
     key = digest(MESSY)
     with pytest.raises(DataError, match=r"data_params.header is 4.*read_table\(…, header=4\)"):
-        load(Recipe(data=f"upload:{key}", target="0", data_params={"header": 4}), {key: read_table(MESSY, "messy.csv")})
+        load(
+            Recipe(data=f"upload:{key}", target="0", data_params={"header": 4}),
+            {key: read_table(MESSY, "messy.csv")},
+        )
 
 
 def test_remarks_on_how_a_file_was_read_stand_among_the_notes():

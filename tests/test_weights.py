@@ -84,7 +84,9 @@ def test_binned_metrics_of_either_kind(both, binning):
     "curve",
     [
         lambda y, p, **w: curves.binned_curve(y, p, bins=8, **w),
-        lambda y, p, **w: curves.binned_curve(y, p, bins=8, strategy="quantile", interval="clopper_pearson", **w),
+        lambda y, p, **w: curves.binned_curve(
+            y, p, bins=8, strategy="quantile", interval="clopper_pearson", **w
+        ),
         lambda y, p, **w: curves.corp_curve(y, p, band="confidence", repeats=40, **w),
         lambda y, p, **w: curves.corp_curve(y, p, band="consistency", repeats=40, **w),
         lambda y, p, **w: curves.smooth_curve(y, p, **w),
@@ -113,13 +115,18 @@ def test_decisions_are_those_of_the_repeated_rows(both):
     assert (one.never, one.always) == pytest.approx((many.never, many.always))
     p, q = (each.predictions["platt"].p for each in both)
     np.testing.assert_allclose(
-        decision.net_benefit(both[0].y, p, weight=both[0].weight), decision.net_benefit(both[1].y, q), atol=1e-12
+        decision.net_benefit(both[0].y, p, weight=both[0].weight),
+        decision.net_benefit(both[1].y, q),
+        atol=1e-12,
     )
 
 
 def test_subgroups_are_those_of_the_repeated_rows(both):
     values = pd.Series(RNG.choice(["a", "b", "c"], len(both[0].y)))
-    groups = [subgroups.group_rows(values), subgroups.group_rows(pd.Series(repeated(both[0], values.to_numpy())))]
+    groups = [
+        subgroups.group_rows(values),
+        subgroups.group_rows(pd.Series(repeated(both[0], values.to_numpy()))),
+    ]
     # the order of groups is by table rows: compare by name
     one, many = (
         subgroups.judge_groups(each, grouping).table.set_index(["calibrator", "group"]).sort_index()
@@ -150,12 +157,18 @@ def test_a_split_in_time_holds_for_both_alike(placement, evaluation):
 
 def test_a_random_split_parts_counts_and_loses_none():
     counts = Dataset(
-        "counts", pd.DataFrame({"s": SCORE}), Y, predictions=True, weight=RNG.integers(1, 10**9, N).astype(float)
+        "counts",
+        pd.DataFrame({"s": SCORE}),
+        Y,
+        predictions=True,
+        weight=RNG.integers(1, 10**9, N).astype(float),
     )
     for recipe in (Recipe(), Recipe(evaluation="folds", folds=4), Recipe(placement="cv", cv=3)):
         evaluation = evaluate(recipe.replace(calibrators=KEYS), counts)
         assert not evaluation.refused
-        held = evaluation.weight.sum() + (0 if recipe.evaluation == "folds" else evaluation.calibration_weight.sum())
+        held = evaluation.weight.sum() + (
+            0 if recipe.evaluation == "folds" else evaluation.calibration_weight.sum()
+        )
         assert held == counts.weight.sum()
         assert (evaluation.weight % 1 == 0).all()
 
@@ -193,13 +206,19 @@ def test_a_metric_without_weights_is_left_out_by_name(monkeypatch):
     evaluation = evaluate(FILE.replace(calibrators=("none",)), table(True))
     assert np.isnan(evaluation.metrics.loc["none", "mine"])
     assert any("My score" in note for note in evaluation.notes)
-    assert not any("My score" in note for note in evaluate(FILE.replace(calibrators=("none",)), table(False)).notes)
+    assert not any(
+        "My score" in note for note in evaluate(FILE.replace(calibrators=("none",)), table(False)).notes
+    )
 
 
 def test_a_model_is_trained_with_the_weights_and_one_that_cannot_is_named():
     X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N)})
     weight = WEIGHT.astype(float)
-    for model, takes in (("logistic_regression", True), ("decision_tree", True), ("nearest_neighbours", False)):
+    for model, takes in (
+        ("logistic_regression", True),
+        ("decision_tree", True),
+        ("nearest_neighbours", False),
+    ):
         recipe = Recipe(model=model, split="file", calibrators=("none",))
         evaluation = evaluate(recipe, Dataset("w", X, Y, weight=weight, part=PART))
         plain = evaluate(recipe, Dataset("w", X, Y, part=PART))
@@ -209,14 +228,20 @@ def test_a_model_is_trained_with_the_weights_and_one_that_cannot_is_named():
 
 
 def test_a_columns_weights_come_from_the_table():
-    frame = pd.DataFrame({"label": Y, "p": SCORE, "n": WEIGHT, "set": np.array(["train", "val", "test"])[PART]})
-    recipe = Recipe(data="upload:00", content="predictions", target="label", weight="n", part="set", split="file")
+    frame = pd.DataFrame(
+        {"label": Y, "p": SCORE, "n": WEIGHT, "set": np.array(["train", "val", "test"])[PART]}
+    )
+    recipe = Recipe(
+        data="upload:00", content="predictions", target="label", weight="n", part="set", split="file"
+    )
     data = load(recipe, {"00": frame})
     assert list(data.X) == ["p"]
     np.testing.assert_array_equal(data.weight, WEIGHT)
     np.testing.assert_array_equal(data.part, PART)
     own = evaluate(recipe.replace(calibrators=("none",)), data).metrics
-    pd.testing.assert_frame_equal(own, evaluate(FILE.replace(calibrators=("none",), bins=20), table(True)).metrics)
+    pd.testing.assert_frame_equal(
+        own, evaluate(FILE.replace(calibrators=("none",), bins=20), table(True)).metrics
+    )
 
 
 def test_weighted_rows_are_not_copied_without_need():
@@ -225,7 +250,11 @@ def test_weighted_rows_are_not_copied_without_need():
     scores = rng.random(n)
     frame = pd.DataFrame({"s": scores, "y": (rng.random(n) < scores).astype(int), "n": rng.integers(1, 5, n)})
     recipe = Recipe(
-        data="upload:00", content="predictions", target="y", weight="n", calibrators=("none", "platt", "venn_abers")
+        data="upload:00",
+        content="predictions",
+        target="y",
+        weight="n",
+        calibrators=("none", "platt", "venn_abers"),
     )
     fitted = fit(recipe, load(recipe, {"00": frame}))
     gc.collect()

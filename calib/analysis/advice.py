@@ -1,7 +1,8 @@
 """Which calibrator to use, as sentences: the answer, its reasons, and what to be careful about.
 
-The comparison is ``calib.analysis.choice``'s; here are only words, for the page, the report and the command line alike.
-No sentence says more than was compared, and every difference stands with its sign and its interval.
+The comparison is ``calib.analysis.choice``'s; here are only words, for the page, the report and the command
+line alike. No sentence says more than was compared, and every difference stands with its sign and its
+interval.
 """
 
 from __future__ import annotations
@@ -28,15 +29,18 @@ TRIED = (  # docs/results.md, which a test holds against it
     "Tried on 860 tables of 20 real data sets, this advice lost 0.0036 of Brier score against the best in hindsight; "
     "always Platt lost 0.0044, and no calibration 0.0256."
 )
-LESS_THAN_NONE = "over 860 tables of real data it lost less than no calibration"  # Platt and Venn–Abers, likewise held
+# Platt and Venn–Abers, likewise held
+LESS_THAN_NONE = "over 860 tables of real data it lost less than no calibration"
 
 
 @dataclass(frozen=True)
 class Recommendation:
     """What to do, in plain sentences.
 
-    answer : one sentence · reasons : what it rests on, one sentence or two each · warnings : what to be careful about
-    choice : the method to use, "none" for the probabilities as they are, or None where nothing can be recommended
+    answer : one sentence · reasons : what it rests on, one sentence or two each · warnings : what to be
+        careful about
+    choice : the method to use, "none" for the probabilities as they are, or None where nothing can be
+        recommended
     """
 
     answer: str
@@ -58,11 +62,15 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     found, problems = advise(evaluation), too_few(evaluation)
     if any(problem.severity == "warning" for problem in problems):
         seen = (
-            f"What these rows show says little of others: {_changes(found, _tried(found))}." if found.compared else ""
+            f"What these rows show says little of others: {_changes(found, _tried(found))}."
+            if found.compared
+            else ""
         )
         return Recommendation(TOO_FEW, (*_notes(problems), *filter(None, (seen, _not_compared(evaluation)))))
     answer = LEAVE if found.choice == "none" else f"Use {label_of(found.choice)}."
-    return Recommendation(answer, _reasons(evaluation, found), (*_certain(found), *_notes(problems)), found.choice)
+    return Recommendation(
+        answer, _reasons(evaluation, found), (*_certain(found), *_notes(problems)), found.choice
+    )
 
 
 def over_splits(choice: str | None, repeats: Repeats) -> str:
@@ -108,7 +116,9 @@ def _reasons(evaluation: Evaluation, found: Choice) -> tuple[str, ...]:
         first = (_improvement(found, rows), *_rivals(found))
     tried = TRIED if found.start == START[0] and found.compared else ""
     return tuple(
-        filter(None, (*first, _equal(found), _with_interval(evaluation, found), _not_compared(evaluation), tried))
+        filter(
+            None, (*first, _equal(found), _with_interval(evaluation, found), _not_compared(evaluation), tried)
+        )
     )
 
 
@@ -182,10 +192,14 @@ def _rivals(found: Choice) -> tuple[str, ...]:
     worse = [key for key in others if table.gap_lower[key] > 0]
     lower = [key for key in others if table.gap_upper[key] < 0]
     against = f"in Brier score against {label_of(found.choice)}"
-    simpler = [key for key in open_ if complexity_of(key) < complexity_of(found.choice) and not table.infinite[key]]
+    simpler = [
+        key for key in open_ if complexity_of(key) < complexity_of(found.choice) and not table.infinite[key]
+    ]
     simple = f" {label_of(min(simpler, key=complexity_of))} is simpler." if simpler else ""
     return (
-        f"Not told apart from it by these rows: {_changes(found, open_, gap)} {against}.{simple}" if open_ else "",
+        f"Not told apart from it by these rows: {_changes(found, open_, gap)} {against}.{simple}"
+        if open_
+        else "",
         f"Worse than it: {_changes(found, worse, gap)} {against}." if worse else "",
         f"{_passed_over(found, lower, gap)}." if lower else "",
     )
@@ -213,9 +227,15 @@ def _with_interval(evaluation: Evaluation, found: Choice) -> str:
 def _not_compared(evaluation: Evaluation) -> str:
     """The methods that were left out or could not answer."""
     missing = [
-        key for key in CALIBRATORS if key not in evaluation.predictions and CALIBRATORS[key].input != "tree_scores"
+        key
+        for key in CALIBRATORS
+        if key not in evaluation.predictions and CALIBRATORS[key].input != "tree_scores"
     ]
-    unknown = "" if "none" in evaluation.predictions else " Whether calibrating helps at all is therefore not known."
+    unknown = (
+        ""
+        if "none" in evaluation.predictions
+        else " Whether calibrating helps at all is therefore not known."
+    )
     return f"Not compared: {listed([label_of(key) for key in missing])}.{unknown}" if missing else ""
 
 

@@ -1,15 +1,16 @@
 """Which of the methods compared to use on these rows: the one comparison that advice, headline and titles rest on.
 
-Methods are judged by the Brier score, a proper score that is always finite, by paired t intervals on the test rows. The
-choice begins where, over many real tables, least was lost: with Platt, or where that is not compared with Venn–Abers
-(docs/results.md: of all fixed choices Platt lost least in Brier score and in log loss, whichever data set is left out).
-Another method is taken where its interval against that one lies below 0, of several the lowest. And the
-probabilities are left as they are where that one does not lower their Brier score beyond sampling variability and could
-not lower it by LITTLE. Where neither is compared, the choice begins with the uncalibrated model.
+Methods are judged by the Brier score, a proper score that is always finite, by paired t intervals on the test
+rows. The choice begins where, over many real tables, least was lost: with Platt, or where that is not
+compared with Venn–Abers (docs/results.md: of all fixed choices Platt lost least in Brier score and in log
+loss, whichever data set is left out). Another method is taken where its interval against that one lies below
+0, of several the lowest. And the probabilities are left as they are where that one does not lower their Brier
+score beyond sampling variability and could not lower it by LITTLE. Where neither is compared, the choice
+begins with the uncalibrated model.
 
-No method is taken that was surer than its calibration rows allow: a probability nearer to 0 or 1 than SURE of a row. On
-other rows such certainty is wrong sooner or later, at an infinite log loss. The uncalibrated model, which learnt from
-other rows, may be surer where it is better than the start and nothing else is.
+No method is taken that was surer than its calibration rows allow: a probability nearer to 0 or 1 than SURE of
+a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. The uncalibrated model,
+which learnt from other rows, may be surer where it is better than the start and nothing else is.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ class Choice:
     """The method to use, and every method's comparison.
 
     choice : the method · start : where the choice begins · table : a line a method, in the evaluation's order
-        score : its Brier score · infinite : whether its log loss is · same : the simplest method with equal predictions
+        score : its Brier score · infinite : whether its log loss is · same : the simplest method with equal
+            predictions
         sure : whether it was surer than the calibration rows allow
-        change, lower, upper : score − that of the uncalibrated model, with its 95 % interval; NaN where there is none
+        change, lower, upper : score − that of the uncalibrated model, with its 95 % interval; NaN where there
+            is none
         gap, gap_lower, gap_upper : score − that of the choice, likewise
         chance : two-sided p-value of the gap (paired t), 1 for the choice
     """
@@ -76,8 +79,12 @@ def _advise(evaluation: Evaluation) -> Choice:
     table = pd.DataFrame(
         {
             "score": {key: round(mean(loss, evaluation.weight), ROUNDING) for key, loss in losses.items()},
-            "infinite": {key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()},
-            "sure": {key: _surest(p) < SURE / _calibration_rows(evaluation, key) for key, p in predicted.items()},
+            "infinite": {
+                key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()
+            },
+            "sure": {
+                key: _surest(p) < SURE / _calibration_rows(evaluation, key) for key, p in predicted.items()
+            },
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
@@ -119,7 +126,9 @@ def _against(
 
 def _start(table: pd.DataFrame) -> str:
     finite = table[~table["infinite"]]
-    return next((key for key in (*START, "none") if key in finite.index), _lowest(table if finite.empty else finite))
+    return next(
+        (key for key in (*START, "none") if key in finite.index), _lowest(table if finite.empty else finite)
+    )
 
 
 def _choose(table: pd.DataFrame, beats_start: pd.Series, start: str) -> str:

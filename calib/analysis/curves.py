@@ -1,9 +1,10 @@
 """Reliability curves as numbers, no ink: how often class 1 came where p was said, and what chance alone could do.
 
-Binned curves with binomial intervals (Wilson 1927; Clopper & Pearson 1934) and consistency bands (Bröcker & Smith
-2007), CORP curves (Dimitriadis, Gneiting & Jordan 2021), smoothed curves (local-linear regression with
-nearest-neighbour windows, Cleveland 1979). A *confidence* interval or band says where the true frequency may be, given
-what was seen; a *consistency* band says what may be seen when the probabilities are right: it lies around the diagonal.
+Binned curves with binomial intervals (Wilson 1927; Clopper & Pearson 1934) and consistency bands (Bröcker &
+Smith 2007), CORP curves (Dimitriadis, Gneiting & Jordan 2021), smoothed curves (local-linear regression with
+nearest-neighbour windows, Cleveland 1979). A *confidence* interval or band says where the true frequency may
+be, given what was seen; a *consistency* band says what may be seen when the probabilities are right: it lies
+around the diagonal.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ Array = np.ndarray
 INTERVALS = ("wilson", "clopper_pearson")
 
 NEAREST = 1e-6  # to 0 and 1, for log-odds
-FINE = 1000  # groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
+# Groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
+FINE = 1000
 
 
 class Points:
@@ -34,7 +36,9 @@ class Points:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a point, one column an array."""
-        return pd.DataFrame({name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)})
+        return pd.DataFrame(
+            {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        )
 
 
 class PerBin:
@@ -105,9 +109,10 @@ class SmoothCurve(Points):
     """A local-linear curve on a grid, arrays (k,).
 
     p : grid from the smallest to the largest prediction · smoothed : frequency of class 1 there
-    lower, upper : pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these weights
-    is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were right, by
-    its mean and variance then and the normal law
+    lower, upper : pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these
+        weights
+    is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were
+    right, by its mean and variance then and the normal law
     """
 
     p: Array
@@ -162,9 +167,11 @@ def binned_curve(
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · strategy : "uniform" (equal width) or "quantile" (equally many; ties may
+    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · strategy : "uniform" (equal width) or "quantile" (equally many;
+        ties may
     leave fewer bins) · level : of interval and band · interval : "wilson" or "clopper_pearson"
-    sample_weight : (n,) counts of rows, or weights that add up to as many as their mean is worth; here and below
+    sample_weight : (n,) counts of rows, or weights that add up to as many as their mean is worth; here and
+        below
 
     >>> curve = binned_curve([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75], bins=2)
     >>> curve.mean_p, curve.observed
@@ -220,7 +227,9 @@ def histogram(
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     checks.in_range(bins, "bins", low=1, integer=True)
     placed = binned(p, bins) if edges is None else Bins(edge_index(p, edges), edges)
-    count, positives = (_rows(group_sums(placed.index, placed.count, values, weights)) for values in (None, y))
+    count, positives = (
+        _rows(group_sums(placed.index, placed.count, values, weights)) for values in (None, y)
+    )
     return Histogram(placed.edges, count, positives)
 
 
@@ -236,10 +245,12 @@ def corp_curve(
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
-    band : "consistency", labels drawn anew as if the predictions were right, or "confidence", as if the recalibrated
-    ones were (a parametric bootstrap). Each drawing is recalibrated; the band holds the central ``level`` of them at
-    each p. The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the ends, the band there
-    would have no width. More than 1000 distinct predictions are drawn for in 1000 groups of neighbours.
+    band : "consistency", labels drawn anew as if the predictions were right, or "confidence", as if the
+        recalibrated
+    ones were (a parametric bootstrap). Each drawing is recalibrated; the band holds the central ``level`` of
+    them at each p. The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the
+    ends, the band there would have no width. More than 1000 distinct predictions are drawn for in 1000 groups
+    of neighbours.
     repeats : drawings · random_state : of the drawings
 
     >>> corp_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]).to_frame()[["p", "recalibrated", "count"]]
@@ -291,13 +302,14 @@ def smooth_curve(
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
-    At each grid point a line is fitted to the nearest ``span`` of the rows (and at least to all within 0.05), with
-    tricube weights; a grid point with no prediction within a step of it is left out, for a line would run off its data
-    there. Predictions are first put into 1000 cells, each represented by its mean, so that a million of them cost one
-    pass.
+    At each grid point a line is fitted to the nearest ``span`` of the rows (and at least to all within 0.05),
+    with tricube weights; a grid point with no prediction within a step of it is left out, for a line would
+    run off its data there. Predictions are first put into 1000 cells, each represented by its mean, so that a
+    million of them cost one pass.
 
     y : (n,) of 0 and 1 · p : (n,) in [0, 1] · span : from 0.05 to 1 · points : of the grid
-    log_odds : grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a twentieth
+    log_odds : grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a
+        twentieth
     of their range: for small probabilities, which all are neighbours within 0.05. Lines stay lines of p
 
     >>> curve = smooth_curve([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], span=1.0, points=3)
@@ -340,7 +352,9 @@ def smooth_curve(
     )
 
 
-def _counts(index: Array, groups: int, y: Array, p: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
+def _counts(
+    index: Array, groups: int, y: Array, p: Array, weights: Array | None = None
+) -> tuple[Array, Array, Array]:
     """Rows, mean prediction (NaN without rows) and rows of class 1 of each group."""
     count = group_sums(index, groups, weights=weights)
     mean_p = group_sums(index, groups, p, weights) / np.where(count > 0, count, np.nan)

@@ -1,10 +1,10 @@
 """What probabilities are for: to act or not to act, when a false alarm and a miss cost differently.
 
-Acting on a case of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper one where
-p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001, eq. 2). Probabilities that are too high or too low
-draw that line in the wrong place: what they promise is not what comes, and the calibrated ones cost less. The net
-benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of cases rightly acted on, less the
-false alarms at the price that the threshold gives them.
+Acting on a case of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
+one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001, eq. 2). Probabilities that are
+too high or too low draw that line in the wrong place: what they promise is not what comes, and the calibrated
+ones cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
+cases rightly acted on, less the false alarms at the price that the threshold gives them.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def _ends(said: Predictions) -> tuple[np.ndarray, np.ndarray]:
 class Decision:
     """Costs a case, under one pair of costs.
 
-    table : a line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference of
+    table : a line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the
+        difference of
     realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval
     never, always : realised costs a case of the two rules that ask no model
     undecided : method with intervals → bool (m,), the test rows whose interval straddles the threshold
@@ -144,12 +145,17 @@ class Decision:
 
 
 def decide(
-    evaluation: Evaluation, *, cost_false_alarm: float = FALSE_ALARM, cost_miss: float = MISS, random_state: int = 0
+    evaluation: Evaluation,
+    *,
+    cost_false_alarm: float = FALSE_ALARM,
+    cost_miss: float = MISS,
+    random_state: int = 0,
 ) -> Decision:
     """Costs of acting by every calibrator's probabilities on the test rows, under two costs.
 
-    Intervals are percentile intervals of 1000 bootstrap resamples of the test rows, the same for all calibrators; above
-    20 000 rows the normal approximation that these come to. Raises InputError for costs outside ``COSTS``.
+    Intervals are percentile intervals of 1000 bootstrap resamples of the test rows, the same for all
+    calibrators; above 20 000 rows the normal approximation that these come to. Raises InputError for costs
+    outside ``COSTS``.
 
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
@@ -186,9 +192,18 @@ def decide(
         part = slice(i * len(keys), (i + 1) * len(keys))
         table[name], table[f"{name}_lower"], table[f"{name}_upper"] = means[part], lower[part], upper[part]
     share = evaluation.share
-    straddling = {k: undecided(said, t) for k, said in evaluation.predictions.items() if said.lower is not None}
+    straddling = {
+        k: undecided(said, t) for k, said in evaluation.predictions.items() if said.lower is not None
+    }
     return Decision(
-        evaluation, *costs, t, table, reference, costs[1] * share, costs[0] * (1 - share), MappingProxyType(straddling)
+        evaluation,
+        *costs,
+        t,
+        table,
+        reference,
+        costs[1] * share,
+        costs[0] * (1 - share),
+        MappingProxyType(straddling),
     )
 
 

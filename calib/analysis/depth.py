@@ -1,10 +1,11 @@
 """What depth does to probabilities: a tree and a forest grown to every depth, scored, and calibrated at each of them.
 
-Johansson, Löfström, Boström (trees, 2019): frequency against Laplace leaves; Shaker and Hüllermeier (2025): calibration
-loss falls and grouping loss rises as groups get larger.
+Johansson, Löfström, Boström (trees, 2019): frequency against Laplace leaves; Shaker and Hüllermeier (2025):
+calibration loss falls and grouping loss rises as groups get larger.
 
-Every depth is grown anew. Cutting a fully grown tree gives other trees: scikit-learn draws features, and between
-equally good splits, in the order in which it grows the nodes, so that what is grown below one node changes later draws.
+Every depth is grown anew. Cutting a fully grown tree gives other trees: scikit-learn draws features, and
+between equally good splits, in the order in which it grows the nodes, so that what is grown below one node
+changes later draws.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ DEEPEST = "max"
 DEPTHS = ("2", "5", DEEPEST)  # whose diagrams stand side by side, where nothing else is asked for
 DRAWN_DEPTH = 3  # of the tree that is drawn, likewise
 LOSSES = ("calibration", "grouping", "irreducible")
-FOREST_GROUPS = 20  # near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
+# Near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
+FOREST_GROUPS = 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ class DepthFit:
     """One growth at one depth with one kind of leaf, fitted and scored; calibrating it costs milliseconds.
 
     depth : the largest over the trees where ``deepest``, that is, without a limit; else the limit
-    leaves : mean number of leaves a tree · fitted : without models and rows, except for the model of a single tree
+    leaves : mean number of leaves a tree · fitted : without models and rows, except for the model of a single
+        tree
     """
 
     growth: str
@@ -93,8 +96,8 @@ class DepthFit:
 def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: str = "frequency") -> Recipe:
     """The Recipe whose evaluation is the point of a growth at a depth (None: no limit).
 
-    Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else the random
-    forest's; one test part judges all.
+    Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else
+    the random forest's; one test part judges all.
 
     >>> depth_recipe(Recipe(params={"min_samples_leaf": 3}), "tree", 4).to_query()["params"]
     '{"criterion":"gini","curtail":0,"leaf":"frequency","m":2.0,"max_depth":4,"min_samples_leaf":3}'
@@ -105,9 +108,17 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     values = checks.settings(given, MODELS[source].parameters, MODELS[source].label)
     model = (source if source in FORESTS else "random_forest") if kind.forest else "decision_tree"
     known = {parameter.name for parameter in MODELS[model].parameters}
-    params = {name: value for name, value in values.items() if name in known} | {"max_depth": depth, "leaf": leaf}
+    params = {name: value for name, value in values.items() if name in known} | {
+        "max_depth": depth,
+        "leaf": leaf,
+    }
     return recipe.replace(
-        content="features", score=None, model=model, params=params, placement=kind.placement, evaluation="holdout"
+        content="features",
+        score=None,
+        model=model,
+        params=params,
+        placement=kind.placement,
+        evaluation="holdout",
     )
 
 
@@ -119,7 +130,9 @@ def sweep_key(recipe: Recipe) -> str:
 def check_depth(depth: str, name: str) -> str:
     """Refuse what is no depth from 1 to 100 as a text, nor "max" for the fully grown tree."""
     if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
-        raise checks.InputError(f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}.")
+        raise checks.InputError(
+            f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}."
+        )
     return depth
 
 
@@ -175,7 +188,8 @@ def sweep(
 ) -> Iterator[DepthFit]:
     """Every growth at every depth, as soon as it is there: first the tree, then the forests, coarse before fine.
 
-    have : what an earlier sweep of the same ``sweep_key`` gave, which is not grown again · forests : or the tree alone
+    have : what an earlier sweep of the same ``sweep_key`` gave, which is not grown again · forests : or the
+        tree alone
     Raises InputError where the data do not allow a fit; Cancelled when ``watch`` was called off.
     """
     watch = watch or Watch()
@@ -183,7 +197,9 @@ def sweep(
     yield from _sweep(recipe, dataset, ["tree"], watch.within(0.0, share), have)
     if forests:
         bags = SPLITS[recipe.split].bags
-        growths = [key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")]
+        growths = [
+            key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")
+        ]
         yield from _sweep(recipe, dataset, growths, watch.within(share, 1.0), have)
 
 
@@ -197,13 +213,14 @@ def tree_is_grown(points: Collection[DepthFit]) -> bool:
 def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, float]:
     """(fits, seconds) that the forests of a sweep will roughly cost, judged by the quickest of its deep trees.
 
-    In measurements a tree of a forest, which looks at fewer columns, took about a fifth of the single tree's time, its
-    out-of-bag growth on all rows 1.7 times as long as the held-out one, a forest's trees were deeper by half, and the
-    mean over the depths was two thirds of the full one.
+    In measurements a tree of a forest, which looks at fewer columns, took about a fifth of the single tree's
+    time, its out-of-bag growth on all rows 1.7 times as long as the held-out one, a forest's trees were
+    deeper by half, and the mean over the depths was two thirds of the full one.
     """
     own = [point for point in points if point.growth == "tree"]
     deepest = max(point.depth for point in own)
-    seconds = min(point.fitted.seconds for point in own if 2 * point.depth >= deepest)  # a held-up fit tells nothing
+    # a held-up fit tells nothing
+    seconds = min(point.fitted.seconds for point in own if 2 * point.depth >= deepest)
     trees = dict(depth_recipe(recipe, "forest").params).get("n_estimators", 1)
     depths = 1 + len(depths_below(max(2, round(1.5 * deepest)), True))
     return 2 * depths, seconds * trees * depths * 0.2 * (1 + 1.7) * 2 / 3
@@ -248,7 +265,9 @@ def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, l
     return sorted(depth for own, kind, depth in list(points) if (own, kind) == (growth, leaf))
 
 
-def at_depth(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str) -> DepthFit | None:
+def at_depth(
+    points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str
+) -> DepthFit | None:
     """The point at a depth (a number as text, or "max"): the nearest there is, the shallower of two; None without any.
 
     Beyond the deepest tree that is the fully grown one.
@@ -269,8 +288,8 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), calibrator, then the metrics of ``DRAWN``.
 
-    Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for finite
-    groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
+    Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for
+    finite groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
     """
     evaluation = judge(recipe, point)
     table = metric_table(
@@ -278,7 +297,9 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         bins=recipe.bins,
         strategy=recipe.binning,
         posterior=evaluation.posterior,
-        metrics=[key for key in DRAWN if METRICS[key].needs != "posterior" or evaluation.posterior is not None],
+        metrics=[
+            key for key in DRAWN if METRICS[key].needs != "posterior" or evaluation.posterior is not None
+        ],
     )
     where: dict[str, Any] = {
         "growth": point.growth,

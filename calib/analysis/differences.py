@@ -1,10 +1,11 @@
 """What a calibrator changes against the uncalibrated model, and how far that varies by sampling.
 
-A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model stays: of a
-mean over rows (Brier score, log loss, accuracy) the interval is that of the paired t test; ECE and AUC are drawn again
-by bootstrap (Efron 1979). And it varies with the whole split, drawn again with another seed and everything fitted anew.
-Splits of one data set share most of their rows, so their spread alone is too small a measure: the interval of their
-mean is the corrected resampled t (Nadeau & Bengio 2003), its variance (1/J + test rows/training rows) s² for J splits.
+A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model
+stays: of a mean over rows (Brier score, log loss, accuracy) the interval is that of the paired t test; ECE
+and AUC are drawn again by bootstrap (Efron 1979). And it varies with the whole split, drawn again with
+another seed and everything fitted anew. Splits of one data set share most of their rows, so their spread
+alone is too small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003),
+its variance (1/J + test rows/training rows) s² for J splits.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far belo
 LEVEL = 0.95
 REPEATED = 20  # splits, where nothing else is asked for
 Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
-PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}  # metrics that are means over the rows
+# Metrics that are means over the rows
+PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,8 @@ class Differences:
     """Metric of a calibrator minus that of the reference, with 95 % intervals.
 
     table : columns metric, calibrator, value, lower, upper, unknown – the rows, resamples or splits where the
-    difference is infinite or undefined · reference : the calibrator that the others are set against · basis : in words
+    difference is infinite or undefined · reference : the calibrator that the others are set against · basis :
+    in words
     runs : columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap
     """
 
@@ -70,11 +73,16 @@ def reference_of(calibrators: Iterable[str]) -> str:
 
 
 def differences(
-    evaluation: Evaluation, metrics: Iterable[str] = COMPARED, *, random_state: int = 0, watch: Watch | None = None
+    evaluation: Evaluation,
+    metrics: Iterable[str] = COMPARED,
+    *,
+    random_state: int = 0,
+    watch: Watch | None = None,
 ) -> Differences:
     """Every calibrator's difference to the uncalibrated model on the same test rows, with 95 % intervals.
 
-    Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000 rows.
+    Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000
+    rows.
     """
     metrics, n = list(metrics), evaluation.size
     reference = reference_of(evaluation.predictions)
@@ -182,13 +190,18 @@ class Repeats:
                 if key == reference:
                     continue
                 with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-                    each = (table[key] - table[reference]).round(12)  # rounding of sums is no difference either
+                    # Rounding of sums is no difference either
+                    each = (table[key] - table[reference]).round(12)
                 unknown = int((~np.isfinite(each)).sum())
                 mean, half = resampled_t(each.to_numpy(), self.test_to_training)
                 lines.append((metric, key, mean, mean - half, mean + half, unknown))
-                runs.append(pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each}))
+                runs.append(
+                    pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each})
+                )
         basis = f"{self.splits} random splits, everything fitted anew on each{self.bins and f' (ECE: {self.bins})'}"
-        return Differences(_table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None)
+        return Differences(
+            _table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None
+        )
 
 
 def resampled_t(
@@ -196,8 +209,8 @@ def resampled_t(
 ) -> tuple[float, float]:
     """(mean, half-width) of the corrected resampled t interval of differences (J,) from J random splits.
 
-    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than two values
-    and where one of them is infinite. weight (J,) : how many values each stands for
+    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than
+    two values and where one of them is infinite. weight (J,) : how many values each stands for
 
     >>> mean, half = resampled_t(np.array([1.0, 2.0, 3.0]), 1 / 3)
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)

@@ -1,7 +1,7 @@
 """Where one Venn–Abers answer comes from: the isotonic fits with (s, 0) and with (s, 1), whatever the placement.
 
-A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration one a fold,
-and the full placement scores the row anew for each of its two labels.
+A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration
+one a fold, and the full placement scores the row anew for each of its two labels.
 """
 
 from __future__ import annotations

@@ -25,8 +25,10 @@ from calib.recipe import Recipe
 class GrownTree:
     """The nodes of one tree, in its own order, under one interval method.
 
-    tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among them
-    leaves : int array (n,), the leaf of every row of the data · rows : their numbers, from 1 · labels : their y
+    tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among
+        them
+    leaves : int array (n,), the leaf of every row of the data · rows : their numbers, from 1 · labels : their
+        y
     roles : "trained", "calibrates" or "test" for each row · classes : (negative, positive)
     base_rate : from that of the test rows to the one stated, where frequencies are to be seen at another
     """
@@ -75,7 +77,9 @@ class GrownTree:
         """The place in the data of a row by its number; refused where it is not among them."""
         found = np.flatnonzero(self.rows == row)
         if not found.size:
-            raise InputError(f"Row {row} is not among the {len(self.rows):,} rows of the data, or was left out.")
+            raise InputError(
+                f"Row {row} is not among the {len(self.rows):,} rows of the data, or was left out."
+            )
         return int(found[0])
 
     def path_of(self, row: int) -> tuple[int, ...]:
@@ -84,7 +88,9 @@ class GrownTree:
 
     def table(self, numbers: tuple[int, ...] | None = None) -> pd.DataFrame:
         """One line a node, by default the leaves by rising p: what it says and what came of its test rows."""
-        chosen = [self.nodes[i] for i in numbers] if numbers is not None else [n for n in self.nodes if n.leaf]
+        chosen = (
+            [self.nodes[i] for i in numbers] if numbers is not None else [n for n in self.nodes if n.leaf]
+        )
         tests = np.array([self.tests[node.number] for node in chosen])
         positives = np.array([self.positives[node.number] for node in chosen])
         with np.errstate(invalid="ignore"):
@@ -107,7 +113,9 @@ class GrownTree:
             }
         )
         return (
-            table if numbers is not None else table.sort_values(["p", "score", "n"], kind="stable", ignore_index=True)
+            table
+            if numbers is not None
+            else table.sort_values(["p", "score", "n"], kind="stable", ignore_index=True)
         )
 
 

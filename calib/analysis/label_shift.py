@@ -1,9 +1,10 @@
 """How frequent class 1 is among rows without labels, from calibrated probabilities alone.
 
-Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities": with
-probabilities p that are right at the rate π, the likelihood of the rate π' is ``Π [p π'/π + (1 − p)(1 − π')/(1 − π)]``,
-up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean for the next π' (eq.
-2.9). It holds where the classes themselves look as they did and only their shares differ (label shift).
+Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities":
+with probabilities p that are right at the rate π, the likelihood of the rate π' is ``Π [p π'/π + (1 − p)(1 −
+π')/(1 − π)]``, up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean
+for the next π' (eq. 2.9). It holds where the classes themselves look as they did and only their shares differ
+(label shift).
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -
     Raises
     ------
     InputError
-        For no rows, for what is no probability, and for probabilities that are all the same as the base rate, which
-        tell nothing.
+        For no rows, for what is no probability, and for probabilities that are all the same as the base rate,
+        which tell nothing.
 
     Notes
     -----
@@ -130,7 +131,8 @@ def _maximum(ones: Array, zeros: Array) -> tuple[float, int]:
         before, rate = rate, float(moved.mean())
         if abs(rate - before) <= NEAR_ENOUGH * rate * (1 - rate):
             return rate, step
-    # Of classes that hardly differ EM's steps are tiny: the slope falls, so that its zero can be enclosed instead.
+    # Of classes that hardly differ EM's steps are tiny: the slope falls, so that its zero can be enclosed
+    # instead.
     return float(brentq(lambda at: _slope(ones, zeros, at), 1e-15, 1 - 1e-15, xtol=1e-15)), STEPS
 
 
@@ -203,4 +205,6 @@ def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
         tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))
     joined = pd.concat(tables, ignore_index=True)
     order = {key: place for place, key in enumerate(evaluation.predictions)}
-    return joined.sort_values("calibrator", key=lambda keys: keys.map(order), kind="stable", ignore_index=True)
+    return joined.sort_values(
+        "calibrator", key=lambda keys: keys.map(order), kind="stable", ignore_index=True
+    )

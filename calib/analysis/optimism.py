@@ -1,9 +1,10 @@
 """What a random split would have claimed: the loss that it promises, against that of a split which is honest.
 
-Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows that
-learned, and looks easier than what comes. The optimism is the mean loss on the honest test part minus that on a random
-one, model and calibrators fitted anew for each. The two parts are taken as drawn apart: the variances of the two means
-add up, each with the rows of one cluster as one draw (Liang & Zeger 1986) where clusters are known.
+Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows
+that learned, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
+that on a random one, model and calibrators fitted anew for each. The two parts are taken as drawn apart: the
+variances of the two means add up, each with the rows of one cluster as one draw (Liang & Zeger 1986) where
+clusters are known.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ Z = float(norm.ppf(0.975))
 class Optimism:
     """Losses of the honest and of the random split.
 
-    table : a line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower, upper –
-    the ends of its 95 % interval, NaN where a loss is infinite
+    Attributes
+    ----------
+    table
+        A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
+        upper – the ends of its 95 % interval, NaN where a loss is infinite.
     """
 
     table: pd.DataFrame
@@ -43,13 +47,12 @@ class Optimism:
         line = lines.iloc[0]
         gap = f"{number(line.value)} [{number(line.lower)}, {number(line.upper)}]"
         told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
+        verdict = f"within sampling variability ({gap})"
         if line.lower > 0:
-            return f"For {label_of(calibrator)} a random split would have claimed {told}: too good by {gap}."
+            verdict = f"too good by {gap}"
         if line.upper < 0:
-            return f"For {label_of(calibrator)} a random split would have claimed {told}: too bad, by {gap}."
-        return (
-            f"For {label_of(calibrator)} a random split would have claimed {told}: within sampling variability ({gap})."
-        )
+            verdict = f"too bad, by {gap}"
+        return f"For {label_of(calibrator)} a random split would have claimed {told}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:
         """For people: one line a calibrator and metric."""

@@ -1,14 +1,16 @@
 """How many rows a validation needs, and what the rows at hand can tell.
 
-Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary outcome"
-(Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring the 95 % interval
-of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds of the predictions:
+Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary
+outcome" (Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring
+the 95 % interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
+of the predictions:
 
 - observed over expected: SE(ln O/E) = √((1 − φ)/(n φ)); the interval is exp(ln O/E ± 1.96 SE);
-- calibration slope: SE² = I₀₀ / (n (I₀₀ I₁₁ − I₀₁²)), I_jk the mean of ℓ^(j+k) p(1 − p): Fisher's information;
+- calibration slope: SE² = I₀₀ / (n (I₀₀ I₁₁ − I₀₁²)), I_jk the mean of ℓ^(j+k) p(1 − p): Fisher's
+  information;
 - C statistic (AUC): SE² by Newcombe (2006), method 4, which asks for nothing but C, φ and n;
-- net benefit over φ at a threshold t: SE² = (s(1 − s)/φ + w² r(1 − r)/(1 − φ) + w² (1 − r)²/(φ(1 − φ)))/n, s and r the
-  sensitivity and specificity there, w = (1 − φ)/φ · t/(1 − t).
+- net benefit over φ at a threshold t: SE² = (s(1 − s)/φ + w² r(1 − r)/(1 − φ) + w² (1 − r)²/(φ(1 − φ)))/n, s
+  and r the sensitivity and specificity there, w = (1 − φ)/φ · t/(1 − t).
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ def auc_width(n: float, share: float, area: float) -> float:
     return 2 * NORMAL * math.sqrt(area * (1 - area) * terms / (n * n * share * (1 - share)))
 
 
-def net_benefit_width(n: float, share: float, sensitivity: float, specificity: float, threshold: float) -> float:
+def net_benefit_width(
+    n: float, share: float, sensitivity: float, specificity: float, threshold: float
+) -> float:
     """Width of the interval of the net benefit over the share of class 1, at a threshold in (0, 1).
 
     >>> round(net_benefit_width(1000, 0.5, 0.9, 0.9, 0.5), 4)    # 3.92 · √((0.18 + 0.18 + 0.04) / 1000)
@@ -118,14 +122,17 @@ class SampleSize:
         """In one sentence."""
         short = [one for one in self.needed if one.rows > self.rows]
         if not short:
-            return f"{counted(self.rows, 'test row')} tell each of these measures as closely as is usually asked"
+            return (
+                f"{counted(self.rows, 'test row')} tell each of these measures as closely as is usually asked"
+            )
         worst = max(short, key=lambda one: one.rows)
-        label = LABELS[worst.measure][0].lower() + LABELS[worst.measure][1:] if worst.measure != "auc" else "AUC"
+        label = (
+            LABELS[worst.measure][0].lower() + LABELS[worst.measure][1:] if worst.measure != "auc" else "AUC"
+        )
         if math.isinf(worst.rows):
             return f"No number of rows tells the {label} of such predictions"
-        return (
-            f"{worst.rows:,} rows are needed to tell the {label} as closely as is usually asked; here are {self.rows:,}"
-        )
+        needed = f"{worst.rows:,} rows are needed to tell the {label} as closely as is usually asked"
+        return f"{needed}; here are {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
@@ -152,8 +159,8 @@ def sample_size(
     Parameters
     ----------
     y, p : (n,)
-        Labels, and predictions as they are anticipated: these give the share of class 1, the spread of the log-odds,
-        the AUC, and sensitivity and specificity at the threshold.
+        Labels, and predictions as they are anticipated: these give the share of class 1, the spread of the
+        log-odds, the AUC, and sensitivity and specificity at the threshold.
     threshold
         Of the net benefit, strictly between 0 and 1.
     widths
@@ -196,7 +203,8 @@ def sample_size(
         "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
     }
     needed = tuple(
-        Needed(name, asked[name], fewest_rows(width, asked[name]), width(n)) for name, width in width_of.items()
+        Needed(name, asked[name], fewest_rows(width, asked[name]), width(n))
+        for name, width in width_of.items()
     )
     return SampleSize(needed, round(n), share, threshold)
 

@@ -1,7 +1,8 @@
 """Rows picked on a diagram: a selection of ranges → which test rows, with their predictions and features.
 
-A range calibrator:low:high stands for the test rows whose prediction by that calibrator lies in [low, high), or up to
-and including 1; several ranges stand for the rows in any of them. A bin of the diagram is such a range.
+A range calibrator:low:high stands for the test rows whose prediction by that calibrator lies in [low, high),
+or up to and including 1; several ranges stand for the rows in any of them. A bin of the diagram is such a
+range.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def check_range(item: str, name: str) -> str:
     except ValueError:
         low, high = 1.0, 0.0
     if not 0 <= low < high <= 1:
-        raise checks.InputError(f"{name} must be calibrator:low:high with 0 <= low < high <= 1, but is {item!r}.")
+        raise checks.InputError(
+            f"{name} must be calibrator:low:high with 0 <= low < high <= 1, but is {item!r}."
+        )
     return item
 
 

@@ -1,7 +1,7 @@
 """Ten setups side by side: five ways to a probability, each with a held-out share and out of bag, on one data set.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §4–5. Two fits serve
-all ten: a setup is one calibrator in one placement.
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §4–5. Two
+fits serve all ten: a setup is one calibrator in one placement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from calib.splits import SPLITS
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
 PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
-MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}  # each the mean of one number a row
+# Each the mean of one number a row
+MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}
 
 AS_PUBLISHED: dict[str, Any] = {
     "model": "random_forest",
@@ -45,14 +46,17 @@ def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
     """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model or a split
     that has no such rows.
 
-    Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for log-odds.
+    Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for
+    log-odds.
 
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
     ['split']
     """
     placements = PLACED if bagged(recipe) and SPLITS[recipe.split].bags else ("split",)
     options = {"platt.on": "score"} | dict(recipe.options)
-    return {key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements}
+    return {
+        key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements
+    }
 
 
 def departures(recipe: Recipe) -> list[str]:
@@ -93,10 +97,11 @@ def departures(recipe: Recipe) -> list[str]:
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """One row a setup under the paper's name, in its order.
 
-    evaluations : placement → the Evaluation of ``setup_recipes``. Columns: calibrator, placement, accuracy_gap,
-    reliability, brier, accuracy; those of ``MEANS`` also with ``_error``, half a 95 % interval; and for Venn and
-    Venn–Abers low, high, size – means of the predicted label's interval (eq. 5–6) – and valid, whether the accuracy
-    lies in it but for sampling error (Table 4).
+    evaluations : placement → the Evaluation of ``setup_recipes``. Columns: calibrator, placement,
+        accuracy_gap,
+    reliability, brier, accuracy; those of ``MEANS`` also with ``_error``, half a 95 % interval; and for Venn
+    and Venn–Abers low, high, size – means of the predicted label's interval (eq. 5–6) – and valid, whether
+    the accuracy lies in it but for sampling error (Table 4).
     """
     rows = {}
     for (key, placement), name in NAMES.items():
@@ -114,7 +119,12 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         if said.lower is not None:
             size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
             summary = predicted_label_summary(y, said.pairs, calibration_size=size, sample_weight=weight)
-            row |= {"low": summary.lower, "high": summary.upper, "size": summary.width, "valid": summary.valid}
+            row |= {
+                "low": summary.lower,
+                "high": summary.upper,
+                "size": summary.width,
+                "valid": summary.valid,
+            }
         rows[name] = row
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table.reindex(columns=[*COLUMNS])
@@ -148,7 +158,9 @@ def findings(table: pd.DataFrame) -> list[Finding]:
     """The paper's results beside those of one data set; none where some of the ten setups are missing."""
     if len(table) < len(NAMES):
         return []
-    gap, size, accuracy, reliability = (table[name] for name in ("accuracy_gap", "size", "accuracy", "reliability"))
+    gap, size, accuracy, reliability = (
+        table[name] for name in ("accuracy_gap", "size", "accuracy", "reliability")
+    )
     raw, bold = ["RF-cal", "RF-oob"], ["Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VAP-cal"]
     venn = [name for name, key in table["calibrator"].items() if key.startswith("venn")]
     rest = [name for name in table.index if name not in venn]
@@ -179,7 +191,8 @@ def findings(table: pd.DataFrame) -> list[Finding]:
         ),
         Finding(
             "The accuracy lies in the mean interval of the predicted label, or close to it",
-            f"so for {len(inside)} of {len(venn)}" + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
+            f"so for {len(inside)} of {len(venn)}"
+            + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
             len(inside) == len(venn),
         ),
         Finding(

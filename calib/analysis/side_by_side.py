@@ -1,8 +1,8 @@
 """Several models on the same rows: which is the best as it is, and only then which is the best once calibrated.
 
-Calibration repairs levels, not the order of rows: a model that is worse uncalibrated may be the better one afterwards,
-and a comparison that mixes the two questions answers neither. Differences in Brier score have the interval of the
-paired t test, where the test rows are the same.
+Calibration repairs levels, not the order of rows: a model that is worse uncalibrated may be the better one
+afterwards, and a comparison that mixes the two questions answers neither. Differences in Brier score have the
+interval of the paired t test, where the test rows are the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
         return ""
     best = min(raw, key=lambda name: raw[name])
     gaps = [f"{other} {_gap(evaluations, best, other, raw)}" for other in raw if other != best]
-    first = f"Uncalibrated, {best} has the lowest Brier score, {number(raw[best])}; against it {'; '.join(gaps)}."
+    first = (
+        f"Uncalibrated, {best} has the lowest Brier score, {number(raw[best])}; against it {'; '.join(gaps)}."
+    )
     calibrated = {place: score for place, score in scores.items() if place[1] != "none"}
     if not calibrated:
         return first
@@ -59,4 +61,6 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
 def same_rows(evaluations: Iterable[Evaluation]) -> bool:
     """Whether numbers of these evaluations may be set against each other."""
     first, *others = evaluations
-    return all(e.dataset.digest == first.dataset.digest and np.array_equal(e.rows, first.rows) for e in others)
+    return all(
+        e.dataset.digest == first.dataset.digest and np.array_equal(e.rows, first.rows) for e in others
+    )

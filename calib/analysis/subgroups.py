@@ -1,9 +1,10 @@
 """Test rows in groups by any column: are the probabilities right for everyone, or only on average?
 
-A column of few different values gives one group a value, the largest first and the rest gathered; a column of many
-numbers or dates gives quantile groups. A group's probabilities are right on average when its observed number of class 1
-is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws (Spiegelhalter 1986), and the level is
-shared among the groups (Bonferroni), so that one false alarm in all of them has a probability of 5 %.
+A column of few different values gives one group a value, the largest first and the rest gathered; a column of
+many numbers or dates gives quantile groups. A group's probabilities are right on average when its observed
+number of class 1 is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws
+(Spiegelhalter 1986), and the level is shared among the groups (Bonferroni), so that one false alarm in all of
+them has a probability of 5 %.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ class Grouping:
 def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
     """Groups of a column's values (m,).
 
-    More than ``most`` different numbers or dates: groups of about equally many rows, named by their ends. Any other
-    column: a group a value, from the largest group to the smallest, those after the first ``most`` − 1 as one. Missing
-    and infinite values are a group of their own.
+    More than ``most`` different numbers or dates: groups of about equally many rows, named by their ends. Any
+    other column: a group a value, from the largest group to the smallest, those after the first ``most`` − 1
+    as one. Missing and infinite values are a group of their own.
 
     >>> grouping = group_rows(pd.Series(["b", "a", "b", None]))
     >>> grouping.names, grouping.index
@@ -64,7 +65,9 @@ def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_G
     ('0 to 49.5', '49.5 to 99')
     """
     ordered = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    missing = (values.isin([np.inf, -np.inf]) | values.isna() if ordered else values.isna()).to_numpy(dtype=bool)
+    missing = (values.isin([np.inf, -np.inf]) | values.isna() if ordered else values.isna()).to_numpy(
+        dtype=bool
+    )
     known = values[~missing]
     if (ordered or known.dtype.kind == "M") and known.nunique() > most:
         names, index = _quantiles(known, quantiles)
@@ -84,7 +87,9 @@ def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray]
         ends = [f"{pd.Timestamp(int(edge), unit=known.dt.unit):{form}}" for edge in edges]
     else:
         ends = next(
-            text for text in (_written(edges, digits) for digits in range(3, 18)) if len(set(text)) == len(text)
+            text
+            for text in (_written(edges, digits) for digits in range(3, 18))
+            if len(set(text)) == len(text)
         )
     return [f"{low} to {high}" for low, high in pairwise(ends)], edge_index(numbers, edges)
 
@@ -93,7 +98,10 @@ def _written(edges: np.ndarray, digits: int) -> list[str]:
     """Numbers in so many significant digits, in full where that is readable."""
     short = [float(f"{edge:.{digits}g}") for edge in edges]
     plain = [abs(x) < 1e7 and (x == 0 or abs(x) >= 1e-4) for x in short]
-    return [f"{Decimal(repr(x)):,f}".removesuffix(".0") if p else str(x) for x, p in zip(short, plain, strict=True)]
+    return [
+        f"{Decimal(repr(x)):,f}".removesuffix(".0") if p else str(x)
+        for x, p in zip(short, plain, strict=True)
+    ]
 
 
 def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np.ndarray]:
@@ -112,14 +120,17 @@ class GroupTable:
     """One line a calibrator and group.
 
     table : columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier
-    z : (observed − expected number of class 1)/its standard deviation · off : beyond chance, all groups considered
+    z : (observed − expected number of class 1)/its standard deviation · off : beyond chance, all groups
+        considered
     """
 
     table: pd.DataFrame
     groups: tuple[str, ...]
 
 
-def judge_groups(evaluation: Evaluation, grouping: Grouping, calibrators: Sequence[str] | None = None) -> GroupTable:
+def judge_groups(
+    evaluation: Evaluation, grouping: Grouping, calibrators: Sequence[str] | None = None
+) -> GroupTable:
     """Mean prediction against observed frequency of every group, for these calibrators (all by default)."""
     keys = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     k, index = len(grouping.names), grouping.index
@@ -162,7 +173,9 @@ def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
 
     def cut(predicted: Predictions) -> Predictions:
         ends = (predicted.lower, predicted.upper, predicted.p0, predicted.p1, predicted.weight)
-        return Predictions(predicted.y[rows], predicted.p[rows], *(None if end is None else end[rows] for end in ends))
+        return Predictions(
+            predicted.y[rows], predicted.p[rows], *(None if end is None else end[rows] for end in ends)
+        )
 
     return replace(
         evaluation,

@@ -1,8 +1,8 @@
 """What a reviewer asks of a validation: the flow of rows, and every number of performance with its interval.
 
-The items are those of TRIPOD+AI for studies that evaluate a model (Collins et al. 2024, *BMJ* 385): participants and
-events in each part, discrimination, calibration, clinical utility, sample size. Values are those of
-``Evaluation.measured``; where their intervals come from, ``calib.metrics.confidence`` says.
+The items are those of TRIPOD+AI for studies that evaluate a model (Collins et al. 2024, *BMJ* 385):
+participants and events in each part, discrimination, calibration, clinical utility, sample size. Values are
+those of ``Evaluation.measured``; where their intervals come from, ``calib.metrics.confidence`` says.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def flow(evaluation: Evaluation) -> pd.DataFrame:
     """From the table to the test rows: a line a step, columns step, lines, rows, events.
 
     ``lines`` of the table stand for ``rows``: the same where nothing is weighted. With folds, what trains and
-    calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN where they are
-    not known.
+    calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN
+    where they are not known.
     """
     return pd.DataFrame(_steps(evaluation), columns=["step", "lines", "rows", "events"])
 
@@ -47,7 +47,9 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         yield "Left out", data.read - data.n, np.nan, np.nan
     yield "Kept", data.n, float(weights.sum()), float(weights @ data.y)
     for part, label in STEPS.items():
-        of_folds = "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
+        of_folds = (
+            "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
+        )
         every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
     if len(folds) == 1 and folds[0]["unused"].lines:
@@ -99,12 +101,14 @@ def costs_of(evaluation: Evaluation) -> tuple[float, float]:
 def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     """Columns threshold, rule, value, lower, upper: every calibrator and acting on all, at some thresholds.
 
-    These are that of the costs and some within the range of thresholds that the Recipe asks for. The net benefit is a
-    mean over rows, and has its interval.
+    These are that of the costs and some within the range of thresholds that the Recipe asks for. The net
+    benefit is a mean over rows, and has its interval.
     """
     low, high = thresholds_of(evaluation)
     at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], threshold(*costs_of(evaluation))])
-    rules = {key: said.p for key, said in evaluation.predictions.items()} | {"all": np.ones(len(evaluation.y))}
+    rules = {key: said.p for key, said in evaluation.predictions.items()} | {
+        "all": np.ones(len(evaluation.y))
+    }
     lines = []
     for t in at:
         for rule, p in rules.items():

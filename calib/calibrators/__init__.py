@@ -52,7 +52,8 @@ def register(method: type[Method]) -> type[Method]:
 
     Notes
     -----
-    An installed package does the same by an entry point in the group ``calib.calibrators``, in its pyproject.toml::
+    An installed package does the same by an entry point in the group ``calib.calibrators``, in its
+    pyproject.toml::
 
         [project.entry-points."calib.calibrators"]
         mine = "its_package:Mine"

@@ -52,9 +52,10 @@ def count_outside(scores: Array, lowest: float, highest: float) -> int:
 class ScoreCalibrator(BaseEstimator):
     """Base of the calibrators: a scikit-learn estimator from scores to the probability of class 1.
 
-    A method writes ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and ``_map(scores)``, which
-    returns the probabilities (m,). Both are given checked arrays; fitting, checking, forgetting an earlier fit and
-    sample weights are done here. One that gives intervals derives from ``IntervalCalibrator``.
+    A method writes ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and
+    ``_map(scores)``, which returns the probabilities (m,). Both are given checked arrays; fitting, checking,
+    forgetting an earlier fit and sample weights are done here. One that gives intervals derives from
+    ``IntervalCalibrator``.
 
     Attributes
     ----------
@@ -63,14 +64,16 @@ class ScoreCalibrator(BaseEstimator):
     input : {"score", "probability", "tree_scores"}
         Any real number, a number in [0, 1], or a table (n, n_trees).
     weighted : bool
-        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,). For one that does not, which counts
-        rows, each row is repeated as often as its weight says, and ``weights`` is None.
+        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,). For one that does not,
+        which counts rows, each row is repeated as often as its weight says, and ``weights`` is None.
     beyond : str or None
-        What becomes of scores outside those of the fit, in two or three words; None where there is no outside.
+        What becomes of scores outside those of the fit, in two or three words; None where there is no
+        outside.
     parameters : tuple of Parameter
         The options of ``__init__`` with ranges and defaults, for checks and for controls.
     complexity : float
-        Its place in the order of simplicity: of methods that are alike, the one with the lowest is recommended.
+        Its place in the order of simplicity: of methods that are alike, the one with the lowest is
+        recommended.
     kind : str
         What its map in a file is called, where it has ``to_map`` and ``from_map``.
     notes_ : tuple of str
@@ -107,8 +110,8 @@ class ScoreCalibrator(BaseEstimator):
         scores : array (n,), or (n, n_trees) for tree scores
         y : array (n,) of 0 and 1
         sample_weight : array (n,), optional
-            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Fractions are taken by
-            methods that are ``weighted``.
+            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Fractions are
+            taken by methods that are ``weighted``.
 
         Raises
         ------
@@ -218,10 +221,10 @@ MERGE = Parameter(
 class IntervalCalibrator(ScoreCalibrator):
     """A calibrator whose answer is a pair (p0, p1), merged into p by the option ``merge``.
 
-    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
-    the labels (n,) as ``labels_``, their weights, where it takes any, as ``weights_``, and writes
-    ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it says them as ``_steps()``, and can then
-    be written as SQL, ONNX or a program.
+    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it
+    also keeps the labels (n,) as ``labels_``, their weights, where it takes any, as ``weights_``, and writes
+    ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it says them as ``_steps()``, and
+    can then be written as SQL, ONNX or a program.
     """
 
     gives_interval = True
@@ -236,8 +239,8 @@ class IntervalCalibrator(ScoreCalibrator):
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
         """(m, 2): the pair at scores[j] with the calibration row number removed[j] left out.
 
-        ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11); where weights were given,
-        in those arrays with every row repeated as often as its weight says.
+        ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11); where weights
+        were given, in those arrays with every row repeated as often as its weight says.
         """
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)
@@ -282,4 +285,6 @@ class IntervalCalibrator(ScoreCalibrator):
         )
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
-        raise InputError(f"{self.label} cannot leave single rows out, as out of bag asks. Choose the placement split.")
+        raise InputError(
+            f"{self.label} cannot leave single rows out, as out of bag asks. Choose the placement split."
+        )

@@ -33,7 +33,9 @@ def _check_options(method: type[ScoreCalibrator]) -> None:
     declared = {option.name: option.default for option in method.parameters}
     taken = {name: option.default for name, option in inspect.signature(method).parameters.items()}
     if taken != declared:
-        raise InputError(f"{method.__name__}: parameters must name the options of __init__ and their defaults.")
+        raise InputError(
+            f"{method.__name__}: parameters must name the options of __init__ and their defaults."
+        )
 
 
 def _check_answers(method: type[ScoreCalibrator]) -> None:

@@ -21,16 +21,16 @@ from calib.kernel.records import Parameter
 class Histogram(ScoreCalibrator):
     """``p = c_k / n_k`` of the bin k that holds the score, for probabilities; optional weights.
 
-    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins. A bin without
-    calibration rows knows nothing of its own and answers with the score itself.
+    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins. A
+    bin without calibration rows knows nothing of its own and answers with the score itself.
 
     Parameters
     ----------
     bins
         How many, from 2 to 1000.
     strategy
-        "quantile", with equally many calibration rows in each (fewer bins where scores are tied), or "uniform", of
-        equal width over [0, 1].
+        "quantile", with equally many calibration rows in each (fewer bins where scores are tied), or
+        "uniform", of equal width over [0, 1].
 
     Examples
     --------
@@ -51,7 +51,13 @@ class Histogram(ScoreCalibrator):
     kind = "bins"
     parameters = (
         Parameter(
-            "bins", "Bins", "integer", 10, low=2, high=1000, help="More bins follow the scores closer, with more noise."
+            "bins",
+            "Bins",
+            "integer",
+            10,
+            low=2,
+            high=1000,
+            help="More bins follow the scores closer, with more noise.",
         ),
         Parameter(
             "strategy",

@@ -1,7 +1,7 @@
 """Isotonic calibration: the increasing function of the score that is closest to the labels.
 
-Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4. Pool adjacent violators on scores whose ties are pooled first,
-compared exactly as float64.
+Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4. Pool adjacent violators on scores whose ties are pooled
+first, compared exactly as float64.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from calib.kernel.records import Parameter
 class Isotonic(ScoreCalibrator):
     """Isotonic regression of the labels on the scores; any real scores, optional weights.
 
-    ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values there.
+    ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values
+    there.
 
     Parameters
     ----------
     between
-        What holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of the one
-        below (the papers' description), or "nearest", the value of the nearer one, the lower of two equally near
-        (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their values hold.
+        What holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of
+        the one below (the papers' description), or "nearest", the value of the nearer one, the lower of two
+        equally near (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their
+        values hold.
     regularise
-        Add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1 (Johansson
-        et al., SDM 2019, §2.4).
+        Add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
+        (Johansson et al., SDM 2019, §2.4).
 
     Examples
     --------
@@ -100,7 +102,11 @@ class Isotonic(ScoreCalibrator):
     def _begins(self) -> Array:
         """The lowest score with each value but the first, (k − 1,)."""
         below, above = self.scores_[:-1], self.scores_[1:]
-        return first_reaching(lambda s: _nearer(s, below, above), below, above) if self.between == "nearest" else above
+        return (
+            first_reaching(lambda s: _nearer(s, below, above), below, above)
+            if self.between == "nearest"
+            else above
+        )
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("scores", "values"), "between": self.between}

@@ -1,9 +1,9 @@
 """Venn–Abers with one calibration row left out, another one for every score.
 
 Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random row out for each test row, so that no
-fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that are pooled
-once, and a query pools the finished blocks again, with the single entries of the run where a row is taken out and
-of the run where one is put in.
+fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that
+are pooled once, and a query pools the finished blocks again, with the single entries of the run where a row
+is taken out and of the run where one is put in.
 """
 
 from __future__ import annotations
@@ -45,17 +45,23 @@ class _Runs:
         self.starts = np.cumsum([0] + [len(pool.values) for pool in pools])
 
     def value(self, place: int, label: int, group: int, removed_label: int) -> float:
-        """The isotonic fit at a row of this label between distinct scores ``place`` − 1 and ``place``, with an
-        row of ``removed_label`` taken from distinct score ``group``."""
+        """The isotonic fit at a row of this label between distinct scores ``place`` − 1 and ``place``, with
+        an row of ``removed_label`` taken from distinct score ``group``."""
         rest = self.single[:, group : group + 1] - [[1], [removed_label]]
         if rest[0, 0] == 0:
             rest = rest[:, :0]
         added = np.array([[1.0], [label]])
         end = self.single.shape[1]
         if place <= group:
-            before, after = self._span(0, place), [*self._span(place, group), rest, *self._span(group + 1, end)]
+            before, after = (
+                self._span(0, place),
+                [*self._span(place, group), rest, *self._span(group + 1, end)],
+            )
         else:
-            before, after = [*self._span(0, group), rest, *self._span(group + 1, place)], self._span(place, end)
+            before, after = (
+                [*self._span(0, group), rest, *self._span(group + 1, place)],
+                self._span(place, end),
+            )
         weights, sums = np.concatenate([*before, added, *after], axis=1)
         blocks = pool_adjacent_violators(sums, weights)
         position = sum(piece.shape[1] for piece in before)

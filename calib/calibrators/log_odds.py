@@ -17,7 +17,9 @@ from calib.kernel.formula import Number, Term, logit, sigmoid
 from calib.kernel.likelihood import fit_logistic
 
 CLIP = float(np.finfo(np.float64).eps)
-SEPARABLE = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
+SEPARABLE = (
+    "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
+)
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
@@ -55,9 +57,9 @@ def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
 class LogOddsPolynomial(ScoreCalibrator):
     """``logit p = c₀ + c₁ ℓ + c₂ ℓ² …`` of probabilities, up to ℓ to the power of ``degree``; optional weights.
 
-    By maximum likelihood without a penalty. ``coefficients_`` (degree + 1,) are c; ``n_clipped_`` counts calibration
-    scores moved to [ε, 1 − ε]; ``bounded_`` says that the classes are separable. Constant scores and one-class labels
-    are answered with the class frequency.
+    By maximum likelihood without a penalty. ``coefficients_`` (degree + 1,) are c; ``n_clipped_`` counts
+    calibration scores moved to [ε, 1 − ε]; ``bounded_`` says that the classes are separable. Constant scores
+    and one-class labels are answered with the class frequency.
     """
 
     degree: ClassVar[int]

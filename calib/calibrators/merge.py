@@ -1,7 +1,7 @@
 """A probability pair becomes one probability: three rules, written once.
 
-``log`` is minimax for log loss, ``p1 / (1 − p0 + p1)`` (Vovk and Petej 2014, eq. 10); ``square`` is minimax for square
-loss, ``p1 + p0²/2 − p1²/2`` (eq. 11); ``midpoint`` is the mean of the two (Johansson et al. 2019).
+``log`` is minimax for log loss, ``p1 / (1 − p0 + p1)`` (Vovk and Petej 2014, eq. 10); ``square`` is minimax
+for square loss, ``p1 + p0²/2 − p1²/2`` (eq. 11); ``midpoint`` is the mean of the two (Johansson et al. 2019).
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ def _midpoint(p0: Array, p1: Array) -> Array:
     return (p0 + p1) / 2
 
 
-MERGE_RULES: dict[str, Callable[[Array, Array], Array]] = {"log": _log, "square": _square, "midpoint": _midpoint}
+MERGE_RULES: dict[str, Callable[[Array, Array], Array]] = {
+    "log": _log,
+    "square": _square,
+    "midpoint": _midpoint,
+}
 
 
 def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:

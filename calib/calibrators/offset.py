@@ -1,8 +1,8 @@
 """Offset calibration: one constant added to the log-odds, for a model of which only the level is wrong.
 
-The intercept of Cox's (1958) recalibration with the slope held at 1, "calibration in the large": ``logit p = ℓ + c``
-with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It is what a changed
-base rate asks for: all odds move by one ratio.
+The intercept of Cox's (1958) recalibration with the slope held at 1, "calibration in the large": ``logit p =
+ℓ + c`` with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It
+is what a changed base rate asks for: all odds move by one ratio.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from calib.kernel.fields import Fields
 class Offset(LogOddsPolynomial):
     """``logit p = logit s + c`` for probabilities; optional weights.
 
-    ``c_`` is the constant; exp(c) is the ratio by which all odds move. ``n_clipped_`` counts calibration scores moved
-    to [ε, 1 − ε], ε = 2.2e-16. One class alone, which no finite constant would fit, is refused.
+    ``c_`` is the constant; exp(c) is the ratio by which all odds move. ``n_clipped_`` counts calibration
+    scores moved to [ε, 1 − ε], ε = 2.2e-16. One class alone, which no finite constant would fit, is refused.
 
     >>> offset = Offset().fit([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0])    # odds 1 become odds 3
     >>> round(float(np.exp(offset.c_)), 6), offset.predict([0.25]).round(6)
@@ -49,8 +49,15 @@ class Offset(LogOddsPolynomial):
             return float(weights @ expit(logits + c)) - positive
 
         middle = level(positive / total)
-        low, high = middle - float(logits.max()), middle - float(logits.min())  # all odds too low, all too high
-        c = low if excess(low) >= 0 else high if excess(high) <= 0 else float(brentq(excess, low, high, xtol=1e-14))
+        # All odds too low, all too high
+        low, high = middle - float(logits.max()), middle - float(logits.min())
+        c = (
+            low
+            if excess(low) >= 0
+            else high
+            if excess(high) <= 0
+            else float(brentq(excess, low, high, xtol=1e-14))
+        )
         self.coefficients_ = np.array([c, 1.0])
 
     @classmethod

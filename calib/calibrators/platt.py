@@ -1,11 +1,12 @@
 """Platt scaling: a sigmoid through the scores, with targets drawn in from 0 and 1.
 
-Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration rows of each class the targets are
-``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
+Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration rows of each class the targets
+are ``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
 
-Platt's scores were margins. A probability is squeezed between 0 and 1, where a sigmoid is a poor line; its log-odds are
-on a margin's scale again, and for gradient boosting and logistic regression they are the decision function itself.
-A share of votes may be 0 or 1, with infinite log-odds: half the smallest step away it is just beyond all others.
+Platt's scores were margins. A probability is squeezed between 0 and 1, where a sigmoid is a poor line; its
+log-odds are on a margin's scale again, and for gradient boosting and logistic regression they are the
+decision function itself. A share of votes may be 0 or 1, with infinite log-odds: half the smallest step away
+it is just beyond all others.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from calib.kernel.records import Parameter
 class Platt(ScoreCalibrator):
     """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
 
-    ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1. Constant
-    scores leave A at 0 and give the mean target; one class alone is refused.
+    ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1.
+    Constant scores leave A at 0 and give the mean target; one class alone is refused.
 
     Parameters
     ----------
     on
         "score" takes s as it comes, as the papers do; "log-odds" takes probabilities and s = ln(p / (1 − p)).
-        "auto" is "score" by itself; placements, hence ``evaluate`` and CalibratedClassifier, choose "log-odds" for
-        a model's probabilities and "score" for its margins, which are on that scale already.
+        "auto" is "score" by itself; placements, hence ``evaluate`` and CalibratedClassifier, choose
+        "log-odds" for a model's probabilities and "score" for its margins, which are on that scale already.
     clip
-        How near to 0 and 1 a probability may come on log-odds; None is half as near as the nearest calibration
-        score that is not there, in ``clip_`` (of n votes, half a vote); placements choose 2.2e-16 where the
-        log-odds are the model's decision function.
+        How near to 0 and 1 a probability may come on log-odds; None is half as near as the nearest
+        calibration score that is not there, in ``clip_`` (of n votes, half a vote); placements choose 2.2e-16
+        where the log-odds are the model's decision function.
 
     Examples
     --------

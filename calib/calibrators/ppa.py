@@ -1,7 +1,7 @@
 """Parameterised probability adjustment: some of the mass of every other class goes to the most probable one.
 
-Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, q being the mass on the most probable class,
-shared on a tie, and r in [0, 1] the least Brier score on the calibration set.
+Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, q being the mass on the most
+probable class, shared on a tie, and r in [0, 1] the least Brier score on the calibration set.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class PPA(ScoreCalibrator):
     Parameters
     ----------
     variant
-        "constant", one r for all, in closed form; "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1
-        and whole numbers a, b from 0 to 50, ``a_`` and ``b_``, by search (what produced the published tables of
-        Shaker and Hüllermeier).
+        "constant", one r for all, in closed form; "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of
+        class 1 and whole numbers a, b from 0 to 50, ``a_`` and ``b_``, by search (what produced the published
+        tables of Shaker and Hüllermeier).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The rank calibrator of forests: every tree ranks, the ranks are added up, and isotonic regression maps the sum.
 
-Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score (Borda, eq. 13)
-is, over the trees, the number of calibration rows whose tree probability is smaller, ties counting one half; the
-paper takes unpruned trees with Laplace leaves.
+Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score
+(Borda, eq. 13) is, over the trees, the number of calibration rows whose tree probability is smaller, ties
+counting one half; the paper takes unpruned trees with Laplace leaves.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Rank(ScoreCalibrator):
             )
         total = np.zeros(len(tree_scores))
         for ranked, column in zip(self.ranked_, tree_scores.T, strict=True):
-            total += np.searchsorted(ranked, column, side="left") + np.searchsorted(ranked, column, side="right")
+            total += np.searchsorted(ranked, column, side="left") + np.searchsorted(
+                ranked, column, side="right"
+            )
         return total / 2
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
@@ -81,7 +83,9 @@ class Rank(ScoreCalibrator):
         for tree, votes in trees:
             counts = tree.numbers("counts", length=len(votes))
             if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > room:
-                raise tree.refuse("counts", f"must hold whole numbers of at least 1, in all at most {MOST_VOTES:,}")
+                raise tree.refuse(
+                    "counts", f"must hold whole numbers of at least 1, in all at most {MOST_VOTES:,}"
+                )
             room -= int(counts.sum())
             ranked.append(np.repeat(votes, counts.astype(np.intp)))
         if len({len(votes) for votes in ranked}) > 1:

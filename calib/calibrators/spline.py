@@ -1,9 +1,10 @@
 """Spline calibration: a smooth curve of the logit, as straight as the data allow.
 
-Lucena 2018 (arXiv 1809.07751): logistic regression on a natural cubic spline of ℓ = logit s, its knots at quantiles of
-the calibration scores, with a penalty chosen by cross-validation. The penalty here is the smoothing spline's own, the
-integral of f″(ℓ)² (Green and Silverman 1994, ch. 2 and 5), which leaves straight lines free: the more the data are in
-doubt, the nearer the map is to logistic recalibration. Lucena's package shrinks the coefficients themselves.
+Lucena 2018 (arXiv 1809.07751): logistic regression on a natural cubic spline of ℓ = logit s, its knots at
+quantiles of the calibration scores, with a penalty chosen by cross-validation. The penalty here is the
+smoothing spline's own, the integral of f″(ℓ)² (Green and Silverman 1994, ch. 2 and 5), which leaves straight
+lines free: the more the data are in doubt, the nearer the map is to logistic recalibration. Lucena's package
+shrinks the coefficients themselves.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from calib.kernel.records import Parameter
 
 FOLDS = 5
 PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
-CHOSEN_ON = 2048  # groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
+# Groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
+CHOSEN_ON = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +68,18 @@ class NaturalSpline:
 class Spline(ScoreCalibrator):
     """A natural cubic spline of the log-odds by penalised logistic regression, for probabilities; optional weights.
 
-    ``knots_`` (k,) are on the log-odds' scale, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is the
-    weight taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_`` says that the
-    classes are separable. Constant scores and one-class labels are answered with the class frequency.
+    ``knots_`` (k,) are on the log-odds' scale, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is
+    the weight taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_``
+    says that the classes are separable. Constant scores and one-class labels are answered with the class
+    frequency.
 
     Parameters
     ----------
     knots
         How many at most, at quantiles of the distinct calibration scores.
     penalty
-        λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds dealt out
-        along the sorted distinct scores, so that nothing is random.
+        λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds
+        dealt out along the sorted distinct scores, so that nothing is random.
 
     Examples
     --------
@@ -96,7 +99,13 @@ class Spline(ScoreCalibrator):
     kind = "log_odds_spline"
     parameters = (
         Parameter(
-            "knots", "Knots", "integer", 12, low=3, high=40, help="More knots allow more bends; the penalty decides."
+            "knots",
+            "Knots",
+            "integer",
+            12,
+            low=3,
+            high=40,
+            help="More knots allow more bends; the penalty decides.",
         ),
         Parameter(
             "penalty",
@@ -141,7 +150,9 @@ class Spline(ScoreCalibrator):
         cubics = np.zeros((len(knots) - 1, 4))
         cubics[:, : len(through.c)] = through.c[::-1].T
         origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
-        return sigmoid(pieces(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]])))
+        return sigmoid(
+            pieces(logit(score, CLIP), knots, origins, np.vstack([beyond[:1], cubics, beyond[1:]]))
+        )
 
     def to_map(self) -> dict[str, Any]:
         return {**self._learned("knots", "values"), "clip": CLIP}
@@ -190,7 +201,8 @@ def _least(design: Array, tied: Tied, penalty: float, start: Array | None = None
 def _shapes(knots: Array) -> Array:
     """(k, k): values at the knots of curves that span all splines: bent ones of roughness 1, a line, a constant.
 
-    In these coordinates the penalty is a plain sum of squares, which keeps the fit well conditioned at any weight.
+    In these coordinates the penalty is a plain sum of squares, which keeps the fit well conditioned at any
+    weight.
     """
     middle, reach = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
     straight = np.column_stack([(knots - middle) / reach, np.ones(len(knots))])
@@ -209,7 +221,9 @@ def _cross_validated(tied: Tied, knots: Array) -> float:
     fold = np.arange(len(tied.scores)) % FOLDS
     losses = np.zeros(len(PENALTIES))
     for held in range(FOLDS):
-        out, learn = (Tied(tied.scores[at], tied.weights[at], tied.sums[at]) for at in (fold == held, fold != held))
+        out, learn = (
+            Tied(tied.scores[at], tied.weights[at], tied.sums[at]) for at in (fold == held, fold != held)
+        )
         beta = None
         for i, penalty in enumerate(PENALTIES):
             beta, _ = _least(design[fold != held], learn, penalty, beta)

@@ -17,7 +17,8 @@ from calib.kernel.fields import Fields, plain
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
     """Each of p0, p1, (breaks (t,) increasing, values (t + 1,)), as JSON writes them."""
     return {
-        name: {"breaks": plain(breaks), "values": plain(values)} for name, (breaks, values) in (("p0", p0), ("p1", p1))
+        name: {"breaks": plain(breaks), "values": plain(values)}
+        for name, (breaks, values) in (("p0", p0), ("p1", p1))
     }
 
 
@@ -48,7 +49,9 @@ class StepPairs(IntervalCalibrator):
             steps.append((breaks, end.numbers("values", probabilities=True, length=len(breaks) + 1)))
         pairs = cls().set_steps(*steps)
         breaks = np.concatenate([steps[0][0], steps[1][0], [0.0]])
-        p0, p1 = pairs._pairs(np.concatenate([breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)])).T
+        p0, p1 = pairs._pairs(
+            np.concatenate([breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)])
+        ).T
         if (p0 > p1).any():
             raise fields.refuse("p0", "must nowhere lie above p1")
         return pairs

@@ -1,7 +1,7 @@
 """Temperature scaling: the model's log-odds, all divided by one number.
 
-Guo et al. 2017, for two classes and scores that are probabilities already: ``logit p = logit(s) / T`` with T > 0 chosen
-by log loss.
+Guo et al. 2017, for two classes and scores that are probabilities already: ``logit p = logit(s) / T`` with T
+> 0 chosen by log loss.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ COLDEST, HOTTEST = 1e-3, 1e3
 class Temperature(ScoreCalibrator):
     """Temperature scaling of probabilities; optional weights.
 
-    ``T_`` is the temperature: above 1 for a model that is too sure of itself. It is kept in [0.001, 1000], and
-    ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no better than
-    chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class alone is refused.
+    ``T_`` is the temperature: above 1 for a model that is too sure of itself. It is kept in [0.001, 1000],
+    and ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no
+    better than chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class
+    alone is refused.
 
     >>> temperature = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])    # logit 3/4 = logit 9/10 ÷ 2
     >>> round(temperature.T_, 6), temperature.predict([0.9, 0.1]).round(6)
@@ -64,7 +65,9 @@ class Temperature(ScoreCalibrator):
             self.T_, self.bounded_ = 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
 
     def _notes(self) -> tuple[str, ...]:
-        stopped = f"The best temperature lies outside [{COLDEST:g}, {HOTTEST:g}]: it was stopped at {self.T_:g}."
+        stopped = (
+            f"The best temperature lies outside [{COLDEST:g}, {HOTTEST:g}]: it was stopped at {self.T_:g}."
+        )
         return fit_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
 
     def _map(self, scores: Array) -> Array:

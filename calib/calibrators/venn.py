@@ -56,8 +56,18 @@ class Venn(IntervalCalibrator):
             choices=("label", "uniform", "quantile"),
             help="Rows are compared with those of the same predicted label, or of the same score bin.",
         ),
-        Parameter("bins", "Score bins", "integer", 10, low=1, high=1000, help="For the two taxonomies of score bins."),
-        Parameter("threshold", "Threshold", "number", 0.5, help="Scores above it are predicted 1; 0 for margins."),
+        Parameter(
+            "bins",
+            "Score bins",
+            "integer",
+            10,
+            low=1,
+            high=1000,
+            help="For the two taxonomies of score bins.",
+        ),
+        Parameter(
+            "threshold", "Threshold", "number", 0.5, help="Scores above it are predicted 1; 0 for margins."
+        ),
         MERGE,
     )
 
@@ -102,11 +112,14 @@ class Venn(IntervalCalibrator):
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         category = self._category(scores)
         shared = self.categories_[removed] == category
-        return _pair(self.counts_[category] - shared, self.positives_[category] - shared * self.labels_[removed])
+        return _pair(
+            self.counts_[category] - shared, self.positives_[category] - shared * self.labels_[removed]
+        )
 
     @property
     def takes(self) -> str:
-        return "probability" if self.taxonomy == "uniform" else self.input  # equal-width bins are bins of [0, 1]
+        # Equal-width bins are bins of [0, 1]
+        return "probability" if self.taxonomy == "uniform" else self.input
 
     def to_map(self) -> dict[str, Any]:
         return pairs_map(*self._steps())

@@ -1,19 +1,22 @@
 """Inductive Venn–Abers prediction: two isotonic fits for every score, without fitting any of them.
 
-Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the isotonic fit to
-the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
+Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the
+isotonic fit to the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
 
-How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among them) of
-the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of P_a by (1, 1), and p1
-is the slope of the segment that bridges the lower hulls of the two parts. Three facts make it cheap:
+How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among
+them) of the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of
+P_a by (1, 1), and p1 is the slope of the segment that bridges the lower hulls of the two parts. Three facts
+make it cheap:
 
 1. p1(a) is the running maximum over a of λ(a), the least slope from P_a to a shifted point on its right;
-2. that least slope is reached at a corner of the lower hull of the whole diagram, that is, at the end of a pool of the
-   plain isotonic fit, and the right corner is found by bisection, since slopes along a hull increase;
-3. λ(a) can be a new maximum only where P_a lies at most 1 − v above the chord of its pool, v being the pool's slope:
-   in mixed data at few points.
+2. that least slope is reached at a corner of the lower hull of the whole diagram, that is, at the end of a
+   pool of the plain isotonic fit, and the right corner is found by bisection, since slopes along a hull
+   increase;
+3. λ(a) can be a new maximum only where P_a lies at most 1 − v above the chord of its pool, v being the pool's
+   slope: in mixed data at few points.
 
-So one compiled isotonic fit, and array operations on the candidates. p0 is one minus p1 of the mirrored problem.
+So one compiled isotonic fit, and array operations on the candidates. p0 is one minus p1 of the mirrored
+problem.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 class Bridges:
     """p1 as a step function of a, the number of distinct calibration scores below s.
 
-    starts : int (t,), the a from which each step holds, the first 0 · rise, run : (t,), p1 = rise / run, increasing
+    starts : int (t,), the a from which each step holds, the first 0 · rise, run : (t,), p1 = rise / run,
+        increasing
     """
 
     starts: Array
@@ -48,7 +52,8 @@ class Bridges:
 def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     """All bridges of a calibration set of k distinct scores with ``weights`` rows, ``positives`` of class 1.
 
-    ``sizes`` (m,) counts the distinct scores in each pool of the isotonic fit. Counts are whole numbers: exact.
+    ``sizes`` (m,) counts the distinct scores in each pool of the isotonic fit. Counts are whole numbers:
+    exact.
     """
     W = np.concatenate([[0.0], np.cumsum(weights)])
     C = np.concatenate([[0.0], np.cumsum(positives)])
@@ -77,9 +82,9 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
 def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
     """For points (W, C) the first pool, from ``pool`` on, whose end is touched by the tangent from the point.
 
-    The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. End u is the touching
-    one when the slope towards it is at most that of the next pool; from there on this stays so. Near pools are tried
-    first, in strides that double, then the last stride is halved.
+    The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. End u is the
+    touching one when the slope towards it is at most that of the next pool; from there on this stays so. Near
+    pools are tried first, in strides that double, then the last stride is halved.
     """
     following = np.append(slopes[1:], np.inf)
 
@@ -105,8 +110,8 @@ def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
 
 @dataclass(frozen=True, eq=False)
 class StepCurves:
-    """p0(s) and p1(s). Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold, p0 has the
-    value of its right side and p1 that of its left. thresholds : (t,) · p0, p1 : (t + 1,)"""
+    """p0(s) and p1(s). Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold,
+    p0 has the value of its right side and p1 that of its left. thresholds : (t,) · p0, p1 : (t + 1,)"""
 
     thresholds: Array
     p0: Array
@@ -164,8 +169,8 @@ class VennAbers(IntervalCalibrator):
 
         p0(s) = p0_[number of thresholds <= s]        p1(s) = p1_[number of thresholds < s]
 
-    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving rows out and for
-    explaining.
+    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving rows out
+    and for explaining.
 
     Parameters
     ----------
@@ -201,10 +206,13 @@ class VennAbers(IntervalCalibrator):
         self.calibration_scores_, self.labels_ = scores.copy(), y
         self.weights_ = None if weights is None else row_counts(weights, self.label)
         tied = pool_ties(scores, y, self.weights_)
-        self.thresholds_, self.p0_, self.p1_ = step_functions(tied, pool_adjacent_violators(tied.sums, tied.weights))
+        self.thresholds_, self.p0_, self.p1_ = step_functions(
+            tied, pool_adjacent_violators(tied.sums, tied.weights)
+        )
 
     def _pairs(self, scores: Array) -> Array:
-        # Sorted queries: the few thresholds are placed among the many scores, not each score among the thresholds.
+        # Sorted queries: the few thresholds are placed among the many scores, not each score among the
+        # thresholds.
         order = np.argsort(scores)
         ordered = scores[order]
         pairs = np.empty((len(scores), 2))
@@ -280,7 +288,8 @@ def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
     k = len(tied.scores)
     ones = bridges(tied.weights, tied.sums, blocks.sizes)
     zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
-    # A step of p1 from a on begins above the a-th lowest score; one of p0, mirrored, ends at the a-th highest.
+    # A step of p1 from a on begins above the a-th lowest score; one of p0, mirrored, ends at the a-th
+    # highest.
     ends_p0, begins_p1 = np.zeros(k, dtype=bool), np.zeros(k, dtype=bool)
     ends_p0[k - zeros.starts[1:]] = begins_p1[ones.starts[1:] - 1] = True
     thresholds = np.flatnonzero(ends_p0 | begins_p1)

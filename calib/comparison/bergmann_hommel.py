@@ -1,8 +1,9 @@
 """All pairs of methods compared at once, without losing more power than logic demands: Bergmann and Hommel's procedure.
 
-If A = B and B = C then A = C, so not every set of pairwise hypotheses can be the set of true ones. Those that can are
-called exhaustive, and they are exactly the set partitions of the methods: within a block all are equal. Bergmann and
-Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694, section 3.1 and definition 6.
+If A = B and B = C then A = C, so not every set of pairwise hypotheses can be the set of true ones. Those that
+can are called exhaustive, and they are exactly the set partitions of the methods: within a block all are
+equal. Bergmann and Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694, section 3.1 and
+definition 6.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def rank_pvalues(ranks: Any, n: int) -> Array:
 def bergmann_hommel(ranks: Any, n: int) -> Array:
     """Adjusted p-values of every pair of methods, shape (k, k), symmetric, ones on the diagonal.
 
-    p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that hold the pair ij, at most 1: a pair
-    differs at level α exactly where its adjusted p-value is at most α.
+    p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that hold the pair ij, at most
+    1: a pair differs at level α exactly where its adjusted p-value is at most α.
 
     Parameters
     ----------

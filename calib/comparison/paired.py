@@ -21,11 +21,13 @@ class PairedTest:
     pvalue: float
 
 
-def paired_t(a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"] = "two-sided") -> PairedTest:
+def paired_t(
+    a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"] = "two-sided"
+) -> PairedTest:
     """Paired t-test; ``less``: a is smaller than b on average, as in Shaker and Hüllermeier (2025), Tables 9 and 10.
 
-    t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b. Equal differences have no spread: t is then ±∞, or 0
-    where they are all 0 (p-value 1, one-sided 1/2).
+    t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b. Equal differences have no spread: t is then
+    ±∞, or 0 where they are all 0 (p-value 1, one-sided 1/2).
 
     Parameters
     ----------
@@ -49,14 +51,19 @@ def paired_t(a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"
     difference = a - b
     mean, error = difference.mean(), difference.std(ddof=1) / np.sqrt(n)
     t = mean / error if error > 0 else np.copysign(np.inf, mean) if mean else 0.0
-    tail = {"less": stats.t.cdf(t, n - 1), "greater": stats.t.sf(t, n - 1), "two-sided": 2 * stats.t.sf(abs(t), n - 1)}
+    tail = {
+        "less": stats.t.cdf(t, n - 1),
+        "greater": stats.t.sf(t, n - 1),
+        "two-sided": 2 * stats.t.sf(abs(t), n - 1),
+    }
     return PairedTest(float(t), float(tail[alternative]))
 
 
 def paired_t_matrix(table: Any, higher_is_better: bool) -> Array:
     """One-sided p-values of "the row's method is better on average than the column's", (k, k), NaN on the diagonal.
 
-    Also NaN where one of the two has an infinite result, of which a mean difference says nothing, and for one data set.
+    Also NaN where one of the two has an infinite result, of which a mean difference says nothing, and for one
+    data set.
 
     Parameters
     ----------

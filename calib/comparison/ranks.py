@@ -1,7 +1,7 @@
 """Compare methods over data sets by ranks: who is best how often, and whether chance alone could have done it.
 
-Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, section 3.2: average ranks, the
-Friedman test with Iman and Davenport's F, and Nemenyi's critical difference.
+Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, section 3.2: average
+ranks, the Friedman test with Iman and Davenport's F, and Nemenyi's critical difference.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from calib.kernel.checks import Array
 
 @dataclass(frozen=True)
 class FriedmanTest:
-    """Are all methods equivalent? Friedman's χ² (corrected for ties) with k − 1 degrees of freedom and Iman and
-    Davenport's less conservative F with k − 1 and (k − 1)(n − 1)."""
+    """Are all methods equivalent? Friedman's χ² (corrected for ties) with k − 1 degrees of freedom and Iman
+    and Davenport's less conservative F with k − 1 and (k − 1)(n − 1)."""
 
     statistic: float
     pvalue: float
@@ -32,7 +32,8 @@ def ranks(table: Any, higher_is_better: bool) -> Array:
 
     Parameters
     ----------
-    table : (n data sets, k methods), a DataFrame or an array; infinite values are ranked, NaN is refused by name
+    table : (n data sets, k methods), a DataFrame or an array; infinite values are ranked, NaN is refused by
+        name
     """
     values = checks.results_table(table, "table")
     checks.one_of(higher_is_better, (True, False), "higher_is_better")
@@ -62,8 +63,9 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
 def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     """Friedman test of the hypothesis that all methods rank alike, tie-corrected as in ``scipy.stats``.
 
-    χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values, and
-    F = (n−1)χ² / (n(k−1) − χ²). Where every data set ties all methods the statistics are 0 and the p-values 1.
+    χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values,
+    and F = (n−1)χ² / (n(k−1) − χ²). Where every data set ties all methods the statistics are 0 and the
+    p-values 1.
 
     Parameters
     ----------
@@ -98,7 +100,8 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
 def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
     """Average ranks of k methods over n data sets that differ by at least this differ significantly.
 
-    CD = q_α √(k(k+1)/(6n)), q_α the upper α point of the studentized range of k (infinite degrees of freedom) over √2.
+    CD = q_α √(k(k+1)/(6n)), q_α the upper α point of the studentized range of k (infinite degrees of freedom)
+    over √2.
 
     Parameters
     ----------
@@ -140,10 +143,15 @@ def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
     R = checks.score_vector(ranks, "ranks")
     same = np.asarray(alike, dtype=bool)
     if same.shape != (R.size, R.size):
-        raise checks.InputError(f"alike must have shape ({R.size}, {R.size}), one row a method, but has {same.shape}.")
+        raise checks.InputError(
+            f"alike must have shape ({R.size}, {R.size}), one row a method, but has {same.shape}."
+        )
     order = np.argsort(R, kind="stable")
     same = same[np.ix_(order, order)]
     # ends[i]: the run that begins at place i may reach up to this place (all pairs within it alike).
-    ends = [next((j for j in range(i, R.size) if not same[i : j + 1, i : j + 1].all()), R.size) for i in range(R.size)]
+    ends = [
+        next((j for j in range(i, R.size) if not same[i : j + 1, i : j + 1].all()), R.size)
+        for i in range(R.size)
+    ]
     runs = [(i, end) for i, end in enumerate(ends) if end - i > 1 and (i == 0 or ends[i - 1] < end)]
     return [tuple(order[i:end].tolist()) for i, end in runs]

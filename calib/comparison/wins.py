@@ -1,7 +1,7 @@
 """How often a method wins, and what it costs not to have taken the best: numbers that need no test to be read.
 
-Win-rates against all other methods are what CalArena (arXiv 2605.30188) ranks calibrators by; both are means over data
-sets, which are what a study samples, so that intervals come from data sets drawn anew.
+Win-rates against all other methods are what CalArena (arXiv 2605.30188) ranks calibrators by; both are means
+over data sets, which are what a study samples, so that intervals come from data sets drawn anew.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def win_rates(
 def regrets(table: Any, higher_is_better: bool) -> Array:
     """How much worse each method is than the best one of each data set, (n, k) of at least 0.
 
-    Regret is infinite where a loss is and the best is not; where the best is infinite too, there was nothing to regret.
+    Regret is infinite where a loss is and the best is not; where the best is infinite too, there was nothing
+    to regret.
 
     Parameters
     ----------
@@ -96,8 +97,8 @@ def regrets(table: Any, higher_is_better: bool) -> Array:
 def mean_over_sets(values: Any, repeats: int = REPEATS, level: float = 0.95, random_state: int = 0) -> Means:
     """Means over data sets with percentile intervals of means over as many data sets drawn with replacement.
 
-    Where a value is infinite the mean is, and so is the mean of every draw that holds it: the upper end is then mostly
-    infinite and the lower end a number only where few data sets are infinite.
+    Where a value is infinite the mean is, and so is the mean of every draw that holds it: the upper end is
+    then mostly infinite and the lower end a number only where few data sets are infinite.
 
     Parameters
     ----------

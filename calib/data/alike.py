@@ -39,7 +39,11 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
             "Bring one with the same column names as the table in use.",
         )
     typed = typed[list(known.columns)]
-    other = [name for name in known.columns if not typed[name].isna().all() and not _alike(typed[name], known[name])]
+    other = [
+        name
+        for name in known.columns
+        if not typed[name].isna().all() and not _alike(typed[name], known[name])
+    ]
     if other:
         raise DataError(
             f"In this table {quoted(other)} hold values of another type than in the table in use.",

@@ -1,7 +1,8 @@
 """What a typed column is to a model: one kind each, decided in one place.
 
-``validate``, ``prepare`` and ``summarise`` all ask ``inspect``, so that the list of problems, the model's columns and
-the table of columns never tell different stories. What a column is *for* – its role – is only a guess, to be proposed.
+``validate``, ``prepare`` and ``summarise`` all ask ``inspect``, so that the list of problems, the model's
+columns and the table of columns never tell different stories. What a column is *for* – its role – is only a
+guess, to be proposed.
 """
 
 from __future__ import annotations
@@ -15,18 +16,35 @@ import pandas as pd
 
 BEYOND = 1e30
 FEW_ROWS = 20  # below this, "every value differs" says nothing
-MOSTLY, FEW_NUMBERS = 0.8, 10  # so large a share of numbers, of more than so many values, is a column of numbers
+# So large a share of numbers, of more than so many values, is a column of numbers
+MOSTLY, FEW_NUMBERS = 0.8, 10
 IDENTIFIER_WORDS = frozenset(
-    ("id", "ids", "uuid", "guid", "index", "key", "nr", "no", "number", "row", "rownames", "rowname", "unnamed")
+    (
+        "id",
+        "ids",
+        "uuid",
+        "guid",
+        "index",
+        "key",
+        "nr",
+        "no",
+        "number",
+        "row",
+        "rownames",
+        "rowname",
+        "unnamed",
+    )
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-KEY_WORDS = frozenset(("id", "ids", "uuid", "guid", "key"))  # at the end of a name they name something, never count it
+# At the end of a name they name something, never count it
+KEY_WORDS = frozenset(("id", "ids", "uuid", "guid", "key"))
 ROLE_WORDS = {
     "weight": frozenset(("weight", "weights", "wt", "wgt")),
     "time": frozenset(("date", "datetime", "timestamp", "time", "year", "month", "day", "week", "quarter")),
     "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
 }
-COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))  # whole names of weights
+# Whole names of weights
+COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))
 SCORE_NAME = re.compile(
     r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
 )
@@ -45,7 +63,8 @@ class Column:
     strays
         For ``mixed``, the values that are no numbers, each with its count.
     role
-        What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else feature.
+        What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else
+        feature.
     """
 
     name: str
@@ -94,7 +113,11 @@ def _inspect(column: pd.Series, name: str) -> Column:
     if pd.api.types.is_numeric_dtype(kind):
         infinite = int(unbounded(as_float(column)).sum()) if kind.kind == "f" else 0
         return Column(
-            name, "identifier" if _counts_rows(column, name, distinct) else "number", missing, distinct, infinite
+            name,
+            "identifier" if _counts_rows(column, name, distinct) else "number",
+            missing,
+            distinct,
+            infinite,
         )
     if kind.kind == "M":
         return Column(name, "date", missing, distinct)
@@ -129,7 +152,9 @@ def in_unit_interval(column: pd.Series) -> bool:
     """Whether a column of numbers holds nothing but values from 0 to 1, and not only these two."""
     values = as_float(column)
     values = values[np.isfinite(values)]
-    return bool(values.size and values.min() >= 0 and values.max() <= 1 and (values != np.floor(values)).any())
+    return bool(
+        values.size and values.min() >= 0 and values.max() <= 1 and (values != np.floor(values)).any()
+    )
 
 
 def is_number(column: pd.Series) -> bool:

@@ -40,8 +40,12 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
         text, above = _from_line(whole, at), at - 1
     delimiter = stated.group(1) if stated else sniff(text)
     if not delimiter.isascii():
-        message = f"The file says that {delimiter!r} separates its columns, which is no delimiter that is read."
-        raise DataError(message, f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.")
+        message = (
+            f"The file says that {delimiter!r} separates its columns, which is no delimiter that is read."
+        )
+        raise DataError(
+            message, f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas."
+        )
     text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
     check_columns(max(map(len, rows), default=0))
@@ -58,7 +62,11 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
         raise DataError("The file has a header but no rows.", "Choose a file with rows below the header.")
     names, headed = header(rows, None if at is None else bool(at))
     check_names(names)
-    notes = [] if delimiter in ",\t" else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
+    notes = (
+        []
+        if delimiter in ",\t"
+        else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
+    )
     if not headed:
         notes.append(f"The file has no header line: its columns are called {names[0]} to {names[-1]}.")
     if skipped:
@@ -75,7 +83,9 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
 def _from_line(text: str, line: int) -> str:
     parts = text.split("\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
-        raise DataError(f"The header cannot be in line {line}: there is nothing.", "Choose a line of the file.")
+        raise DataError(
+            f"The header cannot be in line {line}: there is nothing.", "Choose a line of the file."
+        )
     return parts[-1]
 
 
@@ -98,7 +108,9 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
                 lines.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line.") from None
+        raise DataError(
+            f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line."
+        ) from None
     return rows, lines
 
 
@@ -191,7 +203,9 @@ def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
                 break
     except csv.Error:
         pass  # the general sentence has to do
-    return DataError(message, "Complete the line, or put cells that contain the delimiter in quotation marks.")
+    return DataError(
+        message, "Complete the line, or put cells that contain the delimiter in quotation marks."
+    )
 
 
 def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFrame:

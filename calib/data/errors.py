@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from calib.kernel.checks import InputError
 
 LARGEST = 1 << 29  # bytes of a file once unpacked
-ALWAYS, TIMES = 1 << 26, 50  # what is packed may become so many bytes, or so many times its own: no table shrinks more
+# What is packed may become so many bytes, or so many times its own: no table shrinks more
+ALWAYS, TIMES = 1 << 26, 50
 MOST_CELLS = 100_000_000  # of a table
 MOST_OBJECTS = 4_000_000  # cells of a format that is read cell by cell: Excel, ARFF, JSON
 MOST_COLUMNS = 5_000
@@ -39,7 +40,9 @@ def most_unpacked(packed: int) -> int:
 def too_large(name: str, most: int) -> DataError:
     """The refusal of a file that becomes larger than ``most`` bytes."""
     remedy = "Take a sample of its rows, or fewer columns."
-    return DataError(f"{name} is larger than {most >> 20} MB once unpacked, the most that is read of it.", remedy)
+    return DataError(
+        f"{name} is larger than {most >> 20} MB once unpacked, the most that is read of it.", remedy
+    )
 
 
 def check_cells(rows: int, columns: int, most: int) -> None:

@@ -33,7 +33,8 @@ BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
-# --------------------------------------------------------------------------------------------------------- Parquet
+# ---------------------------------------------------------------------------------------------------------
+# Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
     from pyarrow import parquet  # only here, as it takes long to load
@@ -45,7 +46,9 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
             table = _unpacked(file, len(content), name)
         table.validate(full=True)
-        return _table({key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)})
+        return _table(
+            {key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)}
+        )
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
@@ -76,17 +79,21 @@ def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
     return typed_objects(column.to_pylist(), name).values
 
 
-# ----------------------------------------------------------------------------------------------------------- Excel
+# -----------------------------------------------------------------------------------------------------------
+# Excel
 def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
     """A sheet as a typed table; formulas count as the values they were saved with.
 
-    sheet : its name; None takes the first that is filled · at : the row of the header as Excel counts, 0 where there is
+    sheet : its name; None takes the first that is filled · at : the row of the header as Excel counts, 0
+        where there is
     none; None finds it out
     """
     sheets = _sheets(content, name)
     title = next(iter(sheets)) if sheet is None else sheet
     if title not in sheets:
-        raise DataError(f"{name} has no filled sheet {title!r}.", f"Choose one of {', '.join(map(repr, sheets))}.")
+        raise DataError(
+            f"{name} has no filled sheet {title!r}.", f"Choose one of {', '.join(map(repr, sheets))}."
+        )
     numbers, rows = sheets[title]
     notes = [f"Of {len(sheets)} filled sheets only {title!r} is read."] if len(sheets) > 1 else []
     width = max(map(len, rows))
@@ -94,7 +101,9 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     texts = [row + [""] * (width - len(row)) for row in texts]
     above = rows_above(texts, width) if at is None else sum(number < at for number in numbers)
     if above >= len(rows):
-        raise DataError(f"The header cannot be in row {at}: sheet {title!r} ends above.", "Choose a row of the sheet.")
+        raise DataError(
+            f"The header cannot be in row {at}: sheet {title!r} ends above.", "Choose a row of the sheet."
+        )
     if above:
         notes.append(found_note(numbers[above], above, "row"))
     headed = at != 0
@@ -119,14 +128,18 @@ def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.filename: member.file_size for member in archive.infolist()}
         if "xl/workbook.xml" not in members:
-            raise DataError(f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table inside.")
+            raise DataError(
+                f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table inside."
+            )
         if sum(members.values()) > most_unpacked(len(content)):
             raise too_large(name, most_unpacked(len(content)))
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = {sheet.title: found for sheet in book.worksheets if (found := _rows(sheet))[1]}
     except DataError:
         raise
-    except Exception as error:  # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
+    except (
+        Exception
+    ) as error:  # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
         raise _damaged(name, "Excel", error, remedy) from None
     if not sheets:
         raise DataError(
@@ -164,7 +177,8 @@ def _from_cells(rows: Sequence[Sequence[Any]], headed: bool = True) -> dict[str,
     return {key: typed_objects(column, key).values for key, column in zip(names, columns, strict=True)}
 
 
-# ------------------------------------------------------------------------------------------------------------ JSON
+# ------------------------------------------------------------------------------------------------------------
+# JSON
 def read_json(text: str) -> pd.DataFrame:
     """A list of records, ``{"data": [records]}``, one record a line, or ``{column: [values]}``.
 
@@ -186,7 +200,9 @@ def read_json(text: str) -> pd.DataFrame:
         lengths = {key: len(column) for key, column in value.items()}
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"{key!r} has {n}" for key, n in list(lengths.items())[:5])
-            raise DataError(f"The JSON columns differ in length: {listed}.", "Give each column one value a row.")
+            raise DataError(
+                f"The JSON columns differ in length: {listed}.", "Give each column one value a row."
+            )
         columns = {key: typed_objects(column, key).values for key, column in value.items()}
         return _table(columns, truth=("false", "true"))
     raise DataError(
@@ -197,7 +213,11 @@ def read_json(text: str) -> pd.DataFrame:
 
 
 def _records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(record, dict) and record for record in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(record, dict) and record for record in value)
+    )
 
 
 def _parse_json(text: str) -> Any:
@@ -212,7 +232,9 @@ def _parse_json(text: str) -> Any:
     except DataError:
         raise
     except (ValueError, RecursionError):
-        raise DataError(f"This is not valid JSON ({_first_line(whole)}).", "Export the table again.") from None
+        raise DataError(
+            f"This is not valid JSON ({_first_line(whole)}).", "Export the table again."
+        ) from None
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -222,12 +244,13 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-# ------------------------------------------------------------------------------------------------------------ ARFF
+# ------------------------------------------------------------------------------------------------------------
+# ARFF
 def read_arff(text: str) -> pd.DataFrame:
     """An ARFF file: nominal attributes become categories in the order declared, ``?`` is missing.
 
-    liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would cut 1.5
-    declared INTEGER down to 1 and knows no dates.
+    liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would
+    cut 1.5 declared INTEGER down to 1 and knows no dates.
     """
     lines, kinds = _arff_header(text)
     decoder = arff.ArffDecoder()
@@ -268,7 +291,9 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
         name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
         kind = declared.split()[0].lower() if declared else ""
         if kind == "relational":
-            raise DataError(f"Attribute {name} is a table in a cell (relational).", "Export one flat table instead.")
+            raise DataError(
+                f"Attribute {name} is a table in a cell (relational).", "Export one flat table instead."
+            )
         kinds.append(kind if kind in PLAIN else "nominal")
         lines[i] = f"@attribute {name} {'STRING' if kind in PLAIN else declared}"
     return lines, kinds
@@ -277,7 +302,8 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
 def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None]) -> pd.Series:
     texts = [None if cell is None else whole_text(cell) for cell in cells]
     if kind == "nominal":
-        levels = dict.fromkeys(whole_text(value) for value in values if value is not None)  # a "?" is no level
+        # a "?" is no level
+        levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
         return pd.Series(pd.Categorical(texts, categories=list(levels)))
     typed = typed_text(pa.chunked_array([texts], pa.string()), name).values
     if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
@@ -295,7 +321,9 @@ def _table(
     """A table with its attrs; ``truth`` is how the format spells truth values."""
     frame = pd.DataFrame(dict(columns))
     spelling = {
-        name: dict(enumerate(truth)) for name, column in columns.items() if pd.api.types.is_bool_dtype(column.dtype)
+        name: dict(enumerate(truth))
+        for name, column in columns.items()
+        if pd.api.types.is_bool_dtype(column.dtype)
     }
     frame.attrs = {"notes": tuple(notes), "spelling": spelling}
     return frame

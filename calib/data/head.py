@@ -1,6 +1,7 @@
 """Where a table begins in a file: titles, remarks and empty lines may stand above its header.
 
-What is found is a proposal, stated in a note and open to choice. Rows are lists of texts, "" for an empty cell.
+What is found is a proposal, stated in a note and open to choice. Rows are lists of texts, "" for an empty
+cell.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
         if len(rows[above]) == width and is_data(rows[above + 1], rows[above + 2 :]):
             return above  # a header that begins with the sign
         above += 1
-    titles = sum(1 for _ in itertools.takewhile(lambda row: _is_title(row, width), rows[above : above + SEARCHED]))
+    titles = sum(
+        1 for _ in itertools.takewhile(lambda row: _is_title(row, width), rows[above : above + SEARCHED])
+    )
     if titles and above + titles < len(rows) - 1:
         below = rows[above + titles :]
         if width > 2 or not is_data(below[0], below[1:]):
@@ -59,7 +62,9 @@ def is_header(row: Row, rest: Sequence[Row], width: int) -> bool:
     below = [other for other in rest if len(other) == width]
     if len(row) != width or len(set(row)) < width or not all(row) or any(map(NUMBER.match, row)) or not below:
         return False
-    return any(all(NUMBER.match(other[i]) for other in below if other[i] not in MISSING) for i in range(width))
+    return any(
+        all(NUMBER.match(other[i]) for other in below if other[i] not in MISSING) for i in range(width)
+    )
 
 
 def is_data(first: Row, rest: Sequence[Row]) -> bool:

@@ -59,7 +59,9 @@ def join_tables(
     """
     here, there = typed_frame(first), typed_frame(second)
     if FILE_PART in here.columns:
-        raise DataError(f"{names[0]} has a column {FILE_PART!r}, which is needed here.", "Give it another name.")
+        raise DataError(
+            f"{names[0]} has a column {FILE_PART!r}, which is needed here.", "Give it another name."
+        )
     _check_fit(here, there, target, needed, names, merge, drop)
     columns = {name: _stacked(here[name], there, name) for name in here.columns if name != target}
     columns[target] = pd.concat([labels(first, target), labels(second, target)], ignore_index=True)
@@ -145,5 +147,10 @@ def _attributes(
         notes.append(f"Not in {names[0]}, and left out of {names[1]}: {listed(extra)}.")
     own, others = (frame.attrs.get("name", name) for frame, name in zip((first, second), names, strict=True))
     spelling = {**first.attrs.get("spelling", {}), target: {}}
-    said = {"name": f"{own}, judged on {others}", "judged_on": names[1], "notes": tuple(notes), "spelling": spelling}
+    said = {
+        "name": f"{own}, judged on {others}",
+        "judged_on": names[1],
+        "notes": tuple(notes),
+        "spelling": spelling,
+    }
     return {**first.attrs, **said}

@@ -1,10 +1,10 @@
 """Columns that give the label away: each of them alone, or the dummies of one category together.
 
-A column is reported when it alone ranks the classes almost perfectly, AUC of at least ``NEARLY`` either way round, and
-the rows are enough to say so: the lower end of its interval, at a level shared among all columns (Bonferroni), exceeds
-``AT_LEAST``. So of many columns of noise on few rows none is, and hardly ever an honest one. Levels of a category count
-by the share of class 1 among the *other* rows of the level, so that a name for every row gives nothing away. Gaps
-count in the middle of the values and, once more, by where they are.
+A column is reported when it alone ranks the classes almost perfectly, AUC of at least ``NEARLY`` either way
+round, and the rows are enough to say so: the lower end of its interval, at a level shared among all columns
+(Bonferroni), exceeds ``AT_LEAST``. So of many columns of noise on few rows none is, and hardly ever an honest
+one. Levels of a category count by the share of class 1 among the *other* rows of the level, so that a name
+for every row gives nothing away. Gaps count in the middle of the values and, once more, by where they are.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Typed columns become a matrix of numbers by what the training rows teach, and by nothing else.
 
-Numbers: the training median in place of a gap, and a 0/1 column beside it that says where. Categories: one column a
-level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels make one column.
-Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
+Numbers: the training median in place of a gap, and a 0/1 column beside it that says where. Categories: one
+column a level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels
+make one column. Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
 
-scikit-learn's imputer and encoder do the work. Its ColumnTransformer around them gives the same columns in 2.2 times
-the time (100 000 rows of 50 columns; 2 times for one row), and warns at every level that the training rows lack.
+scikit-learn's imputer and encoder do the work. Its ColumnTransformer around them gives the same columns in
+2.2 times the time (100 000 rows of 50 columns; 2 times for one row), and warns at every level that the
+training rows lack.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Matrix(TransformerMixin, BaseEstimator):
         self.whole_days_ = {c for c in self.dates_ if (X[c].dropna() == X[c].dropna().dt.normalize()).all()}
         quantities = self._quantities(X)
         self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
-        self.gaps_ = np.flatnonzero(np.isnan(quantities[:, : len(self.numbers_) + len(self.dates_)]).any(axis=0))
+        self.gaps_ = np.flatnonzero(
+            np.isnan(quantities[:, : len(self.numbers_) + len(self.dates_)]).any(axis=0)
+        )
         if quantities.shape[1]:
             self.imputer_.fit(quantities)
         self.encoder_ = OneHotEncoder(
@@ -79,7 +82,10 @@ class Matrix(TransformerMixin, BaseEstimator):
         if self.categories_:
             self.encoder_.fit(self._levels(X))
             self.kept_ = np.concatenate(
-                [positions[1:] if len(positions) == 2 else positions for positions in self._encoded_positions()]
+                [
+                    positions[1:] if len(positions) == 2 else positions
+                    for positions in self._encoded_positions()
+                ]
             )
         return self
 
@@ -89,11 +95,16 @@ class Matrix(TransformerMixin, BaseEstimator):
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
         if absent:
-            raise DataError(f"Column {absent[0]!r}, which the model was trained on, is not in this table.", "Add it.")
+            raise DataError(
+                f"Column {absent[0]!r}, which the model was trained on, is not in this table.", "Add it."
+            )
         blocks = []
         quantities = self._quantities(X)
         if quantities.shape[1]:
-            blocks += [self.imputer_.transform(quantities), np.isnan(quantities[:, self.gaps_]).astype(np.float64)]
+            blocks += [
+                self.imputer_.transform(quantities),
+                np.isnan(quantities[:, self.gaps_]).astype(np.float64),
+            ]
         if self.categories_:
             blocks.append(self.encoder_.transform(self._levels(X))[:, self.kept_])
         return np.hstack(blocks)
@@ -134,7 +145,9 @@ class Matrix(TransformerMixin, BaseEstimator):
             if column in sides and low < high:
                 return sides[column][int(low >= 0)]
             name = days.get(column, names[column])
-            ends = [_day(end, name in self.whole_days_) if column in days else _digits(end) for end in (low, high)]
+            ends = [
+                _day(end, name in self.whole_days_) if column in days else _digits(end) for end in (low, high)
+            ]
             if np.isinf(low):
                 return f"{name} ≤ {ends[1]}"
             if np.isinf(high):
@@ -152,7 +165,9 @@ class Matrix(TransformerMixin, BaseEstimator):
             sides[at + i] = (f"{named[gap]} is known", f"{named[gap]} is missing")
         at += len(self.gaps_)
         levels = [
-            (c, level) for c, names in zip(self.categories_, self._encoded_levels(), strict=True) for level in names
+            (c, level)
+            for c, names in zip(self.categories_, self._encoded_levels(), strict=True)
+            for level in names
         ]
         for i, kept in enumerate(self.kept_):
             c, level = levels[kept]
@@ -172,7 +187,9 @@ class Matrix(TransformerMixin, BaseEstimator):
                 fill = self.imputer_.statistics_[i]
                 done += f"; gaps get the training median, {fill:g}, and are marked in a column of their own"
             rows.append((str(column), done))
-        for column, kept, merged in zip(self.categories_, self._encoded_levels(), self._merged(), strict=True):
+        for column, kept, merged in zip(
+            self.categories_, self._encoded_levels(), self._merged(), strict=True
+        ):
             done = (
                 f"one 0/1 column for each of {len(kept)} levels"
                 if len(kept) != 2
@@ -203,7 +220,9 @@ class Matrix(TransformerMixin, BaseEstimator):
         return [
             [str(level) for level in levels if rare is None or level not in set(rare)]
             + ([] if rare is None else ["other levels"])
-            for levels, rare in zip(self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True)
+            for levels, rare in zip(
+                self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True
+            )
         ]
 
     def _merged(self) -> list[list[str]]:
@@ -232,7 +251,8 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     for name in table.columns:
         if table[name].dtype == object:
             raise DataError(
-                f"Column {name!r} holds Python objects of no common type.", "Pass the table through prepare first."
+                f"Column {name!r} holds Python objects of no common type.",
+                "Pass the table through prepare first.",
             )
     return Matrix()
 

@@ -32,7 +32,8 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
     except OSError as error:
         raise DataError(
-            f"OpenML could not be reached ({error}).", "Check the network, or download the ARFF file and upload it."
+            f"OpenML could not be reached ({error}).",
+            "Check the network, or download the ARFF file and upload it.",
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(

@@ -1,7 +1,8 @@
 """Predictions made elsewhere: a label and one or more score columns, no model needed.
 
-Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or convention
-knows it (1 of 0 and 1), or it is the rarer class. Where scores then rank the classes backwards, that is a finding.
+Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or
+convention knows it (1 of 0 and 1), or it is the rarer class. Where scores then rank the classes backwards,
+that is a finding.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from calib.kernel.wording import counted, listed, number, row_numbers
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
 BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are no scores
-TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))  # names of labels that predictions stand beside
+# Names of labels that predictions stand beside
+TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
 FILLERS = frozenset(("of", "for", "class", "label"))
@@ -70,8 +72,8 @@ def _is_margin(column: pd.Series) -> bool:
 def looks_like_predictions(frame: pd.DataFrame) -> bool:
     """Whether a table is a label with scores rather than rows to learn from, with hardly a doubt.
 
-    Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and dates may
-    stand beside scores that are called so, or beside a label that is called the truth.
+    Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and
+    dates may stand beside scores that are called so, or beside a label that is called the truth.
 
     Parameters
     ----------
@@ -103,7 +105,9 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
-    called = [c.name for c in _numbers(typed, target) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)]
+    called = [
+        c.name for c in _numbers(typed, target) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)
+    ]
     return [name for name in called if in_unit_interval(typed[name])]
 
 
@@ -142,14 +146,14 @@ def prepare_predictions(
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
-    Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``, which also
-    say where scores rank the classes backwards.
+    Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
+    which also say where scores rank the classes backwards.
 
     Parameters
     ----------
     positive
-        None chooses the class that the score columns are named after (``p_yes``), else the one that is positive by
-        convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
+        None chooses the class that the score columns are named after (``p_yes``), else the one that is
+        positive by convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
     scores
         The score columns; None takes ``score_columns``, of two that add up to one only the positive class's.
     roles
@@ -196,7 +200,9 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> l
     """The score columns asked for, or those that look like it."""
     chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
     if not chosen:
-        raise DataError("No column of scores was found.", "Add a column with a probability or score for each row.")
+        raise DataError(
+            "No column of scores was found.", "Add a column with a probability or score for each row."
+        )
     return chosen
 
 
@@ -214,18 +220,25 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
     """(the positive class, why), or (None, …) where the rarer one has to do."""
     names = {label for label in named.values() if label is not None}
     if len(names) == 1:
-        return names.pop(), f"after which {listed([repr(column) for column in named if named[column]])} is named"
+        return (
+            names.pop(),
+            f"after which {listed([repr(column) for column in named if named[column]])} is named",
+        )
     return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
 
 
-def _other_class(values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str) -> list[str]:
+def _other_class(
+    values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str
+) -> list[str]:
     """Columns named after the other class that add up to one with a column of the positive class."""
     own = [column for column in values if named[column] == positive]
     return [
         column
         for column in values
         if named[column] not in (None, positive)
-        and any(np.nanmax(np.abs(values[column] + values[mine] - 1), initial=0.0) <= COMPLEMENT for mine in own)
+        and any(
+            np.nanmax(np.abs(values[column] + values[mine] - 1), initial=0.0) <= COMPLEMENT for mine in own
+        )
     ]
 
 
@@ -241,7 +254,9 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     if not 0 < ones < n:
         return []
     found = []
-    for column, area in zip(data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True):
+    for column, area in zip(
+        data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
+    ):
         interval = auc_interval(float(area), ones, n - ones)
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
@@ -272,5 +287,7 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
         raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
-        raise DataError(f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column.")
+        raise DataError(
+            f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column."
+        )
     return as_float(frame[column])

@@ -35,8 +35,8 @@ def prepare(
 ) -> Dataset:
     """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
 
-    Rows without a label are left out, as are columns that are empty, constant, identifiers or free text; infinite
-    values count as missing. ``notes`` says so, and how gaps are filled.
+    Rows without a label are left out, as are columns that are empty, constant, identifiers or free text;
+    infinite values count as missing. ``notes`` says so, and how gaps are filled.
 
     Parameters
     ----------
@@ -72,7 +72,9 @@ def prepare(
     notes = [classes.note]
     rows = text.notna().to_numpy()
     if not rows.all():
-        notes.append(f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)}).")
+        notes.append(
+            f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)})."
+        )
     known = read_roles(typed, roles or {}, target)
     rows = rows & known.rows
     notes.extend(known.notes)
@@ -85,7 +87,9 @@ def prepare(
     y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
     title = name or str(frame.attrs.get("name", "data"))
     all_notes = (*notes, *remarks, *imputations(X))
-    return Dataset(name=title, X=X, y=y, classes=classes.names, notes=all_notes, read=len(frame), **known.of(rows))
+    return Dataset(
+        name=title, X=X, y=y, classes=classes.names, notes=all_notes, read=len(frame), **known.of(rows)
+    )
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:

@@ -1,8 +1,8 @@
 """How well columns rank the two classes: the area under the ROC curve, with the interval that small numbers ask for.
 
-The interval holds every area θ that the observed one does not contradict, |AUC − θ| ≤ z·se(θ), with the standard error
-of Hanley and McNeil (1982). It never shrinks to nothing, not even at 0 and 1 (Newcombe 2006), and it holds one half
-exactly where the Mann–Whitney test finds nothing.
+The interval holds every area θ that the observed one does not contradict, |AUC − θ| ≤ z·se(θ), with the
+standard error of Hanley and McNeil (1982). It never shrinks to nothing, not even at 0 and 1 (Newcombe 2006),
+and it holds one half exactly where the Mann–Whitney test finds nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A file becomes a table: its name proposes a format, its content decides, and nothing in it is ever executed.
 
-Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains Latin-1);
-Parquet and Excel are recognised by their first bytes; what is packed is unpacked up to ``most_unpacked`` bytes.
+Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains
+Latin-1); Parquet and Excel are recognised by their first bytes; what is packed is unpacked up to
+``most_unpacked`` bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ SIGNATURES = (
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
     (b"\x7fELF", "a program"),
-    *((b"\x80" + bytes([protocol]), "a pickle, which could run code and is never opened") for protocol in range(2, 6)),
+    *(
+        (b"\x80" + bytes([protocol]), "a pickle, which could run code and is never opened")
+        for protocol in range(2, 6)
+    ),
 )
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -69,12 +73,16 @@ CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
 
 
 def read_table(
-    data: bytes | str | os.PathLike, name: str | None = None, sheet: str | None = None, header: int | None = None
+    data: bytes | str | os.PathLike,
+    name: str | None = None,
+    sheet: str | None = None,
+    header: int | None = None,
 ) -> pd.DataFrame:
     """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
 
-    Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing. Remarks on
-    how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its endings.
+    Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing.
+    Remarks on how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its
+    endings.
 
     Parameters
     ----------
@@ -107,7 +115,9 @@ def read_table(
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
     if FOREIGN.fullmatch(extension):
-        raise DataError(f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS)
+        raise DataError(
+            f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS
+        )
     frame = _read(content, extension, found, name, sheet, header)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
@@ -125,7 +135,9 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
                 content = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise DataError(f"{data} cannot be opened ({reason}).", "Check the path and the file's name.") from None
+            raise DataError(
+                f"{data} cannot be opened ({reason}).", "Check the path and the file's name."
+            ) from None
     return _bounded(content, name, LARGEST), name
 
 
@@ -142,7 +154,9 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
     if endings[-1:] == ["gz"]:
         endings.pop()
         if content and not packed:
-            raise DataError(f"{name} ends in .gz but is not gzip.", "Remove the ending, or compress the file again.")
+            raise DataError(
+                f"{name} ends in .gz but is not gzip.", "Remove the ending, or compress the file again."
+            )
     if packed:
         try:
             with gzip.open(io.BytesIO(content)) as file:
@@ -206,13 +220,17 @@ def _read(
 
 def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     """(text, the encoding where it is neither UTF-8 nor UTF-16)."""
-    encoding = next((encoding for mark, encoding in BOMS if content.startswith(mark)), None) or _unmarked_utf16(content)
+    encoding = next(
+        (encoding for mark, encoding in BOMS if content.startswith(mark)), None
+    ) or _unmarked_utf16(content)
     fallback = None
     try:
         text = content.decode(encoding or "utf-8")
     except UnicodeDecodeError:
         if encoding is not None:
-            raise DataError(f"{name} is damaged {encoding.upper()} text.", "Save it again as UTF-8.") from None
+            raise DataError(
+                f"{name} is damaged {encoding.upper()} text.", "Save it again as UTF-8."
+            ) from None
         text, fallback = _western(content)
     start = text[: 1 << 20]
     if "\x00" in text or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):

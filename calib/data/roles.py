@@ -21,8 +21,29 @@ ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and o
 PARTS = ("train", "calibrate", "test")
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
-    "calibrate": ("calibrate", "calibration", "calib", "cal", "validate", "validation", "valid", "val", "dev"),
-    "test": ("test", "testing", "tst", "te", "holdout", "held out", "hold out", "evaluate", "evaluation", "eval"),
+    "calibrate": (
+        "calibrate",
+        "calibration",
+        "calib",
+        "cal",
+        "validate",
+        "validation",
+        "valid",
+        "val",
+        "dev",
+    ),
+    "test": (
+        "test",
+        "testing",
+        "tst",
+        "te",
+        "holdout",
+        "held out",
+        "hold out",
+        "evaluate",
+        "evaluation",
+        "eval",
+    ),
 }
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 MOMENTS = frozenset(
@@ -51,7 +72,8 @@ class Read:
 def read_roles(typed: pd.DataFrame, roles: Mapping[str, str | None], target: str) -> Read:
     """The columns that have a role, checked. Raises DataError, naming the role, for one that cannot have it.
 
-    Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its own.
+    Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
+    own.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
@@ -66,7 +88,9 @@ def read_roles(typed: pd.DataFrame, roles: Mapping[str, str | None], target: str
         reasons = {f"for want of a {role} in {name!r}": missing}
         if role == "weight":
             reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
-        if role == "time" and any(note == f"Column {name!r}: {AMBIGUOUS}" for note in typed.attrs.get("notes", ())):
+        if role == "time" and any(
+            note == f"Column {name!r}: {AMBIGUOUS}" for note in typed.attrs.get("notes", ())
+        ):
             raise DataError(
                 f"time: the dates of {name!r} can be read with the day first or with the month first.",
                 "Write them as 2024-05-31.",
@@ -82,15 +106,21 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
     held = {target: "the label"}
     for role, name in given.items():
         if name not in typed.columns:
-            raise DataError(f"{role}: there is no column {name!r}.", f"Columns are {', '.join(typed.columns)}.")
+            raise DataError(
+                f"{role}: there is no column {name!r}.", f"Columns are {', '.join(typed.columns)}."
+            )
         if name in held:
-            raise DataError(f"{role}: {name!r} is {held[name]} already.", "Every column has one role: choose another.")
+            raise DataError(
+                f"{role}: {name!r} is {held[name]} already.", "Every column has one role: choose another."
+            )
         held[name] = role
 
 
 def _weights(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not is_number(column):
-        raise DataError(f"weight: {name!r} does not hold numbers only.", "Correct it, or choose another column.")
+        raise DataError(
+            f"weight: {name!r} does not hold numbers only.", "Correct it, or choose another column."
+        )
     values = as_float(column)
     missing = np.isnan(values)
     wrong = np.flatnonzero(~missing & ~((values >= 0) & (values < np.inf)))
@@ -154,10 +184,13 @@ READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = 
 """Role → what reads its column: (values (n,), which are missing (n,))."""
 
 
-def propose_roles(typed: pd.DataFrame, target: str, given: Mapping[str, str | None], used: bool) -> Iterator[Problem]:
+def propose_roles(
+    typed: pd.DataFrame, target: str, given: Mapping[str, str | None], used: bool
+) -> Iterator[Problem]:
     """A role for each column that looks like it, by name and content, where that role is not given yet.
 
-    given : role → column · used : whether the columns are features otherwise, so that leaving it unsaid has a price
+    given : role → column · used : whether the columns are features otherwise, so that leaving it unsaid has a
+        price
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     found = [inspect(typed[name], name) for name in typed.columns if name not in taken]

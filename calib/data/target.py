@@ -15,8 +15,10 @@ from calib.data.typed import MISSING, is_gap, label
 from calib.kernel.wording import counted
 
 MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
-NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")  # of labels and hardly anything else
-LIKELY = ("outcome", "actual", "response", "result", "diagnosis")  # of labels, and of other columns beside them
+# Of labels and hardly anything else
+NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
+# Of labels, and of other columns beside them
+LIKELY = ("outcome", "actual", "response", "result", "diagnosis")
 CONVENTION = (  # what "no" and "yes" are called; the second is the positive class
     *(("0", "1"), ("-1", "1"), ("-", "+"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
     *(("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("off", "on")),
@@ -24,11 +26,35 @@ CONVENTION = (  # what "no" and "yes" are called; the second is the positive cla
     *(("no", "sí"), ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim")),
     *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
 )
-# Words that say that the label is not known, which among words are values like any other until a person says so.
+# Words that say that the label is not known, which among words are values like any other until a person says
+# so.
 NO_LABEL = frozenset(
     (
-        *("unknown", "unk", "missing", "not known", "not available", "not applicable", "undefined", "undetermined"),
-        *("none", "nil", "n.a.", "na", "n/a", "nan", "-", "--", ".", "unbekannt", "k.a.", "inconnu", "desconocido"),
+        *(
+            "unknown",
+            "unk",
+            "missing",
+            "not known",
+            "not available",
+            "not applicable",
+            "undefined",
+            "undetermined",
+        ),
+        *(
+            "none",
+            "nil",
+            "n.a.",
+            "na",
+            "n/a",
+            "nan",
+            "-",
+            "--",
+            ".",
+            "unbekannt",
+            "k.a.",
+            "inconnu",
+            "desconocido",
+        ),
     )
 )
 
@@ -62,7 +88,9 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
     matches = [i for i, name in enumerate(frame.columns) if str(name) == str(target)]
     if len(matches) != 1:
         listed = ", ".join(map(repr, list(map(str, frame.columns))[:20]))
-        raise DataError(f"There is no column {str(target)!r}.", f"Choose the label among the columns {listed}.")
+        raise DataError(
+            f"There is no column {str(target)!r}.", f"Choose the label among the columns {listed}."
+        )
     return frame.iloc[:, matches[0]]
 
 
@@ -175,19 +203,25 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "
     names = list(counts)
     if len(names) < 2:
         got = f"only the label {names[0]!r}" if names else "no label at all"
-        raise DataError(f"The label column holds {got}.", "Two classes are needed: choose another label column.")
+        raise DataError(
+            f"The label column holds {got}.", "Two classes are needed: choose another label column."
+        )
     if len(names) > MOST_CLASSES:
         raise DataError(
             f"The label column holds {len(names):,} different values, too many for classes.",
             "Choose a column with few values, or turn this one into two classes first.",
         )
     chosen = (
-        max(names, key=lambda name: (-counts[name], names.index(name))) if positive is None else match(positive, names)
+        max(names, key=lambda name: (-counts[name], names.index(name)))
+        if positive is None
+        else match(positive, names)
     )
     how = why if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
-        return Classes((negative, chosen), chosen, f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows).")
+        return Classes(
+            (negative, chosen), chosen, f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows)."
+        )
     note = f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
     return Classes((f"not {chosen}", chosen), chosen, note)
 
@@ -243,8 +277,8 @@ def _number(text: str) -> float | None:
 def guess_target(frame: pd.DataFrame) -> str | None:
     """The label column where there is hardly a doubt, else None: the choice is then among ``target_candidates``.
 
-    A column called so; else the only one of two values that is called like an outcome; else the only one of two values
-    or, without any, of few.
+    A column called so; else the only one of two values that is called like an outcome; else the only one of
+    two values or, without any, of few.
 
     Parameters
     ----------
@@ -261,7 +295,11 @@ def guess_target(frame: pd.DataFrame) -> str | None:
     named = [name for wanted in NAMES for name in few if _bare(name) == wanted]
     likely = [name for name in few if _bare(name) in LIKELY]
     two = [name for name in few if few[name] == 2]
-    for clear in (named[:1], [name for name in likely if name in two], list(dict.fromkeys([*likely, *(two or few)]))):
+    for clear in (
+        named[:1],
+        [name for name in likely if name in two],
+        list(dict.fromkeys([*likely, *(two or few)])),
+    ):
         if len(clear) == 1:
             return clear[0]
     return None

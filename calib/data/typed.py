@@ -1,6 +1,7 @@
 """Text and Python values become typed columns: numbers, truth values, dates, else text.
 
-A column is typed as a whole, by what all its values are; nothing is turned into "missing" because it did not fit.
+A column is typed as a whole, by what all its values are; nothing is turned into "missing" because it did not
+fit.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ MISSING_NUMBER = (
     *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
     *("missing", "Missing", "unknown", "Unknown"),
 )
-SPELT_VALUES = 100  # columns with at most so many values remember how the file spelt them: one may be the label
+# Columns with at most so many values remember how the file spelt them: one may be the label
+SPELT_VALUES = 100
 LARGE = 10**15
 LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
@@ -59,7 +61,8 @@ class Typed:
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
     """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
 
-    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what "1.234" is.
+    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
+        "1.234" is.
 
     >>> typed_text(pa.chunked_array([["1", " 2", "?"]])).values.tolist()
     [1.0, 2.0, nan]
@@ -91,7 +94,9 @@ def _numbers(
     digits, note = text, None
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
-        note = f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+        note = (
+            f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+        )
     elif (values := _cast(text)) is not None:
         return values, text, None
     elif _all_match(text, DECIMAL_COMMA) and (comma != "no" or not _all_match(text, COMMA_THOUSANDS)):
@@ -136,7 +141,11 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
     """value → the file's spelling, for columns of few values that Python would spell otherwise (1.0, +1, 01)."""
     if len(pc.unique(text.slice(0, 10_000))) > SPELT_VALUES:
         return {}
-    pairs = pa.table([text, values], ["text", "value"]).group_by(["text", "value"], use_threads=False).aggregate([])
+    pairs = (
+        pa.table([text, values], ["text", "value"])
+        .group_by(["text", "value"], use_threads=False)
+        .aggregate([])
+    )
     if len(pairs) > SPELT_VALUES:
         return {}
     spelling: dict[Any, str] = {}
@@ -158,7 +167,8 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
     if not complete:
         return None
     note = f"Column {name!r}: dates were read as day, month, year." if len(complete) > 1 else None
-    dates = pd.concat([complete[0], pd.Series([pd.NaT])], ignore_index=True)  # a gap has code −1, the last place
+    # a gap has code −1, the last place
+    dates = pd.concat([complete[0], pd.Series([pd.NaT])], ignore_index=True)
     return Typed(dates.iloc[codes].reset_index(drop=True), {}, note)
 
 
@@ -239,7 +249,9 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     Raises DataError for duplicate names and for an empty table.
     """
     if not isinstance(frame, pd.DataFrame):
-        raise DataError(f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.", "Read it first.")
+        raise DataError(
+            f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.", "Read it first."
+        )
     if frame.shape[1] == 0:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]

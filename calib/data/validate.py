@@ -75,7 +75,9 @@ def validate(
         taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(_features(frame, typed, target, positive, (*exclude, *taken)))
     if usable:
-        held = typed.drop(columns=[name for name in map(str, exclude) if name in typed and name != str(target)])
+        held = typed.drop(
+            columns=[name for name in map(str, exclude) if name in typed and name != str(target)]
+        )
         found.extend(propose_roles(held, str(target), roles, content == "features"))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
@@ -105,12 +107,16 @@ def _features(
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            message = (
-                f"{counted(len(made), 'column')} from 0 to 1 called like predictions: a model would learn from them."
-            )
+            found = f"{counted(len(made), 'column')} from 0 to 1 called like predictions"
+            message = f"{found}: a model would learn from them."
             remedy = "Judge them as predictions made elsewhere, or leave them out."
             yield Problem(
-                "warning", listed(made), message, remedy, {"content": "predictions"}, "Judge them as predictions"
+                "warning",
+                listed(made),
+                message,
+                remedy,
+                {"content": "predictions"},
+                "Judge them as predictions",
             )
 
 
@@ -126,15 +132,23 @@ def _leaks(
     rows = np.flatnonzero(text.notna())
     y = (text.iloc[rows] == classes.positive).to_numpy().astype(np.intp)
     for leak in leaks(typed.iloc[rows], y, features):
-        alone = "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
+        alone = (
+            "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
+        )
         auc = number(leak.auc)
         message = f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the label may be known from what follows it."
         remedy = "Leave it out, unless it is known before the outcome is."
-        yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out")
+        yield Problem(
+            "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out"
+        )
 
 
 def _predictions(
-    frame: pd.DataFrame, target: str, positive: object, scores: Collection[str], roles: Mapping[str, str | None]
+    frame: pd.DataFrame,
+    target: str,
+    positive: object,
+    scores: Collection[str],
+    roles: Mapping[str, str | None],
 ) -> Iterator[Problem]:
     """What is taken as scores, and how these rank the classes."""
     try:
@@ -149,7 +163,9 @@ def _predictions(
         f" Not taken as scores: {listed(others)}." if others else ""
     )
     remedy = "Take the columns as features if a model is to learn from them."
-    yield Problem("info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Take as features")
+    yield Problem(
+        "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Take as features"
+    )
     yield from ranking_problems(data)
 
 
@@ -183,7 +199,9 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
             message = f"Class {name!r} has {counted(rows, 'row')}; the split asked for needs {rows_needed}."
-            yield Problem("error", target, message, "Add rows of this class, or choose a split into fewer parts.")
+            yield Problem(
+                "error", target, message, "Add rows of this class, or choose a split into fewer parts."
+            )
         elif rows < COMFORTABLE:
             message = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
             remedy = "Read the bands and intervals, or use cross-validated evaluation."
@@ -230,26 +248,37 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "identifier":
             message = "Looks like an identifier: its values name rows instead of describing them."
             yield Problem(
-                "warning", name, message, "The column is left out. Give a meaning it may carry a column of its own."
+                "warning",
+                name,
+                message,
+                "The column is left out. Give a meaning it may carry a column of its own.",
             )
         case "text":
             message = f"Looks like free text: {column.distinct:,} different values."
-            yield Problem("warning", name, message, "The column is left out. Turn the text into numbers or categories.")
+            yield Problem(
+                "warning", name, message, "The column is left out. Turn the text into numbers or categories."
+            )
         case "date":
             yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
-            message = f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
+            message = (
+                f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
+            )
             remedy = "They count as missing. Correct in the file those that mean a number."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
         message = f"{counted(column.infinite, 'value')} infinite or beyond {BEYOND:g}."
-        yield Problem("warning", name, message, "They count as missing. Replace them in the file by what they mean.")
+        yield Problem(
+            "warning", name, message, "They count as missing. Replace them in the file by what they mean."
+        )
 
 
 def _duplicates(frame: pd.DataFrame) -> Iterator[Problem]:
     repeated = int(frame.duplicated().sum())
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
-        remedy = "Copies on both sides of a split flatter the model. Remove them unless they are different cases."
+        remedy = (
+            "Copies on both sides of a split flatter the model. Remove them unless they are different cases."
+        )
         yield Problem("warning", None, message, remedy)

@@ -91,7 +91,9 @@ class Experiment:
         Raises InputError where a setting is unknown or out of its range.
         """
         compute = self.simulation if simulation in (None, self.key) else self.also[str(simulation)]
-        return compute(self.numbers(self.check(settings), simulation), random_state, watch or Watch(), **(using or {}))
+        return compute(
+            self.numbers(self.check(settings), simulation), random_state, watch or Watch(), **(using or {})
+        )
 
     def values(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter's value out of a Recipe's settings, defaults where it says nothing."""
@@ -122,7 +124,9 @@ class Experiment:
             which = "" if simulation == self.key else f'"{simulation}", '
             given = f"{which}random_state={seed}{arguments(self.numbers(values, simulation))}"
             lines += ["", f"result = experiment.simulate({given})"]
-            records = (f'FIGURES["{key}"].prepare(result{arguments(self.view(values, key))})' for key in figures)
+            records = (
+                f'FIGURES["{key}"].prepare(result{arguments(self.view(values, key))})' for key in figures
+            )
             lines += [f"print({record}.to_frame().to_string(max_rows=60))" for record in records]
         return "\n".join(lines) + "\n"
 

@@ -54,7 +54,12 @@ def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
     [[0.6, 1.0, 1.0], [0.9, 0.5, 2.0]]
     """
     sure, right = np.array([f.sure for f in forecasts]), np.array([float(f.right) for f in forecasts])
-    table = pd.DataFrame({"sure": sure, "right": right}).groupby("sure")["right"].agg(["mean", "size"]).reset_index()
+    table = (
+        pd.DataFrame({"sure": sure, "right": right})
+        .groupby("sure")["right"]
+        .agg(["mean", "size"])
+        .reset_index()
+    )
     table.columns = pd.Index(["sure", "right", "answers"])
     brier = brier_score(right.astype(int), sure)
     found = (
@@ -66,7 +71,9 @@ def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
         caption="To the right how sure you were, upwards how often you were right; on the diagonal you know what you "
         "know. The Brier score is 0 for certain and right every time, 0.25 for one half on every answer.",
         alt=f"{found}. "
-        + " ".join(f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()),
+        + " ".join(
+            f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()
+        ),
         table=table,
         answer=None,
         brier=float(brier),
@@ -85,7 +92,9 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
             yaxis=axis | {"title": {"text": "How often right"}},
         )
     )
-    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.2}, hoverinfo="skip")
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.2}, hoverinfo="skip"
+    )
     table = record.table
     figure.add_scatter(
         x=table["sure"],

@@ -101,7 +101,10 @@ def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
     {'../Wald & Wiese': '1-Wald-Wiese'}
     """
     plain = (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-") for name in evaluations)
-    return {name: f"{i}-{word or 'recipe'}" for i, (name, word) in enumerate(zip(evaluations, plain, strict=True), 1)}
+    return {
+        name: f"{i}-{word or 'recipe'}"
+        for i, (name, word) in enumerate(zip(evaluations, plain, strict=True), 1)
+    }
 
 
 def _evaluation(

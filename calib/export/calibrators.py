@@ -6,9 +6,11 @@ The format, ``calib.calibrator`` version 1, is one object:
     method, label     the calibrator's key and its name for people · source: the paper
     input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
-    merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
-    base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has the frequency "fitted", and
-                      after all else odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 − stated) fitted)
+    merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2,
+    "midpoint"; or null base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has
+    the frequency "fitted", and
+                      after all else odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 −
+                      stated) fitted)
     map               by its "kind", one of those below
     classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
     calibration       {"rows", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
@@ -17,30 +19,40 @@ The format, ``calib.calibrator`` version 1, is one object:
 
     kind      fields                    the answer at a score s
     pairs     p0, p1: {breaks, values}  p0 = values[number of breaks <= s], p1 = values[number of breaks < s]
-    folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as cross
-                                        Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the folds' p
+    folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as
+    cross
+                                        Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the
+                                        folds' p
     identity                            p = s
-    sigmoid   A, B; or A, B, clip       p = 1 / (1 + exp(A s + B)); for an input "probability", A, B are those of
+    sigmoid   A, B; or A, B, clip       p = 1 / (1 + exp(A s + B)); for an input "probability", A, B are those
+    of
                                         logit(s) in place of s, s first kept in [clip, 1 − clip]
     beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
     scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
     log_odds_polynomial  coefficients, clip
-                                        logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s first kept in [clip, 1 − clip]
+                                        logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s first kept in [clip, 1
+                                        − clip]
     log_odds_spline  knots, values, clip
-                                        logit p = the natural cubic spline through the values at the knots, at ℓ,
-                                        straight beyond them; one knot is a constant
-    bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks <= s;
+                                        logit p = the natural cubic spline through the values at the knots, at
+                                        ℓ, straight beyond them; one knot is a constant
+    bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks
+    <= s;
                                         s itself where the bin has no counts
-    isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the lower one,
-                                        "step", or of the nearer one, "nearest"; outside, that of the outermost
+    isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the
+    lower one,
+                                        "step", or of the nearer one, "nearest"; outside, that of the
+                                        outermost
     shift     r; or a and b             p = s + r (q − s), q = 0, ½, 1 for s below, at, above ½;
                                         with a and b, r = 1 / (1 + exp(a s + b))
-    ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t and half
-                                        of those equal to it; a tree is {votes: distinct and increasing, counts}
+    ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t
+    and half
+                                        of those equal to it; a tree is {votes: distinct and increasing,
+                                        counts}
 
-A calibrator's own file says what its kind of map holds (``to_map``) and how it is read (``from_map``); one from outside
-may bring a kind of its own. Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON
-cannot write. Reading a file executes nothing that is in it: every field is checked and refused by its name.
+A calibrator's own file says what its kind of map holds (``to_map``) and how it is read (``from_map``); one
+from outside may bring a kind of its own. Numbers keep all their digits; the words "Infinity" and "-Infinity"
+stand for what JSON cannot write. Reading a file executes nothing that is in it: every field is checked and
+refused by its name.
 """
 
 from __future__ import annotations
@@ -186,7 +198,9 @@ def write_calibrator(
         "method": one.key,
         "label": one.label,
         "source": one.source,
-        "input": {"of": "fold_scores", "columns": len(folds)} if folds else {"of": one.takes, "columns": one.columns},
+        "input": {"of": "fold_scores", "columns": len(folds)}
+        if folds
+        else {"of": one.takes, "columns": one.columns},
         "output": ["p0", "p1", "p"] if one.gives_interval else ["p"],
         "merge": one.merge if one.gives_interval else None,
         "classes": list(classes),
@@ -196,7 +210,10 @@ def write_calibrator(
         "base_rate": asdict(rate) if rate else None,
         "map": _map_of(fitted),
     }
-    lines = (f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}' for name, value in document.items())
+    lines = (
+        f'"{name}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}'
+        for name, value in document.items()
+    )
     return "{" + ",\n ".join(lines) + "}\n"
 
 
@@ -237,10 +254,14 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
     folds = table.value["kind"] == FOLDS
     of = given.choice("of", ["fold_scores"] if folds else _inputs(method))
-    calibrator = _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
+    calibrator = (
+        _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
+    )
     if not isinstance(calibrator, FoldCalibrators):
         given.choice("of", [calibrator.takes])
-    given.choice("columns", [len(calibrator.folds) if isinstance(calibrator, FoldCalibrators) else calibrator.columns])
+    given.choice(
+        "columns", [len(calibrator.folds) if isinstance(calibrator, FoldCalibrators) else calibrator.columns]
+    )
     classes = top.texts("classes")
     if len(classes) != 2:
         raise top.refuse("classes", "must name two classes")
@@ -283,7 +304,11 @@ def _methods(table: Fields) -> list[str]:
     """The calibrators that a map of this kind can be of."""
     kinds = {key: method.kind or key for key, method in CALIBRATORS.items()}
     kind = table.choice("kind", [*dict.fromkeys(kinds.values()), FOLDS])
-    return [key for key, own in kinds.items() if own == kind or (kind == FOLDS and CALIBRATORS[key].gives_interval)]
+    return [
+        key
+        for key, own in kinds.items()
+        if own == kind or (kind == FOLDS and CALIBRATORS[key].gives_interval)
+    ]
 
 
 def _inputs(method: type[ScoreCalibrator]) -> list[str]:

@@ -24,7 +24,9 @@ def picture(step: Step, watch: Watch | None = None) -> Chart:
         experiment = shown(settings, step.page.removeprefix("learn_"))
         values = experiment.values(settings)
         found = experiment.simulate(random_state=recipe.seed, watch=watch, **experiment.numbers(values))
-        return Chart(experiment.key, FIGURES[experiment.key].prepare(found, **experiment.view(values, experiment.key)))
+        return Chart(
+            experiment.key, FIGURES[experiment.key].prepare(found, **experiment.view(values, experiment.key))
+        )
     if step.page == "explore_trees":
         tables = [depth_scores(recipe, fit) for fit in sweep(recipe, load(recipe), watch)]
         return Chart("depth", FIGURES["depth"].prepare(tables, metric=dict(recipe.settings)["trees.metric"]))

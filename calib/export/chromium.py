@@ -1,7 +1,7 @@
 """Pictures and PDF by the Chromium of this machine, where there is one, asked by the switches of its command line.
 
-Plotly draws in a browser only. ``--dump-dom`` and ``--print-to-pdf`` need neither a driver nor a connection. Libraries
-were tried: Kaleido 1.5 still waited after nine minutes for a browser that had ended at once;
+Plotly draws in a browser only. ``--dump-dom`` and ``--print-to-pdf`` need neither a driver nor a connection.
+Libraries were tried: Kaleido 1.5 still waited after nine minutes for a browser that had ended at once;
 Playwright works but installs 165 MB with every ``make run``.
 """
 
@@ -47,14 +47,16 @@ FLAGS = (
     "--disable-sync",
     "--disable-breakpad",
     "--no-first-run",
-    "--window-size=1100,1000",  # charts follow their page's width: that of a desk, which the style shrinks for paper
+    # Charts follow their page's width: that of a desk, which the style shrinks for paper
+    "--window-size=1100,1000",
 )
 SECONDS, EACH = 30, 5  # after which a browser is given up: to start, and for each picture
 WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
 FORMATS = ("svg", "png", "pdf")
 ENDED = "The browser ended before it answered."
 AT_ONCE = threading.BoundedSemaphore(2)  # browsers
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # so that a page with its numbers comes on no disk
+# So that a page with its numbers comes on no disk
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class NoBrowser(InputError):
@@ -96,7 +98,9 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
     files = [{name: next(pictures) for name in images} for _ in figures]
     if "pdf" in formats:
         for figure, own in zip(figures, files, strict=True):
-            own["pdf"] = _print(render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)), EACH)
+            own["pdf"] = _print(
+                render("drawing.html", jobs=_jobs([(figure, "svg")]), sheet=_size(figure)), EACH
+            )
     return [{name: own[name] for name in formats} for own in files]
 
 
@@ -162,7 +166,9 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
     """What the browser prints about a page; nothing of it, and no process, is there afterwards."""
     browser = find_chromium()
     if browser is None or os.name != "posix":
-        raise NoBrowser("No Chromium was found on the PATH or in BROWSER_PATH: take the HTML or the camera instead.")
+        raise NoBrowser(
+            "No Chromium was found on the PATH or in BROWSER_PATH: take the HTML or the camera instead."
+        )
     seconds = SECONDS + more
     with (
         AT_ONCE,

@@ -85,7 +85,9 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         experiment=experiment,
         charts=run.charts,
         settings=settings,
-        source=experiment.to_python({f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed),
+        source=experiment.to_python(
+            {f"{experiment.key}.{name}": v for name, v in run.values.items()}, run.seed
+        ),
         versions=versions(),
     )
 

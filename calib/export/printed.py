@@ -22,8 +22,9 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table") -> str:
     metrics
         As ``Evaluation.metrics``.
     form
-        "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json", all digits.
-        What does not exist is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity" in JSON.
+        "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json",
+        all digits. What does not exist is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity"
+        in JSON.
 
     Examples
     --------
@@ -47,7 +48,13 @@ def _cells(metrics: pd.DataFrame) -> list[list[str]]:
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4f}" if math.isfinite(value) else f"{'−' if value < 0 else ''}∞"
+    return (
+        "–"
+        if math.isnan(value)
+        else f"{value:.4f}"
+        if math.isfinite(value)
+        else f"{'−' if value < 0 else ''}∞"
+    )
 
 
 def _table(metrics: pd.DataFrame) -> str:
@@ -68,12 +75,16 @@ def _fitting(widths: Sequence[int]) -> list[list[int]]:
 
 
 def _block(lines: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> str:
-    return "\n".join(f"{line[0]:{widths[0]}}" + "".join(f"  {line[i]:>{widths[i]}}" for i in columns) for line in lines)
+    return "\n".join(
+        f"{line[0]:{widths[0]}}" + "".join(f"  {line[i]:>{widths[i]}}" for i in columns) for line in lines
+    )
 
 
 def _markdown(metrics: pd.DataFrame) -> str:
     ruled = ["---", *["--:"] * len(metrics)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [["metric", *metrics.index], ruled, *_cells(metrics)])
+    return "\n".join(
+        f"| {' | '.join(line)} |" for line in [["metric", *metrics.index], ruled, *_cells(metrics)]
+    )
 
 
 def _csv(metrics: pd.DataFrame) -> str:
@@ -88,4 +99,9 @@ def _json(metrics: pd.DataFrame) -> str:
     return json.dumps(values, indent=1)
 
 
-FORMS: dict[str, Callable[[pd.DataFrame], str]] = {"table": _table, "csv": _csv, "json": _json, "markdown": _markdown}
+FORMS: dict[str, Callable[[pd.DataFrame], str]] = {
+    "table": _table,
+    "csv": _csv,
+    "json": _json,
+    "markdown": _markdown,
+}

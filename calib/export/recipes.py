@@ -27,7 +27,10 @@ def write_recipes(recipes: Mapping[str, Recipe]) -> str:
     True
     """
     fields = {name: json.loads(recipe.to_json()) for name, recipe in recipes.items()}
-    return json.dumps({"format": FORMAT, "version": VERSION, "recipes": fields}, indent=2, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({"format": FORMAT, "version": VERSION, "recipes": fields}, indent=2, ensure_ascii=False)
+        + "\n"
+    )
 
 
 def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe]:

@@ -1,8 +1,8 @@
 """The report: what reviewers of a validation ask for, on one page that stands alone and prints.
 
-Its sections follow TRIPOD+AI's items for studies that evaluate a model (Collins et al. 2024, *BMJ* 385): what was
-judged, the flow of rows, the split, discrimination, calibration on two scales, the distribution of predictions, net
-benefit, subgroups, sample size, settings and versions. All numbers are those of the pages.
+Its sections follow TRIPOD+AI's items for studies that evaluate a model (Collins et al. 2024, *BMJ* 385): what
+was judged, the flow of rows, the split, discrimination, calibration on two scales, the distribution of
+predictions, net benefit, subgroups, sample size, settings and versions. All numbers are those of the pages.
 """
 
 from __future__ import annotations
@@ -58,7 +58,16 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 SIDE_BY_SIDE = (
-    *("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration", "miscalibration_chance", "discrimination"),
+    *(
+        "brier",
+        "log_loss",
+        "ece",
+        "auc",
+        "accuracy",
+        "miscalibration",
+        "miscalibration_chance",
+        "discrimination",
+    ),
     "width",
 )
 COMPARED = ("brier", "ece")  # the metrics drawn side by side
@@ -91,7 +100,9 @@ def report_html(
     at_random
         By name, the evaluation of ``random_recipe`` on the same data: what a random split would have claimed.
     """
-    named = {evaluations.dataset.name: evaluations} if isinstance(evaluations, Evaluation) else dict(evaluations)
+    named = (
+        {evaluations.dataset.name: evaluations} if isinstance(evaluations, Evaluation) else dict(evaluations)
+    )
     name = " · ".join(named) if len(named) < 4 else f"{len(named)} Recipes side by side"
     recipes = {key: evaluation.recipe for key, evaluation in named.items()}
     several = len(named) > 1
@@ -118,7 +129,9 @@ def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
             yield Chart("compared", FIGURES["compared"].prepare(named, metric=metric))
 
 
-def _section(name: str, evaluation: Evaluation, drawn: Sequence[Chart], at_random: Evaluation | None) -> dict[str, Any]:
+def _section(
+    name: str, evaluation: Evaluation, drawn: Sequence[Chart], at_random: Evaluation | None
+) -> dict[str, Any]:
     """Everything about one evaluation, for the template."""
     data = evaluation.dataset
     by_key = {chart.key: chart for chart in drawn}
@@ -160,9 +173,9 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
         "calibration_basis": basis_of_intervals(calibration, clustered),
         "benefit": formatted_net_benefits(net_benefits(evaluation)),
         "thresholds": f"{number(low)} to {number(high)}",
-        "costs": formatted_costs(decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)).rename_axis(
-            None, axis=1
-        ),
+        "costs": formatted_costs(
+            decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)
+        ).rename_axis(None, axis=1),
         "groups": None if groups is None else formatted_groups(evaluation, groups),
         "sample_size": _sample_size(evaluation),
     }
@@ -192,7 +205,11 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
 
 def _model(recipe: Recipe) -> str:
     if recipe.content == "predictions":
-        return f"Scores made elsewhere, of the column {recipe.score}." if recipe.score else "Scores made elsewhere."
+        return (
+            f"Scores made elsewhere, of the column {recipe.score}."
+            if recipe.score
+            else "Scores made elsewhere."
+        )
     settings = ", ".join(f"{name} {value}" for name, value in recipe.params) or "settings as by default"
     return f"{MODELS[recipe.model].label}, {settings}."
 
@@ -209,7 +226,11 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     recipe, entry = evaluation.recipe, SPLITS[evaluation.recipe.split]
     folds = f" In {recipe.folds} folds." if recipe.evaluation == "folds" else ""
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
-    said: dict[str, Any] = {"sense": f"{entry.label}{column}. {entry.help}{folds}", "claim": "", "table": None}
+    said: dict[str, Any] = {
+        "sense": f"{entry.label}{column}. {entry.help}{folds}",
+        "claim": "",
+        "table": None,
+    }
     if recipe.split == "random":
         return said
     if at_random is None:

@@ -19,14 +19,16 @@ from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 from calib.placements.moved import Moved
 
-PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}  # inputs of several scores a case, and whose they are
+# Inputs of several scores a case, and whose they are
+PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}
 
 
 @dataclass(frozen=True, eq=False)
 class Applied:
     """A table with calibrated probabilities.
 
-    unanswered : rows without a score, or with an infinite one · notes : what to know of the answers, a sentence each
+    unanswered : rows without a score, or with an infinite one · notes : what to know of the answers, a
+        sentence each
     """
 
     table: pd.DataFrame
@@ -94,7 +96,9 @@ class SavedCalibrator:
     def _answer(self, scores: Any) -> Outcome:
         """At the base rate of the calibration rows."""
         if isinstance(self.calibrator, FoldCalibrators):
-            pairs = [fold.predict_interval(s) for fold, s in zip(self.calibrator.folds, scores.T, strict=True)]
+            pairs = [
+                fold.predict_interval(s) for fold, s in zip(self.calibrator.folds, scores.T, strict=True)
+            ]
             p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)
             return merge_folds(p0, p1, self.calibrator.merge)
         if not self.gives_interval:
@@ -115,14 +119,18 @@ class SavedCalibrator:
             Where one holds no numbers, or none of its rows has all scores.
         """
         if len(columns) != self.columns:
-            raise InputError(f"{self.label} needs {self.columns} score columns, but {len(columns)} are chosen.")
+            raise InputError(
+                f"{self.label} needs {self.columns} score columns, but {len(columns)} are chosen."
+            )
         scores = np.column_stack([_score_column(frame, name) for name in columns])
         whole = np.isfinite(scores).all(axis=1)
         if not whole.any():
             raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
         scores = scores[whole]
         predicted = self.predict(scores if self.input in PARTS else scores[:, 0])
-        answers = {name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))}
+        answers = {
+            name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))
+        }
         table = frame.copy()
         for name, answer in answers.items():
             column = np.full(len(frame), np.nan)

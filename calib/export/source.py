@@ -87,7 +87,8 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
     """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
 
-    And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on "run".
+    And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on
+    "run".
 
     Parameters
     ----------
@@ -148,7 +149,9 @@ def _study(recipe: Recipe) -> dict[str, Any]:
         asked["folds"] = asked.pop("test_folds")
     protocol = asked.pop("protocol", PROTOCOL)
     own = asked.pop("protocol_file", FILE)
-    sets = [name.split(":", 2)[-1] if name.startswith("upload:") else name for name in asked.pop("sets", SETS)]
+    sets = [
+        name.split(":", 2)[-1] if name.startswith("upload:") else name for name in asked.pop("sets", SETS)
+    ]
     return {"protocol": own if protocol.startswith("upload:") else protocol, "data": sets} | asked
 
 
@@ -216,7 +219,8 @@ def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]
     if not digests:
         return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
     names = [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
-    # A file of which Recipes ask for a sheet or a header line is handed over as it is, to be read as each of them says.
+    # A file of which Recipes ask for a sheet or a header line is handed over as it is, to be read as each of
+    # them says.
     reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
     listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
     return (
@@ -250,7 +254,11 @@ def chart_source(
         given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
     elif isinstance(source, Evaluation):
         text = _evaluating(source.recipe, files)
-    elif isinstance(source, Mapping) and source and all(isinstance(item, Evaluation) for item in source.values()):
+    elif (
+        isinstance(source, Mapping)
+        and source
+        and all(isinstance(item, Evaluation) for item in source.values())
+    ):
         text, given = _evaluating({name: item.recipe for name, item in source.items()}, files), "evaluations"
     elif isinstance(source, list | tuple) and source and all(isinstance(item, Evaluation) for item in source):
         named = {str(i): item.recipe for i, item in enumerate(source, 1)}

@@ -121,7 +121,9 @@ def latex_table(table: Table) -> str:
     """
     cells = _texts(table, _latex, lambda text: rf"\textbf{{{text}}}")
     names = [_latex(str(name)) for name in cells.index]
-    lines = [" & ".join([name, *row]) + r" \\" for name, row in zip(names, cells.to_numpy().tolist(), strict=True)]
+    lines = [
+        " & ".join([name, *row]) + r" \\" for name, row in zip(names, cells.to_numpy().tolist(), strict=True)
+    ]
     if MEAN in table.frame.index:
         lines.insert(table.frame.index.tolist().index(MEAN), r"\midrule")
     head = " & ".join([_latex(str(cells.index.name or "")), *(_latex(str(name)) for name in cells.columns)])
@@ -193,7 +195,9 @@ def _texts(table: Table, escape: Callable[[str], str], mark: Callable[[str], str
     return pd.DataFrame(texts, index=table.frame.index, columns=table.frame.columns)
 
 
-def study_html(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+def study_html(
+    summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT
+) -> bytes:
     """Diagrams and tables of a summary as one page that opens without a network.
 
     Parameters
@@ -217,7 +221,9 @@ def study_html(summary: MetricSummary, paper: str | None = None, source: str = "
     )
 
 
-def study_bundle(summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT) -> bytes:
+def study_bundle(
+    summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT
+) -> bytes:
     """A ZIP of the page, every table as CSV, LaTeX and Markdown, and every diagram's numbers as CSV.
 
     Parameters

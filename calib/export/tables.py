@@ -19,8 +19,9 @@ def _defused(cell: Any) -> Any:
 def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
     """UTF-8 CSV with a byte-order mark; text that a spreadsheet would run as a formula gets a leading apostrophe.
 
-    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines end as
-    RFC 4180 has it, so that a cell with either sign of a line's end is quoted and begins no line of its own.
+    Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines
+    end as RFC 4180 has it, so that a cell with either sign of a line's end is quoted and begins no line of
+    its own.
 
     Parameters
     ----------

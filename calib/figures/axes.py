@@ -75,4 +75,7 @@ class LogOddsAxis:
         if ends.array is not None:
             below = ends.array if ends.arrayminus is None else ends.arrayminus
             ends.symmetric = False
-            ends.array, ends.arrayminus = self.place(at + ends.array) - trace.y, trace.y - self.place(at - below)
+            ends.array, ends.arrayminus = (
+                self.place(at + ends.array) - trace.y,
+                trace.y - self.place(at - below),
+            )

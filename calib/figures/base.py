@@ -33,10 +33,11 @@ class Record(Protocol):
 class FigureEntry:
     """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
 
-    parts : of a figure of several panels, a record for each, so that a page can set them in ``record.columns`` columns,
-        which a phone stacks; what is taken along holds them all in one
-    reported : of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the options:
-        ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is nothing to show
+    parts : of a figure of several panels, a record for each, so that a page can set them in
+        ``record.columns`` columns, which a phone stacks; what is taken along holds them all in one
+    reported : of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the
+        options: ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is
+        nothing to show
     """
 
     key: str
@@ -76,7 +77,9 @@ def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any
     """For a report's figure that shows what these metrics are made of: where the Recipe asks for one of them."""
 
     def reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-        if not set(metrics) & set(evaluation.recipe.given("reliability", "more_metrics").get("more_metrics", ())):
+        if not set(metrics) & set(
+            evaluation.recipe.given("reliability", "more_metrics").get("more_metrics", ())
+        ):
             raise InputError("None of the metrics that this figure explains is asked for.")
         return evaluation, {}
 

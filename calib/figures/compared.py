@@ -52,7 +52,9 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value"])
     what = METRICS[metric]
     table["best"] = best(what, table["value"])
-    summary = "; ".join(f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples())
+    summary = "; ".join(
+        f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples()
+    )
     return Compared(
         table,
         tuple(evaluations),
@@ -85,7 +87,11 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     values = record.table["value"].to_numpy()
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    low = min(low, 0.0) if METRICS[record.metric].higher_is_better is False else low - 0.06 * (high - low or 1.0)
+    low = (
+        min(low, 0.0)
+        if METRICS[record.metric].higher_is_better is False
+        else low - 0.06 * (high - low or 1.0)
+    )
     high += 0.08 * (high - low or 1.0)
     figure = go.Figure(
         layout=layout(

@@ -1,7 +1,7 @@
 """What acting by each calibrator's probabilities costs: what it promises beside what came, on one axis of cost.
 
-A calibrated probability keeps its promises: expected and realised cost agree. Elkan 2001; the arithmetic is in
-``calib.analysis.decision``.
+A calibrated probability keeps its promises: expected and realised cost agree. Elkan 2001; the arithmetic is
+in ``calib.analysis.decision``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Costs:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a calibrator, then the two rules that ask no model."""
-        rules = pd.DataFrame({"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["never act", "always act"])
+        rules = pd.DataFrame(
+            {"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["never act", "always act"]
+        )
         return pd.concat([self.table, rules]).rename_axis("calibrator").reset_index()
 
 
@@ -54,7 +56,9 @@ def prepare(decision: Decision) -> Costs:
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
     )
-    return Costs(table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {summary}.")
+    return Costs(
+        table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {summary}."
+    )
 
 
 def _finding(decision: Decision) -> str:
@@ -63,7 +67,9 @@ def _finding(decision: Decision) -> str:
     cost = number(table.realised[best])
     if best == decision.reference:
         return f"{label_of(best)} costs {cost} a case; nothing here is cheaper"
-    text = f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a case"
+    text = (
+        f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a case"
+    )
     return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
 
 
@@ -145,7 +151,11 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     shown["Acted on"] = [f"{share:.1%}" for share in table["acted"]]
     shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
     lowest = table["realised"] == table["realised"].min()
-    for name, label in (("realised", "Realised cost"), ("expected", "Expected cost"), ("difference", "Difference")):
+    for name, label in (
+        ("realised", "Realised cost"),
+        ("expected", "Expected cost"),
+        ("difference", "Difference"),
+    ):
         stars = [BEST if name == "realised" and star else "" for star in lowest]
         shown[label] = [
             "–"

@@ -1,7 +1,7 @@
 """The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, bars over those not told apart.
 
-Two families of bars: Nemenyi's, whose length is the same everywhere, and those of Bergmann and Hommel's procedure
-(García & Herrera 2008), which tells more pairs apart.
+Two families of bars: Nemenyi's, whose length is the same everywhere, and those of Bergmann and Hommel's
+procedure (García & Herrera 2008), which tells more pairs apart.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def prepare(
 ) -> CriticalDifference:
     """The diagram of average ranks over n data sets, by name of the setup.
 
-    what : the metric that ranks · adjusted : Bergmann–Hommel's p-values where they are there already, setups × setups
+    what : the metric that ranks · adjusted : Bergmann–Hommel's p-values where they are there already, setups
+        × setups
     Raises InputError for fewer than two setups.
     """
     if len(ranks) < 2:
@@ -60,11 +61,19 @@ def prepare(
     values = ordered.to_numpy(dtype=np.float64)
     groups = {NEMENYI: cliques(values, np.abs(values[:, None] - values) < difference)}
     if len(ordered) <= MOST_METHODS:
-        p = bergmann_hommel(values, n) if adjusted is None else adjusted.loc[ordered.index, ordered.index].to_numpy()
+        p = (
+            bergmann_hommel(values, n)
+            if adjusted is None
+            else adjusted.loc[ordered.index, ordered.index].to_numpy()
+        )
         groups[BERGMANN_HOMMEL] = cliques(values, p > alpha)
     summary = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
-    named = {way: [listed([str(ordered.index[i]) for i in bar]) for bar in found] for way, found in groups.items()}
-    bars = "; ".join(f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items())
+    named = {
+        way: [listed([str(ordered.index[i]) for i in bar]) for bar in found] for way, found in groups.items()
+    }
+    bars = "; ".join(
+        f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items()
+    )
     return CriticalDifference(
         ordered,
         groups,
@@ -81,12 +90,16 @@ def _finding(ranks: pd.Series, groups: dict[str, list[tuple[int, ...]]], what: s
     way, bars = list(groups.items())[-1]
     first = next((bar for bar in bars if 0 in bar), (0,))
     near = [str(ranks.index[i]) for i in first if i != 0]
-    best = f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({number(ranks.iloc[0])})"
+    best = (
+        f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({number(ranks.iloc[0])})"
+    )
     if not near:
         return f"{best}, significantly ({way})"
     if len(near) == len(ranks) - 1:
         return f"{best}; no setup is told apart from it"
-    return f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
+    return (
+        f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
+    )
 
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
@@ -165,7 +178,11 @@ def _ruler(difference: float, k: int, theme: Theme) -> go.Scatter:
         x=[1, (1 + end) / 2, end],
         y=[-1.9] * 3,
         mode="lines+markers+text",
-        text=["", f"CD {number(difference)}" + ("" if end == 1 + difference else " (longer than the axis)"), ""],
+        text=[
+            "",
+            f"CD {number(difference)}" + ("" if end == 1 + difference else " (longer than the axis)"),
+            "",
+        ],
         textposition="top center",
         textfont={"color": theme.ink, "size": 12},
         line={"color": theme.ink, "width": 1.5},
@@ -201,7 +218,12 @@ def _bars(bars: list[tuple[str, tuple[int, ...]]], values: np.ndarray, theme: Th
 
 
 def _names(
-    figure: go.Figure, names: list[str], values: np.ndarray, below: float, ends: tuple[float, float], theme: Theme
+    figure: go.Figure,
+    names: list[str],
+    values: np.ndarray,
+    below: float,
+    ends: tuple[float, float],
+    theme: Theme,
 ) -> None:
     """The better half at the left from the top, the other at the right from the bottom, each led to its rank."""
     k, half = len(names), -(-len(names) // 2)

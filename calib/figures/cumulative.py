@@ -1,7 +1,8 @@
 """The graph of cumulative differences: where along the sorted probabilities the labels run ahead of them or behind.
 
-Arrieta-Ibarra et al. 2022 (``calib.metrics.cumulative``): the slope of a stretch is the mean of label less probability
-on it, whatever the stretch; no bins are chosen. The bar at the origin reaches two standard deviations of its end.
+Arrieta-Ibarra et al. 2022 (``calib.metrics.cumulative``): the slope of a stretch is the mean of label less
+probability on it, whatever the stretch; no bins are chosen. The bar at the origin reaches two standard
+deviations of its end.
 """
 
 from __future__ import annotations
@@ -47,9 +48,16 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     """The walks of every calibrator. Raises InputError where there is none."""
     if not evaluation.predictions:
         raise InputError(ASKED)
-    walks = {key: cumulative_differences(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()}
+    walks = {
+        key: cumulative_differences(said.y, said.p, said.weight)
+        for key, said in evaluation.predictions.items()
+    }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < 0.05]
-    finding = "The labels contradict " + ", ".join(against) if against else "The labels contradict no calibrator here"
+    finding = (
+        "The labels contradict " + ", ".join(against)
+        if against
+        else "The labels contradict no calibrator here"
+    )
     return CumulativeGraph(
         walks,
         f"{finding} (Kuiper’s test, 5 %)",
@@ -81,11 +89,18 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
     sigma = max(walk.sigma for walk in record.walks.values())
     grey = {"color": theme.diagonal, "width": 3}
     figure.add_scatter(
-        x=[0, 0], y=[-2 * sigma, 2 * sigma], mode="lines", line=grey, name="± 2 standard deviations", hoverinfo="skip"
+        x=[0, 0],
+        y=[-2 * sigma, 2 * sigma],
+        mode="lines",
+        line=grey,
+        name="± 2 standard deviations",
+        hoverinfo="skip",
     )
     for key, walk in record.walks.items():
         mark = MARKS[key]
-        shown = np.unique(np.linspace(0, len(walk.walk) - 1, min(MOST_POINTS, len(walk.walk))).round().astype(int))
+        shown = np.unique(
+            np.linspace(0, len(walk.walk) - 1, min(MOST_POINTS, len(walk.walk))).round().astype(int)
+        )
         figure.add_scatter(
             x=walk.share[shown],
             y=walk.walk[shown],

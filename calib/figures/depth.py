@@ -84,7 +84,9 @@ def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) -> dict[str, tuple[int, float]]:
     """(depth, value) at the best depth, the least on a tie, and at the largest, with frequency leaves."""
-    own = table[(table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)]
+    own = table[
+        (table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)
+    ]
     values = own.set_index("depth")[metric]
     chosen = best(METRICS[metric], values)
     at = int(chosen.idxmax()) if chosen.any() else int(values.index[0])
@@ -112,7 +114,11 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
 
 def _caption(metric: str, rows: int) -> str:
     spec = METRICS[metric]
-    better = "" if spec.higher_is_better is None else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
+    better = (
+        ""
+        if spec.higher_is_better is None
+        else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
+    )
     return (
         f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit; all are judged on "
         f"the same {rows:,} test rows, so that small wiggles are chance. Compare the columns for what Laplace's "
@@ -192,7 +198,9 @@ def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[
     return [low - edge, high + edge]
 
 
-def _line(curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme) -> list[go.Scatter]:
+def _line(
+    curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme
+) -> list[go.Scatter]:
     """The finite values as a line with marks; the infinite ones as triangles at the edge they are beyond."""
     mark, infinite, (low, high) = MARKS[key], np.isinf(curve.to_numpy()), limits
     common = {"name": label_of(key), "legendgroup": key}
@@ -202,7 +210,12 @@ def _line(curve: pd.Series, key: str, limits: Sequence[float], legend: bool, the
         y=curve.where(~infinite),
         mode="lines+markers",
         line={"color": mark.color, "width": 1.8, "dash": mark.dash},
-        marker={"color": mark.color, "symbol": mark.symbol, "size": 6, "line": {"color": theme.paper, "width": 0.5}},
+        marker={
+            "color": mark.color,
+            "symbol": mark.symbol,
+            "size": 6,
+            "line": {"color": theme.paper, "width": 0.5},
+        },
         showlegend=legend,
         hovertemplate="depth %{x}: %{y:.4f}",
     )

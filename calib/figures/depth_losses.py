@@ -40,10 +40,14 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     """Losses of one calibrator. Raises InputError where true probabilities are unknown or it has no answer."""
     table = join(tables)
     if "calibration" not in table:
-        raise InputError("True probabilities are not known for these data: choose a synthetic set to see them.")
+        raise InputError(
+            "True probabilities are not known for these data: choose a synthetic set to see them."
+        )
     own = table[table["calibrator"] == calibrator]
     if own.empty:
-        raise InputError(f"{label_of(calibrator)} is not among the calibrators chosen: choose it, or another one here.")
+        raise InputError(
+            f"{label_of(calibrator)} is not among the calibrators chosen: choose it, or another one here."
+        )
     own = own[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
     own["excess"] = own["calibration"] + own["grouping"]
     title, alt = _finding(own, calibrator)

@@ -38,7 +38,11 @@ class DifferenceLanes:
         """One row a metric and calibrator; with splits also one row each."""
         found = self.differences
         table = found.table.assign(kind="interval")
-        return table if found.runs is None else pd.concat([table, found.runs.assign(kind="split")], ignore_index=True)
+        return (
+            table
+            if found.runs is None
+            else pd.concat([table, found.runs.assign(kind="split")], ignore_index=True)
+        )
 
 
 def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None = None) -> DifferenceLanes:
@@ -50,7 +54,9 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     shown = Differences(table, differences.reference, differences.basis, differences.runs)
     sure = [(row.metric, row.calibrator) for row in table.itertuples() if row.lower > 0 or row.upper < 0]
     brier = table[table["metric"] == "brier"]
-    listed = "; ".join(f"{label_of(row.calibrator)} {interval_text(row)}" for row in brier.itertuples(index=False))
+    listed = "; ".join(
+        f"{label_of(row.calibrator)} {interval_text(row)}" for row in brier.itertuples(index=False)
+    )
     dots = (
         ""
         if differences.runs is None
@@ -81,7 +87,11 @@ def _finding(found: Differences) -> str:
         rest = "" if len(better) == len(brier) else "; the others do not"
         return f"{listed(better)} {lower} the Brier score of {against} {beyond}{rest}"
     if (brier["lower"] > 0).all():
-        raised = "Each calibrator raises" if len(brier) > 1 else f"{label_of(str(brier['calibrator'].iloc[0]))} raises"
+        raised = (
+            "Each calibrator raises"
+            if len(brier) > 1
+            else f"{label_of(str(brier['calibrator'].iloc[0]))} raises"
+        )
         return f"{raised} the Brier score of {against} {beyond}"
     return f"No calibrator lowers the Brier score of {against} {beyond}"
 
@@ -115,7 +125,14 @@ def _range(found: Differences, metric: str) -> list[float]:
 
 
 def _axes(
-    figure: go.Figure, i: int, found: Differences, metric: str, keys: list[str], height: int, panel: int, theme: Theme
+    figure: go.Figure,
+    i: int,
+    found: Differences,
+    metric: str,
+    keys: list[str],
+    height: int,
+    panel: int,
+    theme: Theme,
 ) -> None:
     """The axes of panel i from the top, a lane a calibrator; the title says which side is better."""
     x, y = _axis_names(i)
@@ -126,7 +143,10 @@ def _axes(
         "anchor": y,
         "range": _range(found, metric),
         "nticks": 5,
-        "title": {"text": f"{known.label}: {f'better to the {better}' if better else 'difference'}", "standoff": 4},
+        "title": {
+            "text": f"{known.label}: {f'better to the {better}' if better else 'difference'}",
+            "standoff": 4,
+        },
     }
     figure.layout[y.replace("y", "yaxis")] = {
         "anchor": x,
@@ -139,7 +159,14 @@ def _axes(
         "automargin": True,
     }
     figure.add_shape(
-        type="line", xref=x, yref=f"{y} domain", x0=0, x1=0, y0=0, y1=1, line={"color": theme.diagonal, "width": 1}
+        type="line",
+        xref=x,
+        yref=f"{y} domain",
+        x0=0,
+        x1=0,
+        y0=0,
+        y1=1,
+        line={"color": theme.diagonal, "width": 1},
     )
 
 
@@ -179,7 +206,12 @@ def _lanes(figure: go.Figure, i: int, found: Differences, metric: str, keys: lis
             yaxis=y,
             mode="markers",
             name=label_of(key),
-            marker={"color": mark.color, "symbol": mark.symbol, "size": 11, "line": {"color": theme.paper, "width": 1}},
+            marker={
+                "color": mark.color,
+                "symbol": mark.symbol,
+                "size": 11,
+                "line": {"color": theme.paper, "width": 1},
+            },
             error_x={
                 "type": "data",
                 "symmetric": False,

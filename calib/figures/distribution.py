@@ -1,7 +1,7 @@
 """How the predictions are spread in either class: what a model tells apart, and how sure it is of it.
 
-Two histograms back to back, class 1 above the axis and class 0 below it, each in shares of its class, so that a rare
-class is as readable as the other one.
+Two histograms back to back, class 1 above the axis and class 0 below it, each in shares of its class, so that
+a rare class is as readable as the other one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _medians(evaluation: Evaluation, key: str) -> list[str]:
     for label in (0, 1):
         rows = said.y == label
         weight = None if said.weight is None else said.weight[rows]
-        found.append(number(float(quantiles(said.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–")
+        found.append(
+            number(float(quantiles(said.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
+        )
     return found
 
 

@@ -43,7 +43,8 @@ MODEL_SCORE = {
 class ExplainedFits:
     """What is drawn of an explanation: one of its calibration sets, around the row's score.
 
-    fits : the fit with label 0 and that with label 1 · window : the scores shown · words : the derivation, line by line
+    fits : the fit with label 0 and that with label 1 · window : the scores shown · words : the derivation,
+        line by line
     """
 
     explained: Explained
@@ -138,7 +139,10 @@ def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
     ends = []
     for fit in fits:
         low, high = np.searchsorted(fit.scores, fit.pool)
-        ends += [fit.scores[max(0, low - NEIGHBOURS)], fit.scores[min(len(fit.scores) - 1, high + NEIGHBOURS)]]
+        ends += [
+            fit.scores[max(0, low - NEIGHBOURS)],
+            fit.scores[min(len(fit.scores) - 1, high + NEIGHBOURS)],
+        ]
     low, high = float(min(ends)), float(max(ends))
     edge = 0.04 * (high - low or 1.0)
     return low - edge, high + edge
@@ -256,7 +260,12 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
             y=[fit.value],
             yaxis=place,
             mode="markers",
-            marker={"symbol": "star", "size": 15, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
+            marker={
+                "symbol": "star",
+                "size": 15,
+                "color": mark.color,
+                "line": {"color": theme.ink, "width": 1},
+            },
             hovertemplate=f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}<extra></extra>",
         ),
     ]

@@ -56,7 +56,8 @@ def prepare(
 ) -> GroupLanes:
     """Groups of the test rows by a column, for these calibrators (all by default).
 
-    values : the column's values (m,); by default those of the column ``group`` of the data, or of the first one
+    values : the column's values (m,); by default those of the column ``group`` of the data, or of the first
+        one
     selection : ranges calibrator:low:high whose rows are counted in each group
     """
     X = evaluation.dataset.X
@@ -66,7 +67,9 @@ def prepare(
     grouping = group_rows(values)
     table = judge_groups(evaluation, grouping, calibrators).table
     off = table[table["off"]]
-    listed = "; ".join(f"{g.group} {g.observed:.0%} of {g.count}" for g in _first(table).itertuples(index=False))
+    listed = "; ".join(
+        f"{g.group} {g.observed:.0%} of {g.count}" for g in _first(table).itertuples(index=False)
+    )
     few = int((_first(table)["count"] < FEW).sum()) if len(table) else 0
     return GroupLanes(
         table,
@@ -140,7 +143,9 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     figure.add_trace(_observed(first, few, theme))
     keys = list(dict.fromkeys(record.table["calibrator"]))
     for i, key in enumerate(keys):
-        figure.add_trace(_predicted(record.table[record.table["calibrator"] == key], few, i, len(keys), key, theme))
+        figure.add_trace(
+            _predicted(record.table[record.table["calibrator"] == key], few, i, len(keys), key, theme)
+        )
     return figure
 
 
@@ -148,7 +153,9 @@ def _names(record: GroupLanes) -> list[str]:
     """Each group's name and rows, and how many of them are picked."""
     counted = zip(record.grouping.count, record.picked, strict=True)
     rows = [f"{n:,} {'row' if n == 1 else 'rows'}" + (f", {k:,} picked" if k else "") for n, k in counted]
-    return [f"{as_text(name, LONGEST)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)]
+    return [
+        f"{as_text(name, LONGEST)}<br>{text}" for name, text in zip(record.grouping.names, rows, strict=True)
+    ]
 
 
 def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
@@ -193,7 +200,10 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
             "color": mark.color,
             "symbol": mark.symbol,
             "size": np.where(off, 12, 9),
-            "line": {"color": [theme.ink if ring else theme.paper for ring in off], "width": np.where(off, 2, 1)},
+            "line": {
+                "color": [theme.ink if ring else theme.paper for ring in off],
+                "width": np.where(off, 2, 1),
+            },
             "opacity": np.where(few, 0.35, 1),
         },
         customdata=np.stack([lines["z"], np.where(off, 1, 0)], axis=1),

@@ -69,7 +69,9 @@ def prepare(
         lower,
         upper,
         axis,
-        f"The observed frequency agrees with the mean interval in {agreed}" if told.any() else "Too few rows for bins",
+        f"The observed frequency agrees with the mean interval in {agreed}"
+        if told.any()
+        else "Too few rows for bins",
         "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95 % Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
         "every bin." + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
@@ -89,7 +91,12 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
     )
     bins = record.bins
     for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
@@ -117,8 +124,18 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
         y=(low + high) / 2,
         mode="markers",
         name="mean p0 to mean p1",
-        marker={"symbol": "line-ew-open", "size": 12, "color": rgba(mark.color, opacity), "line": {"width": 1}},
-        error_y={"array": (high - low) / 2, "thickness": 9, "width": 0, "color": rgba(mark.color, 0.5 * opacity)},
+        marker={
+            "symbol": "line-ew-open",
+            "size": 12,
+            "color": rgba(mark.color, opacity),
+            "line": {"width": 1},
+        },
+        error_y={
+            "array": (high - low) / 2,
+            "thickness": 9,
+            "width": 0,
+            "color": rgba(mark.color, 0.5 * opacity),
+        },
         showlegend=bold,
         hoverinfo="skip",
     )

@@ -1,7 +1,7 @@
 """What the intervals promise over all rows, and what happened: of class 1, and of the predicted label.
 
-Vovk and Petej (2014), corollary 1: the expected frequency of class 1 lies between the expected p0 and p1. Intervals of
-the predicted label against accuracy: Johansson et al., forests (2019), eq. 5–6 and Table 4.
+Vovk and Petej (2014), corollary 1: the expected frequency of class 1 lies between the expected p0 and p1.
+Intervals of the predicted label against accuracy: Johansson et al., forests (2019), eq. 5–6 and Table 4.
 """
 
 from __future__ import annotations
@@ -71,7 +71,13 @@ def _verdict(summary: IntervalSummary) -> str:
     """Whether the frequency is inside, is within sampling error of it, or on which side it lies outside."""
     if summary.lower <= summary.observed <= summary.upper:
         return "yes"
-    return "yes, up to chance" if summary.valid else "no, below" if summary.observed < summary.lower else "no, above"
+    return (
+        "yes, up to chance"
+        if summary.valid
+        else "no, below"
+        if summary.observed < summary.lower
+        else "no, above"
+    )
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
@@ -85,7 +91,9 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
     summaries = tuple(
         (
             interval_summary(p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight),
-            predicted_label_summary(p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight),
+            predicted_label_summary(
+                p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight
+            ),
         )
         for s, p in ((s, s.predictions) for s in series)
     )
@@ -173,7 +181,12 @@ def _line(
         yaxis=place,
         mode="markers",
         name=series.name,
-        marker={"symbol": "diamond", "size": 11, "color": theme.ink, "line": {"color": theme.paper, "width": 1}},
+        marker={
+            "symbol": "diamond",
+            "size": 11,
+            "color": theme.ink,
+            "line": {"color": theme.paper, "width": 1},
+        },
         error_x={
             "symmetric": False,
             "array": np.array([high - observed]),
@@ -187,4 +200,6 @@ def _line(
     return [bar, mark]
 
 
-INTERVAL_MEANS = FigureEntry("interval_means", "Intervals against what happened", prepare, draw, reported=itself)
+INTERVAL_MEANS = FigureEntry(
+    "interval_means", "Intervals against what happened", prepare, draw, reported=itself
+)

@@ -1,6 +1,7 @@
 """Rows as marks: one a distinct point, its area the number of rows; one a cell of a grid where there are too many.
 
-So a chart of a million rows is as small as one of a thousand, says how many rows lie where, and still answers a click.
+So a chart of a million rows is as small as one of a thousand, says how many rows lie where, and still answers
+a click.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ class Marks:
         """What a mark is, for the caption."""
         rows = int(self.count.sum())
         if self.cells:
-            return f"The {rows:,} rows are gathered in cells: a mark's area is the number of rows in its cell."
-        if len(self.count) < rows:
             return (
-                f"The {rows:,} rows have {len(self.count):,} different places: a mark's area is the rows that share it."
+                f"The {rows:,} rows are gathered in cells: a mark's area is the number of rows in its cell."
             )
+        if len(self.count) < rows:
+            places = f"{len(self.count):,} different places"
+            return f"The {rows:,} rows have {places}: a mark's area is the rows that share it."
         return ""
 
 
@@ -61,7 +63,9 @@ def gather(x: np.ndarray, y: np.ndarray, labels: np.ndarray, value: np.ndarray, 
     if cells:
         first, group = _groups(_cell(x) + 1j * _cell(y))
     count = np.bincount(group)
-    mean_x, mean_y, share, mean_value = (np.bincount(group, values) / count for values in (x, y, labels, value))
+    mean_x, mean_y, share, mean_value = (
+        np.bincount(group, values) / count for values in (x, y, labels, value)
+    )
     if not cells:
         mean_x, mean_y = x[first], y[first]  # free of rounding
     return Marks(mean_x, mean_y, count, share, mean_value, rows[first], cells)
@@ -99,8 +103,8 @@ def mark_traces(
 ) -> list[go.Scatter]:
     """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
 
-    color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on hover
-    words : what %{hovertext} is in it, one for each mark
+    color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on
+    hover words : what %{hovertext} is in it, one for each mark
     """
     kinds = (
         (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),
@@ -135,7 +139,13 @@ def mark_traces(
                     "opacity": 0.8,
                     "line": {"color": theme.paper, "width": 0.6},
                     "showscale": not by_label and not traces,
-                    "colorbar": {"title": {"text": color}, "thickness": 10, "len": 0.5, "y": 0.4, "outlinewidth": 0},
+                    "colorbar": {
+                        "title": {"text": color},
+                        "thickness": 10,
+                        "len": 0.5,
+                        "y": 0.4,
+                        "outlinewidth": 0,
+                    },
                 },
             )
         )
@@ -150,5 +160,10 @@ def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
         mode="markers",
         name=f"row {row}",
         hoverinfo="skip",
-        marker={"symbol": "circle-open", "size": 22, "color": theme.ink, "line": {"color": theme.ink, "width": 2.5}},
+        marker={
+            "symbol": "circle-open",
+            "size": 22,
+            "color": theme.ink,
+            "line": {"color": theme.ink, "width": 2.5},
+        },
     )

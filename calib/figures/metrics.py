@@ -31,7 +31,8 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
     """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all.
 
-    Calibrator by calibrator, the uncalibrated models first: what each is as it stands comes before what was made of it.
+    Calibrator by calibrator, the uncalibrated models first: what each is as it stands comes before what was
+    made of it.
 
     Parameters
     ----------
@@ -89,7 +90,9 @@ def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
     for key in table.columns:
         values, texts = table[key], [number(value) for value in table[key]]
         marked = best(METRICS[key], values) & (len(set(texts)) > 1)
-        shown[METRICS[key].label] = [text + (BEST if star else "") for text, star in zip(texts, marked, strict=True)]
+        shown[METRICS[key].label] = [
+            text + (BEST if star else "") for text, star in zip(texts, marked, strict=True)
+        ]
     return shown
 
 

@@ -1,7 +1,7 @@
 """The decision curve: the net benefit of acting by each calibrator, for every threshold a reader may hold.
 
-Vickers & Elkin 2006, *Decision curve analysis*: TP/n − FP/n · t/(1 − t), beside the two rules that ask no model, acting
-on all (its net benefit is share − (1 − share) t/(1 − t)) and acting on none (0).
+Vickers & Elkin 2006, *Decision curve analysis*: TP/n − FP/n · t/(1 − t), beside the two rules that ask no
+model, acting on all (its net benefit is share − (1 − share) t/(1 − t)) and acting on none (0).
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class NetBenefit:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a threshold, one column a rule."""
-        return pd.DataFrame({"threshold": self.thresholds, **self.curves, "act on all": self.all_, "act on none": 0.0})
+        return pd.DataFrame(
+            {"threshold": self.thresholds, **self.curves, "act on all": self.all_, "act on none": 0.0}
+        )
 
 
 def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> NetBenefit:
@@ -58,7 +60,8 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
     y, share, weight = evaluation.y, evaluation.share, evaluation.weight
     curves = {key: net_benefit(y, each.p, thresholds, weight) for key, each in evaluation.predictions.items()}
     here = {
-        key: float(net_benefit(y, each.p, np.array([t]), weight)[0]) for key, each in evaluation.predictions.items()
+        key: float(net_benefit(y, each.p, np.array([t]), weight)[0])
+        for key, each in evaluation.predictions.items()
     }
     odds = thresholds / (1 - thresholds)
     simple = max(0.0, share - (1 - share) * t / (1 - t))
@@ -93,7 +96,11 @@ def _finding(best: str, value: float, simple: float, t: float) -> str:
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
     """Net benefit against the threshold, on axes that depend on the data and the range only."""
     low, high = record.ends
-    top = record.share if low == 0 else max(float(np.max([record.all_, *record.curves.values()])), 1e-3 * record.share)
+    top = (
+        record.share
+        if low == 0
+        else max(float(np.max([record.all_, *record.curves.values()])), 1e-3 * record.share)
+    )
     figure = go.Figure(
         layout=layout(
             theme,
@@ -109,7 +116,9 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
     )
     grey = {"color": theme.diagonal, "width": 1.5}
     figure.add_scatter(x=record.thresholds, y=record.all_, mode="lines", name="act on all", line=grey)
-    figure.add_scatter(x=[low, high], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"})
+    figure.add_scatter(
+        x=[low, high], y=[0, 0], mode="lines", name="act on none", line={**grey, "dash": "dash"}
+    )
     for key, curve in record.curves.items():
         mark = MARKS[key]
         figure.add_scatter(

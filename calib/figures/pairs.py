@@ -1,6 +1,7 @@
 """The probability pairs themselves: p1 against p0, one mark for the rows that share a pair, with both marginals.
 
-The further a pair lies from the diagonal, the less the calibration set says about its row: the distance is p1 − p0.
+The further a pair lies from the diagonal, the less the calibration set says about its row: the distance is p1
+− p0.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ LISTED = 500  # rows in the table beside the scatter
 class Pairs:
     """All pairs of one method and the marks that draw them.
 
-    table : one line a row · marks : groups of rows · margins : (2, 2, BINS), rows by end (p0, p1), class and bin
+    table : one line a row · marks : groups of rows · margins : (2, 2, BINS), rows by end (p0, p1), class and
+        bin
     chosen : (row, p0, p1) of the row that is explained, or None · axis : marks lie at log-odds on it, or None
     """
 
@@ -145,10 +147,17 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     """Square scatter on fixed axes, the marginals outside its top and right edge."""
     figure, axis = go.Figure(layout=_layout(theme)), record.axis
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
     )
     values, words = record.marks.value, _words(record)
-    limits = (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
+    limits = (
+        (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
+    )
     if record.chosen is not None:
         row, p0, p1 = record.chosen
         figure.add_trace(ring(p0, p1, row, theme))
@@ -160,17 +169,27 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
         for trace in figure.data:
             axis.move(trace, x=trace.xaxis != "x2", y=trace.yaxis != "y2")
         figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
-    figure.add_traces(mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, words))
+    figure.add_traces(
+        mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, words)
+    )
     return figure
 
 
 def _words(record: Pairs) -> list[str]:
     """p0 and p1 of each mark, as people read them."""
-    x, y = (record.marks.x, record.marks.y) if record.axis is None else (expit(record.marks.x), expit(record.marks.y))
-    return [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in zip(x.tolist(), y.tolist(), strict=True)]
+    x, y = (
+        (record.marks.x, record.marks.y)
+        if record.axis is None
+        else (expit(record.marks.x), expit(record.marks.y))
+    )
+    return [
+        f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in zip(x.tolist(), y.tolist(), strict=True)
+    ]
 
 
-def _margin(edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sideways: bool = False) -> go.Scatter:
+def _margin(
+    edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sideways: bool = False
+) -> go.Scatter:
     """One class's histogram as a step line; sideways it runs along the right edge."""
     along, rows = edges, np.append(counts, counts[-1])
     style = {"color": color, "width": 1.4, "dash": dash, "shape": "vh" if sideways else "hv"}

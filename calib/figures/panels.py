@@ -35,7 +35,9 @@ def panels(
     inner = rows * height + (rows - 1) * (above + between)
     gap_x, gap_y = 0.05, (above + between) / inner
     legend = {"legend": {"y": -56 / inner}}
-    figure = go.Figure(layout=layout(theme, height=inner + above + margin["b"], margin=margin, **legend | changes))
+    figure = go.Figure(
+        layout=layout(theme, height=inner + above + margin["b"], margin=margin, **legend | changes)
+    )
     for i, (name, *more) in enumerate(titles):
         row, column = divmod(i, columns)
         width, tall = (1 - gap_x * (columns - 1)) / columns, (1 - gap_y * (rows - 1)) / rows

@@ -1,8 +1,9 @@
 """The reliability diagram: observed frequency against prediction, over a histogram of the predictions.
 
-Frequencies in bins (Murphy & Winkler 1977), isotonic steps without bins (CORP, Dimitriadis, Gneiting & Jordan 2021) or
-a smoothed curve; with what is known of the true frequency ("confidence") or the range in which a calibrated forecast's
-curve would fall ("consistency", Bröcker & Smith 2007). Rows picked on the diagram are marked on it.
+Frequencies in bins (Murphy & Winkler 1977), isotonic steps without bins (CORP, Dimitriadis, Gneiting & Jordan
+2021) or a smoothed curve; with what is known of the true frequency ("confidence") or the range in which a
+calibrated forecast's curve would fall ("consistency", Bröcker & Smith 2007). Rows picked on the diagram are
+marked on it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from calib.kernel.wording import counted, number, probability
 from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
-MOST_LABELS = 15  # faint marks of several curves that can carry their number of rows without covering each other
+# Faint marks of several curves that can carry their number of rows without covering each other
+MOST_LABELS = 15
 MOST_BANDS = 4  # that can be told apart where they lie over each other
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 
@@ -53,9 +55,11 @@ Curve = BinnedCurve | CorpCurve | SmoothCurve
 class Reliability:
     """Curves by calibrator, and the words around them.
 
-    curves : what the lines show · bins : frequencies in bins, beside smoothed curves too; none for isotonic steps
+    curves : what the lines show · bins : frequencies in bins, beside smoothed curves too; none for isotonic
+        steps
     histograms : how the predictions are spread · picked : the same of the rows selected, or nothing
-    ranges : the selection as (calibrator, low, high) · leading : the curves drawn strong, those that the title names
+    ranges : the selection as (calibrator, low, high) · leading : the curves drawn strong, those that the
+        title names
     axis : on which all is drawn in log-odds, or None
     """
 
@@ -73,7 +77,9 @@ class Reliability:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a calibrator and bin, with the smoothed line at the bin's mean; or one a point of the steps."""
-        frames = [_numbers(self.bins.get(key), curve).assign(calibrator=key) for key, curve in self.curves.items()]
+        frames = [
+            _numbers(self.bins.get(key), curve).assign(calibrator=key) for key, curve in self.curves.items()
+        ]
         table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"calibrator": []})
         return table[["calibrator", *(name for name in table.columns if name != "calibrator")]]
 
@@ -114,13 +120,20 @@ def prepare(
     curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
     axis = _axis(in_bins or curves) if axes == "log_odds" else None
     edges = None if axis is None else axis.edges(recipe.bins)
-    rows = selected_rows(evaluation, selection) if picked is None else np.flatnonzero(np.isin(evaluation.rows, picked))
+    rows = (
+        selected_rows(evaluation, selection)
+        if picked is None
+        else np.flatnonzero(np.isin(evaluation.rows, picked))
+    )
     ece = evaluation.measured(["ece"])["ece"]
     listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     return Reliability(
         curves,
         in_bins,
-        {key: histogram(y, p, bins=recipe.bins, edges=edges, sample_weight=weight) for key, p in said.items()},
+        {
+            key: histogram(y, p, bins=recipe.bins, edges=edges, sample_weight=weight)
+            for key, p in said.items()
+        },
         {key: _picked(evaluation, key, rows, edges) for key in said} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
@@ -158,7 +171,9 @@ def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarra
     """How the predictions of the rows picked are spread."""
     said = evaluation.predictions[key]
     weight = None if said.weight is None else said.weight[rows]
-    return histogram(said.y[rows], said.p[rows], bins=evaluation.recipe.bins, edges=edges, sample_weight=weight)
+    return histogram(
+        said.y[rows], said.p[rows], bins=evaluation.recipe.bins, edges=edges, sample_weight=weight
+    )
 
 
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
@@ -173,11 +188,15 @@ def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> 
         return once(
             said,
             (kind, recipe.bins, recipe.binning),
-            lambda: binned_curve(said.y, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight),
+            lambda: binned_curve(
+                said.y, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight
+            ),
         )
     if kind == "smoothed":
         over = axes == "log_odds"
-        return once(said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight))
+        return once(
+            said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight)
+        )
     return once(
         said,
         (kind, recipe.band, recipe.seed),
@@ -239,7 +258,9 @@ def _caption(recipe: Recipe, few: int) -> str:
     if recipe.band == "confidence":
         text += " Shaded: where the true frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
-        text += " Shaded, around the diagonal: where 95 % of calibrated forecasts would fall with so few rows."
+        text += (
+            " Shaded, around the diagonal: where 95 % of calibrated forecasts would fall with so few rows."
+        )
     if few:
         text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
     return text
@@ -273,14 +294,25 @@ def shape_of(curve: Curve) -> Shape:
         return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
     if isinstance(curve, SmoothCurve):
         hover, consistency = "a mean worth %{customdata[3]:,.0f} rows", (curve.band_lower, curve.band_upper)
-        return Shape(curve.p, curve.smoothed, *_cells(curve.p, curve.p), curve.count, band, consistency, hover)
+        return Shape(
+            curve.p, curve.smoothed, *_cells(curve.p, curve.p), curve.count, band, consistency, hover
+        )
     starts = np.diff(curve.recalibrated, prepend=-1) > 0
     first, step = np.flatnonzero(starts), np.cumsum(starts) - 1
-    low, high = (ends[step] for ends in _cells(curve.p[first], curve.p[np.r_[first[1:] - 1, len(curve.p) - 1]]))
+    low, high = (
+        ends[step] for ends in _cells(curve.p[first], curve.p[np.r_[first[1:] - 1, len(curve.p) - 1]])
+    )
     unknown = np.full_like(curve.p, np.nan)
     confidence = band if curve.band == "confidence" else (unknown, unknown)
     return Shape(
-        curve.p, curve.recalibrated, low, high, curve.count, confidence, band, "a step of %{customdata[3]:,d} rows"
+        curve.p,
+        curve.recalibrated,
+        low,
+        high,
+        curve.count,
+        confidence,
+        band,
+        "a step of %{customdata[3]:,d} rows",
     )
 
 
@@ -294,7 +326,12 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     """Square diagram on fixed axes over a histogram on the same probability axis."""
     figure = go.Figure(layout=_layout(theme))
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, hoverinfo="skip", showlegend=False
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
     )
     if record.band != "none":
         figure.add_traces([_band(key, record.curves[key], record.band) for key in _banded(record)])
@@ -379,19 +416,32 @@ def _in_legend(key: str, theme: Theme) -> go.Scatter:
         name=label_of(key),
         legendgroup=key,
         line={"color": mark.color, "width": 2.4, "dash": mark.dash},
-        marker={"color": mark.color, "symbol": mark.symbol, "size": 9, "line": {"color": theme.paper, "width": 1}},
+        marker={
+            "color": mark.color,
+            "symbol": mark.symbol,
+            "size": 9,
+            "line": {"color": theme.paper, "width": 1},
+        },
     )
 
 
 def _line(key: str, curve: Curve, light: bool) -> list[go.Scatter]:
     """The curve, thin and straight where it passes over points with few rows."""
     mark, shape = MARKS[key], shape_of(curve)
-    style = {"color": rgba(mark.color, 0.7 if light else 1), "width": 1.8 if light else 2.8, "dash": mark.dash}
+    style = {
+        "color": rgba(mark.color, 0.7 if light else 1),
+        "width": 1.8 if light else 2.8,
+        "dash": mark.dash,
+    }
     if isinstance(curve, CorpCurve):
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
     runs = replace(shape, y=np.where(enough, shape.y, np.nan))
-    known = {"hoverinfo": "skip", "hovertemplate": None, "customdata": None} if isinstance(curve, BinnedCurve) else {}
+    known = (
+        {"hoverinfo": "skip", "hovertemplate": None, "customdata": None}
+        if isinstance(curve, BinnedCurve)
+        else {}
+    )
     return [
         go.Scatter(
             x=shape.x[enough],
@@ -415,8 +465,14 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
     marker = {"color": mark.color, "symbol": mark.symbol, "line": {"color": theme.paper, "width": 1}}
     if not isinstance(curve, BinnedCurve):
         ends = np.flatnonzero(np.diff(shape.low, prepend=-1) > 0)
-        return [_points(key, shape, ends, mode="markers", marker={**marker, "size": 7, "opacity": 0.6 if light else 1})]
-    few, enough = (np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW))
+        return [
+            _points(
+                key, shape, ends, mode="markers", marker={**marker, "size": 7, "opacity": 0.6 if light else 1}
+            )
+        ]
+    few, enough = (
+        np.flatnonzero(which) for which in ((shape.count > 0) & (shape.count < FEW), shape.count >= FEW)
+    )
     numbers = (
         {"text": [f"{n:.0f}" if n >= 1 else "<1" for n in shape.count[few]], "textposition": "top center"}
         if labelled
@@ -492,7 +548,9 @@ def _bars(key: str, counts: Histogram, alpha: float) -> go.Scatter:
     )
 
 
-def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], theme: Theme) -> list[go.Scatter]:
+def _rings(
+    key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], theme: Theme
+) -> list[go.Scatter]:
     """A ring around every point whose rows are all picked."""
     inside = np.zeros(len(shape.x), dtype=bool)
     for name, low, high in ranges:
@@ -500,7 +558,12 @@ def _rings(key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], t
             inside |= (shape.low >= low) & (shape.high <= high) & (shape.count > 0)
     if not inside.any():
         return []
-    ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"color": theme.ink, "width": 1.8}}
+    ring = {
+        "symbol": "circle-open",
+        "size": 18,
+        "color": theme.ink,
+        "line": {"color": theme.ink, "width": 1.8},
+    }
     return [
         go.Scatter(
             x=shape.x[inside],

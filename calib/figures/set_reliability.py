@@ -44,7 +44,8 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     if not predictions:
         raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
     curves = {
-        name: binned_curve(said.y, said.p, bins=bins, sample_weight=said.weight) for name, said in predictions.items()
+        name: binned_curve(said.y, said.p, bins=bins, sample_weight=said.weight)
+        for name, said in predictions.items()
     }
     found = {
         name: METRICS["reliability"].function(said.y, said.p, sample_weight=said.weight)
@@ -56,7 +57,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     return SetReliability(
         curves,
         found,
-        f"{data}: {best} is the most reliable ({number(found[best])})" if data else f"{best} is the most reliable",
+        f"{data}: {best} is the most reliable ({number(found[best])})"
+        if data
+        else f"{best} is the most reliable",
         f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
         "setup). Below each name its reliability (Murphy, 100 bins), smaller is better. Faint: fewer than "
         f"{FEW} rows.",
@@ -67,7 +70,12 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
 def parts(record: SetReliability) -> list[SetReliability]:
     """Each setup alone, so that a phone can stack them."""
     return [
-        replace(record, curves={name: curve}, alt=f"{name}: reliability {number(record.reliability[name])}.", columns=1)
+        replace(
+            record,
+            curves={name: curve},
+            alt=f"{name}: reliability {number(record.reliability[name])}.",
+            columns=1,
+        )
         for name, curve in record.curves.items()
     ]
 
@@ -122,4 +130,6 @@ def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
     )
 
 
-SET_RELIABILITY = FigureEntry("set_reliability", "Reliability of a data set's setups", prepare, draw, parts=parts)
+SET_RELIABILITY = FigureEntry(
+    "set_reliability", "Reliability of a data set's setups", prepare, draw, parts=parts
+)

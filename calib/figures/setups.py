@@ -69,7 +69,9 @@ def _finding(table: pd.DataFrame) -> str:
         text += f", {sharp} has the lowest Brier score ({number(table.brier[sharp])})"
     by = table.pivot_table(index="calibrator", columns="placement", values="accuracy")
     if "oob" in by:
-        text += f"; out of bag is more accurate with {int((by['oob'] > by['split']).sum())} of {len(by)} methods"
+        text += (
+            f"; out of bag is more accurate with {int((by['oob'] > by['split']).sum())} of {len(by)} methods"
+        )
     return text
 
 
@@ -98,7 +100,9 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
     figure.update_layout(margin={"l": 76, "b": 40})
     for i, (metric, _, _) in enumerate(PANELS):
         place_x, place_y = axes(i)
-        figure.update_layout({f"xaxis{place_x[1:]}": {"showticklabels": True, "range": _limits(table, metric)}})
+        figure.update_layout(
+            {f"xaxis{place_x[1:]}": {"showticklabels": True, "range": _limits(table, metric)}}
+        )
         if metric == "accuracy_gap":
             figure.add_vline(x=0, line={"color": theme.diagonal, "width": 1}, row=None, col=None)
         if metric == "accuracy":
@@ -177,7 +181,8 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
     shown["Reliability (100 bins)"] = _starred(table, "reliability", "reliability")
     shown["Brier score"] = _starred(table, "brier", "brier")
     shown["Interval of the label"] = [
-        "–" if np.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]" for _, row in table.iterrows()
+        "–" if np.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]"
+        for _, row in table.iterrows()
     ]
     shown["Size"] = _starred(table, "size", "width")
     shown["Accuracy"] = _starred(table, "accuracy", "accuracy", "{:.1%}")
@@ -191,7 +196,9 @@ def _starred(table: pd.DataFrame, column: str, metric: str, form: str | None = N
     values = table[column].astype(float)
     stars = best(METRICS[metric], values)
     texts = [number(v) if form is None or np.isnan(v) else form.format(v).replace("-", "−") for v in values]
-    return [text + (BEST if star and len(values) > 1 else "") for text, star in zip(texts, stars, strict=True)]
+    return [
+        text + (BEST if star and len(values) > 1 else "") for text, star in zip(texts, stars, strict=True)
+    ]
 
 
 SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

@@ -1,7 +1,7 @@
 """Who is better than whom, pair by pair, as a heat map with the p-values in it.
 
-The matrices of Johansson et al. (2019), Tables 3 and 5, show a "v" where the row is significantly better than the
-column; here the p-value stands with it, and the colour says which of the two is better.
+The matrices of Johansson et al. (2019), Tables 3 and 5, show a "v" where the row is significantly better than
+the column; here the p-value stands with it, and the colour says which of the two is better.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """p : p-values of the row against the column, NaN where there is none · sign : 1 where the row is significantly
-    better, −1 where it is significantly worse, else 0"""
+    """p : p-values of the row against the column, NaN where there is none · sign : 1 where the row is
+    significantly better, −1 where it is significantly worse, else 0"""
 
     p: pd.DataFrame
     sign: pd.DataFrame
@@ -49,7 +49,8 @@ def prepare(
 ) -> Significance:
     """The matrix of p-values, setups × setups.
 
-    ranks : average ranks that say which of a pair is better, for two-sided p-values; without them a value is one-sided,
+    ranks : average ranks that say which of a pair is better, for two-sided p-values; without them a value is
+        one-sided,
     of "the row is better than the column" · test, note : its name, and what more there is to say of it
     Raises InputError for fewer than two setups.
     """
@@ -78,7 +79,9 @@ def prepare(
 
 def _caption(numbers: bool, alpha: float, note: str) -> str:
     text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
-    return " ".join(filter(None, [f"v, blue: {text} The numbers are p-values." if numbers else f"Blue: {text}", note]))
+    return " ".join(
+        filter(None, [f"v, blue: {text} The numbers are p-values." if numbers else f"Blue: {text}", note])
+    )
 
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
@@ -140,8 +143,14 @@ def _cells(record: Significance) -> list[list[str]]:
 
 
 def _hover(record: Significance) -> list[list[str]]:
-    words = {1: "significantly better than", 0: "not significantly better than", -1: "significantly worse than"}
-    return _each_pair(record, lambda a, b, p, sign: f"{as_text(a)} {words[sign]} {as_text(b)}: p = {number(p)}")
+    words = {
+        1: "significantly better than",
+        0: "not significantly better than",
+        -1: "significantly worse than",
+    }
+    return _each_pair(
+        record, lambda a, b, p, sign: f"{as_text(a)} {words[sign]} {as_text(b)}: p = {number(p)}"
+    )
 
 
 def _each_pair(record: Significance, text: Callable[[str, str, float, int], str]) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """The diagram of the smooth calibration error: smoothed frequency against probability, without bins.
 
-Błasiok and Nakkiran 2024 (``calib.metrics.smooth_error``): a kernel as wide as the error itself, the line as thick as
-there are predictions.
+Błasiok and Nakkiran 2024 (``calib.metrics.smooth_error``): a kernel as wide as the error itself, the line as
+thick as there are predictions.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
     """The curves of every calibrator. Raises InputError where there is none."""
     if not evaluation.predictions:
         raise InputError(ASKED)
-    curves = {key: smoothed_residuals(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()}
+    curves = {
+        key: smoothed_residuals(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()
+    }
     best = min(curves, key=lambda key: curves[key].error)
     return SmoothDiagram(
         curves,
@@ -79,12 +81,22 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             height=560,
             uirevision="smooth_calibration",
             xaxis={"title": {"text": "Predicted probability"}, "constrain": "domain", **axis},
-            yaxis={"title": {"text": "Smoothed frequency"}, "scaleanchor": "x", "constrain": "domain", **axis},
+            yaxis={
+                "title": {"text": "Smoothed frequency"},
+                "scaleanchor": "x",
+                "constrain": "domain",
+                **axis,
+            },
             legend={"y": -0.15},
         )
     )
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1}, showlegend=False, hoverinfo="skip"
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": theme.diagonal, "width": 1},
+        showlegend=False,
+        hoverinfo="skip",
     )
     for key, curve in record.curves.items():
         mark = MARKS[key]

@@ -138,7 +138,9 @@ def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarra
     x = np.concatenate([[ends[0]], curve.thresholds, [ends[1]]])
     p0, p1 = np.append(curve.p0, curve.p0[-1]), np.append(curve.p1, curve.p1[-1])
     if len(x) > MOST_STEPS:
-        cell = np.stack([np.floor(1000 * p0), np.floor(1000 * p1), np.floor(1000 * (x - x[0]) / (x[-1] - x[0]))])
+        cell = np.stack(
+            [np.floor(1000 * p0), np.floor(1000 * p1), np.floor(1000 * (x - x[0]) / (x[-1] - x[0]))]
+        )
         kept = np.append(True, (np.diff(cell, axis=1) != 0).any(axis=0))
         kept[-1] = True
         x, p0, p1 = x[kept], p0[kept], p1[kept]
@@ -173,9 +175,19 @@ def _lane(
 ) -> go.Scatter | go.Heatmap:
     """Rows along one line: single marks, or a strip of cells, the darker the more."""
     if len(scores) <= MOST_POINTS:
-        marker = {"symbol": symbol, "size": 7, "color": rgba(color, 0.55), "line": {"width": 1, "color": color}}
+        marker = {
+            "symbol": symbol,
+            "size": 7,
+            "color": rgba(color, 0.55),
+            "line": {"width": 1, "color": color},
+        }
         return go.Scatter(
-            x=scores, y=np.full(len(scores), y), mode="markers", name=name, marker=marker, hovertemplate="%{x:.3f}"
+            x=scores,
+            y=np.full(len(scores), y),
+            mode="markers",
+            name=name,
+            marker=marker,
+            hovertemplate="%{x:.3f}",
         )
     counts, edges = np.histogram(scores, STRIP, ends)
     return go.Heatmap(

@@ -1,9 +1,9 @@
 """How every figure looks: two designed themes, one fixed colour and marker a calibrator, numbers for people.
 
-Colours have Okabe and Ito's hues, told apart by readers with any colour vision (Okabe & Ito 2008, "Color universal
-design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ too, so that no
-figure speaks by colour alone. Every colour is set explicitly, because Streamlit
-replaces Plotly's default template by placeholders.
+Colours have Okabe and Ito's hues, told apart by readers with any colour vision (Okabe & Ito 2008, "Color
+universal design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ
+too, so that no figure speaks by colour alone. Every colour is set explicitly, because Streamlit replaces
+Plotly's default template by placeholders.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ import plotly.graph_objects as go
 
 from calib.calibrators import CALIBRATORS
 
-FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"  # CSS drops a list with a bare digit
+# CSS drops a list with a bare digit
+FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
-ROOM, PROJECTED = 4 / 3, 560  # for a projector of 1280 by 720: how much larger type is, and how high charts are at most
+# For a projector of 1280 by 720: how much larger type is, and how high charts are at most
+ROOM, PROJECTED = 4 / 3, 560
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,9 @@ FIXED = {
     "histogram": Mark("#A05032", "hexagon", "dashdot"),
 }
 
-# For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and from each
-# other, for readers with any colour vision, without being gaudy (found by search; the test holds it).
+# For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and
+# from each other, for readers with any colour vision, without being gaudy (found by search; the test holds
+# it).
 RESERVE = (
     Mark("#DC6E78", "hexagram", "longdashdot"),
     Mark("#DC468C", "hourglass", "longdashdot"),
@@ -109,15 +112,17 @@ RESERVE = (
 def reserved(keys: Iterable[str]) -> dict[str, Mark]:
     """A mark of the reserve for each key: the place that its checksum names, or the next one that is free.
 
-    The same keys, the same marks. Once all are taken, colours meet the next mark's symbol and dash: no two keys of a
-    hundred look the same.
+    The same keys, the same marks. Once all are taken, colours meet the next mark's symbol and dash: no two
+    keys of a hundred look the same.
 
     >>> reserved(["mine"]) == {"mine": RESERVE[crc32(b"mine") % len(RESERVE)]}
     True
     """
     marks: dict[str, Mark] = {}
     for key in sorted(keys):
-        tried = (_place(crc32(key.encode()) + step, step // len(RESERVE)) for step in range(len(RESERVE) ** 2))
+        tried = (
+            _place(crc32(key.encode()) + step, step // len(RESERVE)) for step in range(len(RESERVE) ** 2)
+        )
         free = (mark for mark in tried if mark not in marks.values())
         marks[key] = next(free, RESERVE[0])
     return marks
@@ -160,8 +165,8 @@ def rgba(color: str, alpha: float) -> str:
 def controls(*left_out: str) -> dict[str, Any]:
     """How a figure is handled, as Plotly's config: zoom in its bar, a double click shows all again.
 
-    Dragging does nothing until a tool is chosen, nor does it on an axis, so that a finger scrolls the page; with a tool
-    chosen two fingers do. left_out : further buttons of the bar that are left out
+    Dragging does nothing until a tool is chosen, nor does it on an axis, so that a finger scrolls the page;
+    with a tool chosen two fingers do. left_out : further buttons of the bar that are left out
     """
     return {
         "displaylogo": False,
@@ -198,8 +203,18 @@ def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
             "colorway": colors,
             "xaxis": axis,
             "yaxis": axis,
-            "hoverlabel": {"bgcolor": theme.paper, "bordercolor": theme.diagonal, "font": {"color": theme.ink}},
-            "legend": {"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top", "font": {"color": theme.ink}},
+            "hoverlabel": {
+                "bgcolor": theme.paper,
+                "bordercolor": theme.diagonal,
+                "font": {"color": theme.ink},
+            },
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "y": -0.14,
+                "yanchor": "top",
+                "font": {"color": theme.ink},
+            },
             "margin": {"l": 56, "r": 12, "t": 12, "b": 48},
             "dragmode": False,
         }
@@ -224,7 +239,13 @@ def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:
         return {
             name: value * ROOM
             if name in sizes
-            else _larger(value, ("size",) if name.endswith("font") else tuple("lrtb") if name == "margin" else ())
+            else _larger(
+                value, ("size",) if name.endswith("font") else tuple("lrtb") if name == "margin" else ()
+            )
             for name, value in part.items()
         }
-    return [_larger(one) for one in part] if isinstance(part, list) and part and isinstance(part[0], dict) else part
+    return (
+        [_larger(one) for one in part]
+        if isinstance(part, list) and part and isinstance(part[0], dict)
+        else part
+    )

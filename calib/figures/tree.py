@@ -1,7 +1,8 @@
 """The calibrated tree: every node with its rule, its rows, its label and its interval, and one row's way lit.
 
-Drawn as an outline, a line a node and deeper nodes further in, so that words stay readable and every node's interval
-stands on one axis beside it. Large trees are folded: branches that are not open say how much is below them.
+Drawn as an outline, a line a node and deeper nodes further in, so that words stay readable and every node's
+interval stands on one axis beside it. Large trees are folded: branches that are not open say how much is
+below them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from calib.models import TreeNode
 
 MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
 LINE = 38  # pixels a node takes
-INDENTS, ROOM = 22, 15  # steps of depth that the outline is wide at least, and that the words of the deepest node take
+# Steps of depth that the outline is wide at least, and that the words of the deepest node take.
+INDENTS, ROOM = 22, 15
 SHORT = 16  # letters of a class name under a narrow axis; the whole rule of a node stands on hover
 
 
@@ -33,7 +35,14 @@ SHORT = 16  # letters of a class name under a narrow axis; the whole rule of a n
 class DrawnTree:
     """The nodes drawn, from top to bottom.
 
-    shown : their numbers · folded : of those, with branches below that are not drawn · path : numbers on the lit way
+    Attributes
+    ----------
+    shown
+        Their numbers.
+    folded
+        Of those, with branches below that are not drawn.
+    path
+        Numbers on the lit way.
     """
 
     tree: GrownTree
@@ -53,7 +62,9 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     """The tree from node ``root`` on, with the way of a row by its number. Raises InputError if there is none."""
     top = root or 0
     if top >= len(tree.nodes):
-        raise InputError(f"node must be one of this tree's numbers, 0 to {len(tree.nodes) - 1}, but is {top}.")
+        raise InputError(
+            f"node must be one of this tree's numbers, 0 to {len(tree.nodes) - 1}, but is {top}."
+        )
     path = () if row is None else tree.path_of(row)
     shown, folded = _unfold(tree, top, path)
     leaves = [node for node in tree.nodes if node.leaf]
@@ -64,7 +75,9 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
         own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
         title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_said(own)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
-    return DrawnTree(tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title))
+    return DrawnTree(
+        tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)
+    )
 
 
 def _said(node: TreeNode) -> str:
@@ -108,7 +121,8 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
 
 def _alt(tree: GrownTree, leaves: Sequence[TreeNode], title: str) -> str:
     rules = "; ".join(
-        f"{node.rule}: {tree.classes[int(node.label)]}, p {_said(node)}, n {node.n}" for node in leaves[:MOST_LEAVES]
+        f"{node.rule}: {tree.classes[int(node.label)]}, p {_said(node)}, n {node.n}"
+        for node in leaves[:MOST_LEAVES]
     )
     return textwrap.shorten(f"{title}. Leaves: {rules}.", 900, placeholder=" …")
 
@@ -137,7 +151,9 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
     )
     place = {number: line for line, number in enumerate(record.shown)}
     lit = [i for i in record.path if i in place]
-    figure.add_trace(_edges(record, [i for i in record.shown[1:] if i not in record.path], place, top, theme, False))
+    figure.add_trace(
+        _edges(record, [i for i in record.shown[1:] if i not in record.path], place, top, theme, False)
+    )
     figure.add_trace(_edges(record, [i for i in lit if i != record.shown[0]], place, top, theme, True))
     figure.add_traces(_nodes(record, place, top, theme))
     figure.add_traces(_intervals(record, place, theme))
@@ -197,15 +213,16 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
 def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     """Two lines: what leads here; rows, label, p and its interval."""
     tree = record.tree
-    first = "every row" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
+    first = (
+        "every row" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
+    )
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
     words = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_said(node)}{below}"
     strong = f"<b>{as_text(first)}</b>"
-    return (
-        f"  {strong}<br>  <span style='color:{theme.ink if node.number in record.path else theme.muted}'>{words}</span>"
-    )
+    ink = theme.ink if node.number in record.path else theme.muted
+    return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"
 
 
 def _rule(node: TreeNode) -> str:

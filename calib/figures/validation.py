@@ -34,7 +34,9 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     shown = {"Step": table["step"]}
     if counted:
         shown["Lines of the table"] = _whole(table["lines"])
-    shown["Rows"] = _whole(table["rows"].where(table["rows"].notna(), math.nan if counted else table["lines"]))
+    shown["Rows"] = _whole(
+        table["rows"].where(table["rows"].notna(), math.nan if counted else table["lines"])
+    )
     shown[f"Of them {positive}"] = _whole(table["events"])
     shown["Share"] = [f"{share:.1%}" if share == share else "–" for share in table["events"] / table["rows"]]
     return pd.DataFrame(shown)
@@ -53,7 +55,10 @@ def formatted_performance(table: pd.DataFrame) -> pd.DataFrame:
 def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
     """Each value with its interval, by two columns."""
     columns = {
-        key: {getattr(line, down): with_interval(line.value, line.lower, line.upper) for line in lines.itertuples()}
+        key: {
+            getattr(line, down): with_interval(line.value, line.lower, line.upper)
+            for line in lines.itertuples()
+        }
         for key, lines in table.groupby(across, sort=False)
     }
     return pd.DataFrame(columns)
@@ -65,13 +70,19 @@ def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
     for key in table["metric"].unique():
         ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
     said = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
-    by = " Rows of one cluster are taken together, by sandwich variances and clusters drawn whole." if clustered else ""
+    by = (
+        " Rows of one cluster are taken together, by sandwich variances and clusters drawn whole."
+        if clustered
+        else ""
+    )
     noise = (
         " Resampling adds noise of its own to a distance, so that the intervals of ICI and ECE lie a little high."
         if "ici" in set(table["metric"])
         else ""
     )
-    return f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {said}.{by}{noise}"
+    return (
+        f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {said}.{by}{noise}"
+    )
 
 
 def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:

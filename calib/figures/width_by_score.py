@@ -42,7 +42,10 @@ def score_range(evaluation: Evaluation) -> tuple[float, float]:
         return -0.02, 1.02
     low, high = evaluation.scores.min(), evaluation.scores.max()
     if evaluation.calibration_scores.size:
-        low, high = min(low, evaluation.calibration_scores.min()), max(high, evaluation.calibration_scores.max())
+        low, high = (
+            min(low, evaluation.calibration_scores.min()),
+            max(high, evaluation.calibration_scores.max()),
+        )
     edge = 0.03 * (high - low or 1.0)
     return float(low - edge), float(high + edge)
 

@@ -29,7 +29,8 @@ NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers 
 class Widths:
     """Histograms over common bins and quantiles, one line a series.
 
-    edges : (BINS + 1,), each the same multiple of the one before, the last 1; narrower intervals count in the first bin
+    edges : (BINS + 1,), each the same multiple of the one before, the last 1; narrower intervals count in the
+        first bin
     counts : (series, BINS) · quantiles : (series, 3), the 10th, 50th and 90th in a hundred
     means : (series,)
     """
@@ -53,7 +54,9 @@ class Widths:
                 self.series, self.counts, self.quantiles, self.means, strict=True
             )
         ]
-        return pd.concat(frames, ignore_index=True)[["method", "left", "right", "rows", "q10", "median", "q90", "mean"]]
+        return pd.concat(frames, ignore_index=True)[
+            ["method", "left", "right", "rows", "q10", "median", "q90", "mean"]
+        ]
 
 
 def ceiling(value: float) -> float:
@@ -84,8 +87,12 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     if not series:
         raise InputError(NO_INTERVALS)
     widths = [(s.predictions.width, s.predictions.weight) for s in series]
-    edges = logarithmic_edges(min(float(quantiles(width, np.array(0.05), weight)) for width, weight in widths))
-    counts = np.stack([np.histogram(np.clip(w, edges[0], 1.0), edges, weights=weight)[0] for w, weight in widths])
+    edges = logarithmic_edges(
+        min(float(quantiles(width, np.array(0.05), weight)) for width, weight in widths)
+    )
+    counts = np.stack(
+        [np.histogram(np.clip(w, edges[0], 1.0), edges, weights=weight)[0] for w, weight in widths]
+    )
     spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
     narrow, wide = int(median.argmin()), int(median.argmax())
@@ -162,7 +169,11 @@ def _shape(record: Widths, i: int, base: float) -> list[go.Scatter]:
     color, rows = MARKS[record.series[i].calibrator].color, record.counts[i]
     heights = base + 0.6 * rows / max(1, rows.max())
     floor = go.Scatter(
-        x=record.edges[[0, -1]], y=[base, base], mode="lines", line={"color": color, "width": 0.5}, hoverinfo="skip"
+        x=record.edges[[0, -1]],
+        y=[base, base],
+        mode="lines",
+        line={"color": color, "width": 0.5},
+        hoverinfo="skip",
     )
     steps = go.Scatter(
         x=record.edges,
@@ -182,14 +193,23 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
     mark = MARKS[record.series[i].calibrator]
     low, median, high = record.quantiles[i]
     bar = go.Scatter(
-        x=[low, high], y=[base - 0.1] * 2, mode="lines", line={"color": mark.color, "width": 5}, hoverinfo="skip"
+        x=[low, high],
+        y=[base - 0.1] * 2,
+        mode="lines",
+        line={"color": mark.color, "width": 5},
+        hoverinfo="skip",
     )
     point = go.Scatter(
         x=[median],
         y=[base - 0.1],
         mode="markers",
         name=record.series[i].name,
-        marker={"symbol": mark.symbol, "size": 13, "color": mark.color, "line": {"color": theme.ink, "width": 1}},
+        marker={
+            "symbol": mark.symbol,
+            "size": 13,
+            "color": mark.color,
+            "line": {"color": theme.ink, "width": 1},
+        },
         hovertemplate=f"median %{{x:.4f}}<br>10 to 90 %: {number(low)} to {number(high)}",
     )
     return [bar, point]

@@ -1,8 +1,8 @@
 """Another base rate: probabilities that are right where class 1 has one frequency, moved to where it has another.
 
-Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001, theorem 2;
-Saerens, Latinne & Decaestecker 2002, eq. 2.4), all odds move by one ratio,
-``odds(p') = r · odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
+Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
+theorem 2; Saerens, Latinne & Decaestecker 2002, eq. 2.4), all odds move by one ratio, ``odds(p') = r ·
+odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
 """
 
 from __future__ import annotations
@@ -69,16 +69,17 @@ def move(p: ArrayLike, ratio: ArrayLike) -> Array:
         Arrays that fit each other's shape.
     """
     p = np.asarray(p, dtype=np.float64)
-    with np.errstate(divide="ignore", over="ignore"):  # at p = 0 the odds against are infinite, which is right
+    # At p = 0 the odds against are infinite, which is right
+    with np.errstate(divide="ignore", over="ignore"):
         return 1 / (1 + (1 - p) / (ratio * p))
 
 
 def class_weights(y: Array, stated: float, weights: Array | None = None) -> Array:
     """Weights (n,) with which rows stand for a place where class 1 has the stated frequency.
 
-    ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the frequency among
-    these rows; on the scale on which they add up to as many rows as their mean is worth, (Σ w c)² / Σ w c² (Kish 1965;
-    each w counts rows, of which every one is worth c).
+    ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the
+    frequency among these rows; on the scale on which they add up to as many rows as their mean is worth, (Σ w
+    c)² / Σ w c² (Kish 1965; each w counts rows, of which every one is worth c).
 
     Parameters
     ----------

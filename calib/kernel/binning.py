@@ -1,7 +1,7 @@
 """Bins over [0, 1] and sums over them: the kernel of ECE, Murphy's decomposition, reliability diagrams and taxonomies.
 
-Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for rounding of decimals, so that
-0.15 and 0.29, whose product with the bins falls just short of a whole number, go to the upper bin.
+Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for rounding of decimals,
+so that 0.15 and 0.29, whose product with the bins falls just short of a whole number, go to the upper bin.
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ def uniform_breaks(bins: int) -> Array:
 def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Array:
     """Edges of bins with equally many of ``values`` (n,), n ≥ 1, at most ``bins`` + 1 of them, strictly increasing.
 
-    Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so that an edge
-    meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then fewer bins. A single
-    distinct value keeps one bin of width zero.
+    Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so
+    that an edge meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then
+    fewer bins. A single distinct value keeps one bin of width zero.
 
-    With ``weights`` (n,) a value of weight w stands w times; where they are no counts, rank is a share of their sum.
+    With ``weights`` (n,) a value of weight w stands w times; where they are no counts, rank is a share of
+    their sum.
 
     >>> quantile_edges(np.array([1.0, 2.0, 3.0, 9.0, 9.0]), 2)
     array([1., 3., 9.])
@@ -92,7 +93,8 @@ def quantiles(values: Array, shares: Array, weights: Array | None = None) -> Arr
     at = np.maximum(upto[-1] - 1, 0) * np.asarray(shares)
     low = np.floor(at)
     here, above = (
-        ordered[np.searchsorted(upto, rank, side="right").clip(0, len(ordered) - 1)] for rank in (low, np.ceil(at))
+        ordered[np.searchsorted(upto, rank, side="right").clip(0, len(ordered) - 1)]
+        for rank in (low, np.ceil(at))
     )
     return here + (above - here) * (at - low)
 

@@ -1,7 +1,7 @@
 """Every input check and its message, once.
 
-A message names what was wrong, what was got, and what is allowed or what to do instead; it is written for a person and
-is shown as it stands in the dashboard.
+A message names what was wrong, what was got, and what is allowed or what to do instead; it is written for a
+person and is shown as it stands in the dashboard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ class InputError(ValueError):
 def _floats(values: Any, name: str) -> Array:
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "biufO":  # texts, dates and complex numbers would be turned into some number
+        if (
+            array.dtype.kind not in "biufO"
+        ):  # texts, dates and complex numbers would be turned into some number
             raise TypeError(f"they are of type {array.dtype}")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -161,13 +163,15 @@ def row_counts(weights: Array, who: str) -> Array:
 def whole_weights(weights: Array, who: str) -> Array:
     """The same as int, for a method that spells the rows out, so that they must not be too many."""
     if row_counts(weights, who).sum() > MOST_ROWS:
-        raise InputError(f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}.")
+        raise InputError(
+            f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}."
+        )
     return weights.astype(np.intp)
 
 
 def effective_weights(weights: Array) -> Array:
-    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many rows as
-    the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
+    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many
+    rows as the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
 
     >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
     (array([2., 3.]), array([1., 1.]))
@@ -202,21 +206,27 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
 
 
 def in_range(
-    value: Any, name: str, low: float = -np.inf, high: float = np.inf, *, integer: bool = False, open_ends: bool = False
+    value: Any,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    integer: bool = False,
+    open_ends: bool = False,
 ) -> Any:
     """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
-    ok = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_)) and abs(value) < np.inf  # type: ignore[operator]
-    if not ok or not (low < value < high if open_ends else low <= value <= high):
+    is_number = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_))
+    within = is_number and (low < value < high if open_ends else low <= value <= high)
+    if not within or value in (np.inf, -np.inf):
         noun = "a whole number" if integer else "a number"
         if np.isinf(low) and np.isinf(high):
             where = ""
         elif np.isinf(high):
             where = f" {'above' if open_ends else 'of at least'} {low:.10g}"
         else:
-            where = (
-                f" {'strictly between' if open_ends else 'from'} {low:.10g} {'and' if open_ends else 'to'} {high:.10g}"
-            )
+            first, second = ("strictly between", "and") if open_ends else ("from", "to")
+            where = f" {first} {low:.10g} {second} {high:.10g}"
         raise InputError(f"{name} must be {noun}{where}, but is {value!r}.")
     return value
 
@@ -244,7 +254,9 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
         return value
     allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
     if parameter.kind == "names":
-        each = parameter.extra.get("each", lambda item, name: one_of(item, allowed, name) if allowed else item)
+        each = parameter.extra.get(
+            "each", lambda item, name: one_of(item, allowed, name) if allowed else item
+        )
         return tuple(each(item, name) for item in names(value, name))
     if parameter.kind == "choice":
         return one_of(value, allowed, name) if allowed else value
@@ -266,7 +278,11 @@ def names(value: Any, name: str) -> tuple[str, ...]:
     >>> names(["b", "a", "b"], "columns")
     ('b', 'a')
     """
-    if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(item, str) for item in value):
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Iterable)
+        or not all(isinstance(item, str) for item in value)
+    ):
         raise InputError(f"{name} must be a list of names, but is {value!r}.")
     return tuple(dict.fromkeys(value))
 
@@ -322,9 +338,13 @@ def cut_line(text: Any, name: str) -> tuple[list[tuple[float, float, int | None]
         raise InputError(f'{name}: a cut "|" must stand between two points, but one stands after the last.')
     for (left, *_), (right, *_) in pairwise(points):
         if left >= right:
-            raise InputError(f"{name}: positions must rise from point to point, but {left:g} is followed by {right:g}.")
+            raise InputError(
+                f"{name}: positions must rise from point to point, but {left:g} is followed by {right:g}."
+            )
     if all(label is None for _, _, label in points):
-        raise InputError(f"{name}: at least one point must have a label 0 or 1, or no leaf could learn from any.")
+        raise InputError(
+            f"{name}: at least one point must have a label 0 or 1, or no leaf could learn from any."
+        )
     return points, cuts
 
 
@@ -341,7 +361,9 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
             f"probability of class 1 there and, for a training row, its label 0 or 1, but {part!r} is not."
         )
     if not 0 <= pi <= 1:
-        raise InputError(f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}.")
+        raise InputError(
+            f"{name}: probabilities must lie from 0 to 1, but the one at position {x:g} is {pi:g}."
+        )
     return x, pi, int(label) if label else None
 
 
@@ -372,7 +394,9 @@ def covariance(values: Any, d: int, name: str) -> Array:
     elif array.ndim == 1:
         array = np.diag(array)
     if array.shape != (d, d):
-        raise InputError(f"{name} must be a number, {d} variances or a ({d}, {d}) matrix, but has shape {array.shape}.")
+        raise InputError(
+            f"{name} must be a number, {d} variances or a ({d}, {d}) matrix, but has shape {array.shape}."
+        )
     if not (np.isfinite(array).all() and np.allclose(array, array.T) and np.linalg.eigvalsh(array)[0] > 0):
         raise InputError(
             f"{name} must be a covariance matrix: finite, symmetric and positive definite (variances above 0). Lower "
@@ -393,7 +417,9 @@ def results_table(table: Any, name: str) -> Array:
     if missing.size:
         row, column = (
             labels[at]
-            for labels, at in zip(getattr(table, "axes", [range(n) for n in values.shape]), missing[0], strict=True)
+            for labels, at in zip(
+                getattr(table, "axes", [range(n) for n in values.shape]), missing[0], strict=True
+            )
         )
         raise InputError(
             f"{name} must have no missing results, but {len(missing)} are (the first for data set {row}, method "

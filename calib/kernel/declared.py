@@ -1,7 +1,8 @@
 """What rooms upstairs declare to those below, which cannot import them: settings of pages, and where figures are found.
 
-A page or an experiment declares on import; the face of the package imports them all, so that whoever uses ``calib``
-finds everything declared. Figures are imported when they are first asked for: drawing is not needed to compute.
+A page or an experiment declares on import; the face of the package imports them all, so that whoever uses
+``calib`` finds everything declared. Figures are imported when they are first asked for: drawing is not needed
+to compute.
 """
 
 from __future__ import annotations

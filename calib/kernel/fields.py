@@ -81,7 +81,10 @@ class Fields:
 
     def objects(self, name: str) -> list[Fields]:
         """A list of at least one object."""
-        return [Fields(item, f"{self.at(name)}[{i}]") for i, item in enumerate(self._list(name, "objects") or [None])]
+        return [
+            Fields(item, f"{self.at(name)}[{i}]")
+            for i, item in enumerate(self._list(name, "objects") or [None])
+        ]
 
     def texts(self, name: str) -> tuple[str, ...]:
         items = self._list(name, "texts")
@@ -95,7 +98,9 @@ class Fields:
     def count(self, name: str) -> int:
         return int(checks.in_range(self.value.get(name), self.at(name), 1, integer=True))
 
-    def number(self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False) -> float:
+    def number(
+        self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False
+    ) -> float:
         """A finite number in [low, high]; with ``infinite`` also one of the two words for what JSON cannot write."""
         value = self.value.get(name)
         if infinite and value in INFINITIES:
@@ -117,7 +122,8 @@ class Fields:
         items, words = self._list(name, "numbers"), INFINITIES if infinite else ()
         if not all(type(item) in (int, float) or item in words for item in items):
             raise self.refuse(name, "must be a list of numbers")
-        if not all(item in words or -LARGEST <= item <= LARGEST for item in items):  # 1e999 and 400 digits are JSON too
+        # 1e999 and 400 digits are JSON too
+        if not all(item in words or -LARGEST <= item <= LARGEST for item in items):
             raise self.refuse(name, "must hold finite numbers only")
         values = np.array([float(item) for item in items])
         if increasing and (np.diff(values) <= 0).any():

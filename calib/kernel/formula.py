@@ -1,9 +1,10 @@
 """A calibrator's map as a formula, from which SQL, ONNX, Python and JavaScript are written.
 
-Six kinds of terms are enough for all of them: scores, numbers, arithmetic, three functions, clipping, and pieces – of a
-step function, of straight lines or of cubics. A calibrator writes its formula once, with the operators of Python, and
-each language is written once for the six kinds, so that a new calibrator has all languages and a new language all
-calibrators. Each term knows between which numbers its values lie: what cannot overflow needs no guard.
+Six kinds of terms are enough for all of them: scores, numbers, arithmetic, three functions, clipping, and
+pieces – of a step function, of straight lines or of cubics. A calibrator writes its formula once, with the
+operators of Python, and each language is written once for the six kinds, so that a new calibrator has all
+languages and a new language all calibrators. Each term knows between which numbers its values lie: what
+cannot overflow needs no guard.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from scipy.special import expit
 from calib.kernel.checks import Array
 
 LARGEST = float(np.finfo(np.float64).max)
-FARTHEST = 700.0  # exp of more overflows in some languages, and of less than minus that many is an error in PostgreSQL
+# Exp of more overflows in some languages, and of less than minus that many is an error in PostgreSQL
+FARTHEST = 700.0
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -166,7 +168,9 @@ def arithmetic(sign: str, left: Term | float, right: Term | float) -> Term:
         if isinstance(one, Number) and sign == "+" and (one.value == 0 or np.isinf(one.value)):
             return one if one.value else other
     with np.errstate(all="ignore"):
-        ends = [OPERATORS[sign](np.float64(a), b) for a in (left.low, left.high) for b in (right.low, right.high)]
+        ends = [
+            OPERATORS[sign](np.float64(a), b) for a in (left.low, left.high) for b in (right.low, right.high)
+        ]
     unbounded = np.isnan(ends).any() or (sign == "/" and right.low <= 0 <= right.high)
     low, high = (-np.inf, np.inf) if unbounded else (min(ends), max(ends))
     return Arithmetic(sign, left, right, float(low), float(high))
@@ -254,7 +258,8 @@ def lines(x: Term, knots: Array, values: Array) -> Term:
 def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
     """The lowest float in (low, high] at which a condition holds that holds at ``high`` and ever after it first does.
 
-    ``reached`` takes and returns arrays (k,), the bounds being arrays (k,): a bisection over the floats themselves.
+    ``reached`` takes and returns arrays (k,), the bounds being arrays (k,): a bisection over the floats
+    themselves.
 
     >>> float(first_reaching(lambda x: x * 10 >= 3, np.array([0.0]), np.array([1.0]))[0])
     0.3

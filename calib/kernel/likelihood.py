@@ -1,7 +1,8 @@
 """Logistic regression without a penalty, for a handful of columns: Newton's method with the best step first.
 
-Platt's and beta calibration and the calibration line are this fit with different columns and targets. On separable data
-the likelihood has no maximum; the fit then stops where no more than about 1e-12 nats are left to gain, and says so.
+Platt's and beta calibration and the calibration line are this fit with different columns and targets. On
+separable data the likelihood has no maximum; the fit then stops where no more than about 1e-12 nats are left
+to gain, and says so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from calib.kernel.checks import Array
 
 NATS_LEFT = 1e-12
 ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
-STEEPEST = float(np.finfo(np.float64).max)  # the slope per unit of score of scores that differ by less than 1e-300
+# The slope per unit of score of scores that differ by less than 1e-300
+STEEPEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,15 @@ def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
 def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     """Maximum likelihood for columns (n, d), targets (n,) in [0, 1] and weights (n,).
 
-    A column without variation gets slope 0; among equally likely slopes, the shortest (in standard deviations).
+    A column without variation gets slope 0; among equally likely slopes, the shortest (in standard
+    deviations).
     """
     weights = weights / weights.mean()
-    # Shift, then scale: neither overflows, and scores that are large but close together keep their differences.
+    # Shift, then scale: neither overflows, and scores that are large but close together keep their
+    # differences.
     middle = columns.min(axis=0) / 2 + columns.max(axis=0) / 2
-    design = np.empty((columns.shape[0], columns.shape[1] + 1), order="F")  # worked on in place: rows may be millions
+    # Worked on in place: rows may be millions
+    design = np.empty((columns.shape[0], columns.shape[1] + 1), order="F")
     unit, design[:, -1] = design[:, :-1], 1
     np.subtract(columns, middle, out=unit)
     reach = np.maximum(unit.max(axis=0), -unit.min(axis=0))
@@ -99,11 +104,14 @@ def _newton(
         gain = -float(gradient @ step)
         move = design @ step
         if gain <= NATS_LEFT:
-            # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by about one.
+            # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by
+            # about one.
             bounded = bool(np.abs(move).max() > 0.01)
             return (beta if bounded else beta + step), bounded
         length = 1.0
-        while (tried := objective(logits + length * move, beta + length * step)) > loss + ROUNDING * (1 + loss):
+        while (tried := objective(logits + length * move, beta + length * step)) > loss + ROUNDING * (
+            1 + loss
+        ):
             length /= 2
         beta, logits, loss = beta + length * step, logits + length * move, tried
     return beta, True

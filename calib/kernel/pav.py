@@ -1,9 +1,9 @@
 """Pool adjacent violators: the increasing function closest to the labels, as blocks.
 
-The kernel that isotonic calibration, Venn–Abers and the CORP diagram share. Labels of equal scores are pooled first
-(Ayer et al., 1955); the pooling itself is SciPy's compiled one (Busing, 2022). Block sums are taken again from the
-counts, so that with whole-number weights every block value is the correctly rounded fraction, and scores count as
-equal only when they are equal as float64.
+The kernel that isotonic calibration, Venn–Abers and the CORP diagram share. Labels of equal scores are pooled
+first (Ayer et al., 1955); the pooling itself is SciPy's compiled one (Busing, 2022). Block sums are taken
+again from the counts, so that with whole-number weights every block value is the correctly rounded fraction,
+and scores count as equal only when they are equal as float64.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from calib.kernel.checks import Array
 class Tied:
     """Labelled scores, sorted, one entry for each distinct score.
 
-    scores : (k,) strictly increasing · weights : (k,) rows, or their total weight · sums : (k,) those of class 1
+    scores : (k,) strictly increasing · weights : (k,) rows, or their total weight · sums : (k,) those of
+        class 1
     """
 
     scores: Array
@@ -29,7 +30,9 @@ class Tied:
 
     def grouped(self, starts: Array) -> Tied:
         """Neighbours as one entry at their mean score, each group from one of ``starts`` to the next."""
-        totals = (np.add.reduceat(each, starts) for each in (self.weights * self.scores, self.weights, self.sums))
+        totals = (
+            np.add.reduceat(each, starts) for each in (self.weights * self.scores, self.weights, self.sums)
+        )
         scores, weights, sums = totals
         return Tied(scores / weights, weights, sums)
 
@@ -83,7 +86,9 @@ def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
         return Tied(scores, np.ones_like(scores) if weights is None else weights, sums)
     starts = np.flatnonzero(fresh)
     totals = (
-        np.diff(starts, append=len(scores)).astype(np.float64) if weights is None else np.add.reduceat(weights, starts)
+        np.diff(starts, append=len(scores)).astype(np.float64)
+        if weights is None
+        else np.add.reduceat(weights, starts)
     )
     return Tied(scores[starts], totals, np.add.reduceat(sums, starts))
 

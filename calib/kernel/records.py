@@ -33,13 +33,15 @@ class Dataset:
     predictions
         True when the columns of X are scores made elsewhere, so that no model is needed.
     weight
-        Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated rows.
+        Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated
+        rows.
     time
         Array (n,) of numbers or of datetime64, or None.
     cluster
         Int array (n,), equal for rows that belong together, or None.
     part
-        Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or None.
+        Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or
+        None.
     read
         How many rows the table had that it was made of, or None.
     judged_on
@@ -79,7 +81,8 @@ class Dataset:
     def row_numbers(self) -> np.ndarray:
         """Int array (n,): what each row is called wherever a person meets it. Row 1 is the first below the header.
 
-        ``X.index`` holds positions in the table, from 0; of an index that holds none, the rows given are the table.
+        ``X.index`` holds positions in the table, from 0; of an index that holds none, the rows given are the
+        table.
         """
         index = self.X.index
         positions = index.to_numpy() if pd.api.types.is_integer_dtype(index.dtype) else np.arange(self.n)
@@ -201,7 +204,8 @@ class Parameter:
     optional
         Whether None is allowed.
     extra
-        More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called) → name.
+        More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called)
+        → name.
     """
 
     name: str

@@ -1,8 +1,9 @@
 """One kind of method by key: those of the house, and those that come from outside.
 
-From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the group that
-the registry is named after. Entry points are read once, when the registry is first looked into; one that cannot be
-loaded or breaks a promise is left out and named under ``problems``, so that all others still work.
+From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the
+group that the registry is named after. Entry points are read once, when the registry is first looked into;
+one that cannot be loaded or breaks a promise is left out and named under ``problems``, so that all others
+still work.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group : its name among entry points, and in messages
     shipped : the entries of the house, each with its ``key``; as an attribute, a mapping of these alone
     check : refuses, with an InputError, an entry from outside that breaks a promise
-    origin : the class or function that makes an entry what it is. Defined anew, as by a notebook's cell run again, it
-        takes the place of its earlier self; a key that is taken by anything else is refused
+    origin : the class or function that makes an entry what it is. Defined anew, as by a notebook's cell run
+        again, it takes the place of its earlier self; a key that is taken by anything else is refused
 
     >>> from fractions import Fraction
     >>> class Half(Fraction):
@@ -86,7 +87,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             with self._lock:
                 if self._awaited:
                     self._awaited = False
-                    for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value)):
+                    for point in sorted(
+                        entry_points(group=self.group), key=lambda point: (point.name, point.value)
+                    ):
                         self._take(point)
                     self._complete = True
         return self._held

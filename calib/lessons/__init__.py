@@ -97,7 +97,9 @@ def place(text: str) -> tuple[Lesson, int]:
     """
     key, _, number = text.partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
-        raise InputError(f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}.")
+        raise InputError(
+            f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}."
+        )
     lesson = LESSONS[checks.one_of(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
         raise InputError(f"lesson must be a step of {key} from 1 to {len(lesson.steps)}, but is {text!r}.")
@@ -120,7 +122,9 @@ def _question(number: int, values: Mapping[str, Any]) -> Question:
     _only(values, ("text", "answers", "right", "why"))
     answers, why = tuple(values["answers"]), tuple(values["why"])
     if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
-        raise InputError(f"question {number}: there must be one why an answer, and right must be the number of one.")
+        raise InputError(
+            f"question {number}: there must be one why an answer, and right must be the number of one."
+        )
     return Question(values["text"], answers, values["right"], why)
 
 
@@ -144,12 +148,16 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
 
 def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
     if set(values) != set(names):
-        raise InputError(f"there must be {', '.join(names)} and nothing else, but there are {', '.join(values)}.")
+        raise InputError(
+            f"there must be {', '.join(names)} and nothing else, but there are {', '.join(values)}."
+        )
 
 
 def _without_answers(recipe: Recipe) -> Recipe:
     """Checked anew: by now the pages may have declared their settings, whose defaults are then left out."""
-    return recipe.replace(settings={name: value for name, value in recipe.settings if not name.endswith(".guess")})
+    return recipe.replace(
+        settings={name: value for name, value in recipe.settings if not name.endswith(".guess")}
+    )
 
 
 LESSONS: dict[str, Lesson] = {

@@ -34,7 +34,9 @@ class Term:
 ENTRIES = {
     "auc": Term("AUC", "The chance that a row of class 1 is scored above a row of class 0; 0.5 is guessing."),
     "band": Term(
-        "Consistency band", "Where 95 in 100 marks would fall were the model right.", ("band belongs", "The band shows")
+        "Consistency band",
+        "Where 95 in 100 marks would fall were the model right.",
+        ("band belongs", "The band shows"),
     ),
     "bhattacharyya": Term(
         "Bhattacharyya distance",
@@ -66,7 +68,9 @@ ENTRIES = {
         "true probability. A calibrator can lower it.",
         ("Calibration loss", "calibration loss", "CL"),
     ),
-    "corp": Term("CORP", "A reliability diagram without bins: isotonic regression of the labels on the predictions."),
+    "corp": Term(
+        "CORP", "A reliability diagram without bins: isotonic regression of the labels on the predictions."
+    ),
     "ct": Term("CT", "A forest of curtailed trees.", ("CT",)),
     "curtailment": Term(
         "Curtailment",
@@ -136,10 +140,14 @@ ENTRIES = {
         ("p0 and p1", "P_Y"),
     ),
     "platt": Term(
-        "Platt scaling", "A calibrator with two parameters: a sigmoid of the score.", ("Platt scaling", "Platt")
+        "Platt scaling",
+        "A calibrator with two parameters: a sigmoid of the score.",
+        ("Platt scaling", "Platt"),
     ),
     "pool": Term(
-        "Pool", "Neighbouring rows that isotonic regression gives the same probability.", ("pools", "pool", "Pools")
+        "Pool",
+        "Neighbouring rows that isotonic regression gives the same probability.",
+        ("pools", "pool", "Pools"),
     ),
     "posterior": Term(
         "Posterior",
@@ -170,7 +178,9 @@ ENTRIES = {
         "Marks at the mean prediction of a bin and as high as the share of its rows that came true.",
         linked=False,
     ),
-    "rf_d": Term("RF_d", "A forest with scikit-learn’s default settings: its trees are fully grown.", ("RF_d",)),
+    "rf_d": Term(
+        "RF_d", "A forest with scikit-learn’s default settings: its trees are fully grown.", ("RF_d",)
+    ),
     "rf_large": Term("RF_large", "The same with 500 trees.", ("RF_large",)),
     "rf_opt": Term(
         "RF_opt",
@@ -178,7 +188,9 @@ ENTRIES = {
         ("RF_opt", "Tuned forest", "tuned forest"),
     ),
     "score": Term(
-        "Score", "What a model says of a row before calibration; higher means more likely of class 1.", linked=False
+        "Score",
+        "What a model says of a row before calibration; higher means more likely of class 1.",
+        linked=False,
     ),
     "tce": Term(
         "TCE",
@@ -199,7 +211,9 @@ ENTRIES = {
         ("Venn predictor",),
     ),
     "venn_abers": Term(
-        "Venn–Abers", "A Venn predictor whose categories are the pools of isotonic regression.", ("Venn–Abers",)
+        "Venn–Abers",
+        "A Venn predictor whose categories are the pools of isotonic regression.",
+        ("Venn–Abers",),
     ),
 }
 GLOSSARY: dict[str, Term] = dict(sorted(ENTRIES.items(), key=lambda entry: entry[1].name.lower()))

@@ -2,7 +2,12 @@
 
 from calib.metrics.average_precision import average_precision
 from calib.metrics.base import Metric, takes_weights
-from calib.metrics.bootstrap import BootstrapInterval, bootstrap_difference, bootstrap_differences, bootstrap_interval
+from calib.metrics.bootstrap import (
+    BootstrapInterval,
+    bootstrap_difference,
+    bootstrap_differences,
+    bootstrap_interval,
+)
 from calib.metrics.brier_skill import brier_skill
 from calib.metrics.calibration_error import (
     CalibrationLine,

@@ -1,7 +1,7 @@
 """Area under the precision–recall curve, as average precision: what AUC hides where class 1 is rare.
 
-Davis and Goadrich 2006; the sum over thresholds of recall gained times precision there, without interpolation, which
-would be too hopeful. The overall frequency of class 1 is what chance gets.
+Davis and Goadrich 2006; the sum over thresholds of recall gained times precision there, without
+interpolation, which would be too hopeful. The overall frequency of class 1 is what chance gets.
 """
 
 from __future__ import annotations

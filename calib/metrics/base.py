@@ -44,8 +44,8 @@ class Metric:
     everyday
         Shown without being asked for; the others stand beside published tables only.
     of, read
-        Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out once for
-        all of them, and result → float, what ``function`` returns.
+        Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
+        once for all of them, and result → float, what ``function`` returns.
     """
 
     key: str

@@ -1,9 +1,10 @@
 """How sure a metric is: its spread when the test rows are drawn again with replacement (Efron 1979).
 
-A resample is a vector of counts, how often each test row was drawn. Means, ECE and AUC are then sums over rows times
-counts, so that a thousand resamples cost a matrix product; every other metric is called once a resample. Two
-calibrators are compared on the same resamples. Intervals are percentile intervals: resampling adds noise of its own, so
-those of ECE and of other distances between bins and predictions lie too high, by the bias that is reported with them.
+A resample is a vector of counts, how often each test row was drawn. Means, ECE and AUC are then sums over
+rows times counts, so that a thousand resamples cost a matrix product; every other metric is called once a
+resample. Two calibrators are compared on the same resamples. Intervals are percentile intervals: resampling
+adds noise of its own, so those of ECE and of other distances between bins and predictions lie too high, by
+the bias that is reported with them.
 """
 
 from __future__ import annotations
@@ -191,7 +192,9 @@ def bootstrap_differences(
             for key in metrics
         }
         return {
-            (key, name): _summary(float(np.subtract(on_data[key][name], on_data[key][reference])), values, level)
+            (key, name): _summary(
+                float(np.subtract(on_data[key][name], on_data[key][reference])), values, level
+            )
             for (key, name), values in drawn.items()
         }
 
@@ -247,8 +250,8 @@ class Weighted:
     def resamples(self, repeats: int, random_state: int | np.random.Generator) -> Iterator[Array]:
         """Chunks (r, n) of how often, or with which weight, each row is in a resample.
 
-        Counts that stand for at most ``MOST_DRAWN`` rows are drawn as those rows would be, one by one; of more, each
-        count is drawn by the Poisson law that this comes to.
+        Counts that stand for at most ``MOST_DRAWN`` rows are drawn as those rows would be, one by one; of
+        more, each count is drawn by the Poisson law that this comes to.
         """
         checks.in_range(repeats, "repeats", low=1, integer=True)
         rng, weights, owner = np.random.default_rng(random_state), self.weights, None
@@ -271,11 +274,15 @@ def _chunks(repeats: int, n: int) -> list[int]:
     return [min(most, repeats - start) for start in range(0, repeats, most)]
 
 
-def _replicate(function: Callable[..., float], y: Array, p: Array, options: dict[str, Any]) -> Callable[[Array], Array]:
+def _replicate(
+    function: Callable[..., float], y: Array, p: Array, options: dict[str, Any]
+) -> Callable[[Array], Array]:
     """The function counts (r, n) → values (r,) of a metric."""
     fixed_bins = options.keys() <= {"bins", "strategy"} and options.get("strategy", "uniform") == "uniform"
     if function in FAST and fixed_bins:
-        return FAST[function](*checks.labelled_probabilities(y, p), **{k: options[k] for k in options if k == "bins"})
+        return FAST[function](
+            *checks.labelled_probabilities(y, p), **{k: options[k] for k in options if k == "bins"}
+        )
     rows = np.arange(len(y))
 
     def one_by_one(counts: Array) -> Array:
@@ -287,7 +294,9 @@ def _replicate(function: Callable[..., float], y: Array, p: Array, options: dict
     return one_by_one
 
 
-def _mean_of(losses: Callable[[Array, Array], Array], then: Callable[[Array], Array] = np.asarray) -> Callable:
+def _mean_of(
+    losses: Callable[[Array, Array], Array], then: Callable[[Array], Array] = np.asarray
+) -> Callable:
     def prepare(y: Array, p: Array) -> Callable[[Array], Array]:
         values = losses(y, p)
         infinite = np.isinf(values)

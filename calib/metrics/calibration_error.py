@@ -1,7 +1,7 @@
 """How far predicted probabilities are from what happens: by bins, by a line, by one test, and by the truth where known.
 
-Expected calibration error: eq. 8 of Shaker & Hüllermeier (2025); true calibration error: its eq. 4; calibration slope
-and intercept: Cox (1958); the z test: Spiegelhalter (1986).
+Expected calibration error: eq. 8 of Shaker & Hüllermeier (2025); true calibration error: its eq. 4;
+calibration slope and intercept: Cox (1958); the z test: Spiegelhalter (1986).
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ from calib.metrics.scoring import brier_score, mean
 
 
 def expected_calibration_error(
-    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
 
@@ -48,7 +52,11 @@ def expected_calibration_error(
 
 
 def maximum_calibration_error(
-    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
 
@@ -67,12 +75,16 @@ def maximum_calibration_error(
 
 
 def squared_ece(
-    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
 
-    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there, it is the
-    probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
+    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there,
+    it is the probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
 
     Parameters
     ----------
@@ -89,7 +101,9 @@ def squared_ece(
     return float(((observed - mean_p) ** 2).mean())
 
 
-def true_calibration_error(posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def true_calibration_error(
+    posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
 
     Parameters
@@ -106,10 +120,13 @@ def true_calibration_error(posterior: ArrayLike, p: ArrayLike, sample_weight: Ar
     return mean((truth - p) ** 2, weights)
 
 
-def excess_brier(y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def excess_brier(
+    y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Brier score of p minus that of the true posterior on the same labels.
 
-    In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be negative.
+    In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be
+    negative.
 
     Parameters
     ----------
@@ -170,9 +187,10 @@ class CalibrationLine:
 def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CalibrationLine:
     """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
 
-    A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no line
-    exists and all three are NaN. Slope and intercept are also NaN for one class or for equal predictions; when a
-    threshold on p separates the classes the slope is ±∞ and the intercept NaN. in_the_large is ±∞ for one class.
+    A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no
+    line exists and all three are NaN. Slope and intercept are also NaN for one class or for equal
+    predictions; when a threshold on p separates the classes the slope is ±∞ and the intercept NaN.
+    in_the_large is ±∞ for one class.
 
     Parameters
     ----------
@@ -239,11 +257,14 @@ class SpiegelhalterTest:
     pvalue: float
 
 
-def spiegelhalter_test(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> SpiegelhalterTest:
+def spiegelhalter_test(
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+) -> SpiegelhalterTest:
     """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
 
-    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is right
-    (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a variance.
+    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is
+    right (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a
+    variance.
 
     Parameters
     ----------

@@ -1,12 +1,13 @@
 """The interval of a number on test rows: what other rows of the same kind would have said, the model as it is.
 
-Means of a loss, AUC and Brier skill are smooth functions of means over the rows; each row's influence on them is known,
-and the standard error is that of the mean influence (Hampel 1974). For AUC that is DeLong, DeLong & Clarke-Pearson
-1988, and the interval is made on the log-odds of the area (Pepe 2003), where it stays within 0 and 1. O/E, level and
-line have the intervals of ``observed_expected``. Distances from a curve, ECE and ICI, have no such formula: their rows
-are drawn again (Efron 1979), gathered in cells of nearly equal predictions, so that a million cost no more than a
-thousand. Rows of one cluster know of each other: then influences are added up by cluster before they are squared (Liang
-& Zeger 1986; Obuchowski 1997 for AUC), and clusters are drawn whole.
+Means of a loss, AUC and Brier skill are smooth functions of means over the rows; each row's influence on them
+is known, and the standard error is that of the mean influence (Hampel 1974). For AUC that is DeLong, DeLong &
+Clarke-Pearson 1988, and the interval is made on the log-odds of the area (Pepe 2003), where it stays within 0
+and 1. O/E, level and line have the intervals of ``observed_expected``. Distances from a curve, ECE and ICI,
+have no such formula: their rows are drawn again (Efron 1979), gathered in cells of nearly equal predictions,
+so that a million cost no more than a thousand. Rows of one cluster know of each other: then influences are
+added up by cluster before they are squared (Liang & Zeger 1986; Obuchowski 1997 for AUC), and clusters are
+drawn whole.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from calib.metrics.scoring import hits, log_losses, mean, squared_errors
 from calib.metrics.smooth_differences import SPAN
 
 REPEATS = 400  # resamples: the ends of an interval then wobble by about a twentieth of its width
-CELLS, GRID = 200, 60  # of predictions, for distances from a curve, and points at which the curve is drawn again
+# Of predictions, for distances from a curve, and points at which the curve is drawn again
+CELLS, GRID = 200, 60
 FINEST = 1e-12  # a smaller standard error is rounding
 
 
@@ -111,7 +113,9 @@ def confidence_interval(
     checks.one_of(metric, INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     labels, said = checks.labelled_probabilities(y, p)
-    weights = np.ones(len(labels)) if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
+    weights = (
+        np.ones(len(labels)) if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
+    )
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
     groups, held = _groups(cluster, weights), weights > 0

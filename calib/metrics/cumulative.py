@@ -1,11 +1,12 @@
 """Cumulative differences: the running sum of label less probability, in the order of the probabilities.
 
-Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions". With rows
-sorted by p, C_k = Σ_{j ≤ k} (y_j − p_j) / n. Where predictions are calibrated C is a random walk about 0; a stretch
-over which it climbs has too low probabilities, and its slope says by how much. The Kolmogorov–Smirnov statistic is
-max |C_k|, the Kuiper statistic max C_k − min C_k, C_0 = 0 among them. Divided by σ = √(Σ p(1 − p)) / n, they are
-asymptotically the largest distance from 0 and the range of Brownian motion on [0, 1], whose distributions are known
-(Feller 1951). Equal probabilities have no order: C is taken behind them all.
+Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions".
+With rows sorted by p, C_k = Σ_{j ≤ k} (y_j − p_j) / n. Where predictions are calibrated C is a random walk
+about 0; a stretch over which it climbs has too low probabilities, and its slope says by how much. The
+Kolmogorov–Smirnov statistic is max |C_k|, the Kuiper statistic max C_k − min C_k, C_0 = 0 among them. Divided
+by σ = √(Σ p(1 − p)) / n, they are asymptotically the largest distance from 0 and the range of Brownian motion
+on [0, 1], whose distributions are known (Feller 1951). Equal probabilities have no order: C is taken behind
+them all.
 """
 
 from __future__ import annotations
@@ -30,8 +31,16 @@ TERMS = 100
 class CumulativeDifferences:
     """The walk and its two statistics.
 
-    share : (k + 1,) of the rows, from 0 to 1 · walk : (k + 1,) C, from 0 · probability : (k,) of each stretch ·
-    sigma : the walk's standard deviation at its end under calibration
+    Attributes
+    ----------
+    share
+        (k + 1,) of the rows, from 0 to 1.
+    walk
+        (k + 1,) C, from 0.
+    probability
+        (k,) of each stretch.
+    sigma
+        The walk's standard deviation at its end under calibration.
     """
 
     share: Array
@@ -56,7 +65,9 @@ class CumulativeDifferences:
         return _tail(self.kuiper, self.sigma, range_tail)
 
 
-def cumulative_differences(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CumulativeDifferences:
+def cumulative_differences(
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+) -> CumulativeDifferences:
     """The walk of the differences, one step for each distinct probability.
 
     Parameters
@@ -86,7 +97,11 @@ def farthest_tail(x: float) -> float:
     """
     odd = 2 * np.arange(TERMS) + 1
     signs = np.where(np.arange(TERMS) % 2, -1, 1)
-    return float(1 - 4 / np.pi * (signs / odd) @ np.exp(-((odd * np.pi / x) ** 2) / 8)) if x < 4 else 4 * ndtr(-x)
+    return (
+        float(1 - 4 / np.pi * (signs / odd) @ np.exp(-((odd * np.pi / x) ** 2) / 8))
+        if x < 4
+        else 4 * ndtr(-x)
+    )
 
 
 def range_tail(x: float) -> float:

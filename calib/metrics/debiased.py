@@ -1,9 +1,9 @@
 """Calibration error without what chance adds: each bin's squared gap less its sampling variance.
 
 The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
-"Estimating reliability and resolution of probability forecasts through decomposition of the empirical score") and Ferro
-and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019, "Verified
-uncertainty calibration", §4) take the root of what is left, 0 where it is negative.
+"Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
+and Ferro and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019,
+"Verified uncertainty calibration", §4) take the root of what is left, 0 where it is negative.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ WHO = "A bias-corrected calibration error"
 
 
 def corrected_reliability(
-    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Σ n_b/n · ((f_b − p̄_b)² − f_b(1 − f_b)/(n_b − 1)) over bins of at least two rows; 0 or less is best.
 
@@ -46,7 +50,11 @@ def corrected_reliability(
 
 
 def debiased_calibration_error(
-    y: ArrayLike, p: ArrayLike, bins: int = 20, strategy: str = "uniform", sample_weight: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """√max(0, ``corrected_reliability``), in [0, 1]: the root of the mean squared gap that is more than chance.
 

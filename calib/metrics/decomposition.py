@@ -1,9 +1,9 @@
 """What a score is made of: calibration, sharpness and what nobody could know.
 
-Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of Johansson
-et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan (2021), which needs no
-bins; and, against the true posterior, calibration, grouping and irreducible loss (Kull & Flach 2015; eq. 7 of Shaker &
-Hüllermeier 2025).
+Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of
+Johansson et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan
+(2021), which needs no bins; and, against the true posterior, calibration, grouping and irreducible loss (Kull
+& Flach 2015; eq. 7 of Shaker & Hüllermeier 2025).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 LOSSES = ("brier", "log")
 
 
-MOST_SPELT_OUT = 1_000_000  # rows that a table of counts may stand for until their labels are drawn by its lines
+# Rows that a table of counts may stand for until their labels are drawn by its lines
+MOST_SPELT_OUT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,9 @@ class Murphy:
     within: float
 
 
-def murphy_decomposition(y: ArrayLike, p: ArrayLike, bins: int = 100, sample_weight: ArrayLike | None = None) -> Murphy:
+def murphy_decomposition(
+    y: ArrayLike, p: ArrayLike, bins: int = 100, sample_weight: ArrayLike | None = None
+) -> Murphy:
     """Murphy's decomposition over equal-width bins, each represented by its mean prediction.
 
     Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
@@ -100,7 +103,9 @@ class Corp:
     uncertainty: float
 
 
-def corp_decomposition(y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None) -> Corp:
+def corp_decomposition(
+    y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None
+) -> Corp:
     """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
 
     Parameters
@@ -140,9 +145,10 @@ def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) ->
 def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
 
-    The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5 n^(−⅔)
-    for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of consistency bands,
-    Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000 rows, where one tells more.
+    The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5
+    n^(−⅔) for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of
+    consistency bands, Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000
+    rows, where one tells more.
 
     Parameters
     ----------
@@ -215,13 +221,13 @@ def loss_decomposition(
     loss
         "brier" or "log".
     groups
-        None groups identical predictions, and the three terms are the expected loss exactly; a number groups by
-        that many quantile bins of p, each represented by its mean p, which near-continuous predictions (forests)
-        need: in groups of one row calibration swallows grouping.
+        None groups identical predictions, and the three terms are the expected loss exactly; a number groups
+        by that many quantile bins of p, each represented by its mean p, which near-continuous predictions
+        (forests) need: in groups of one row calibration swallows grouping.
     corrected
-        For Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s² the
-        variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for binned
-        groups.
+        For Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s²
+        the variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for
+        binned groups.
 
     Raises
     ------
@@ -240,7 +246,9 @@ def loss_decomposition(
     if corrected is None:
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":
-        raise checks.InputError("corrected must be False for the log loss: the correction is that of the Brier score.")
+        raise checks.InputError(
+            "corrected must be False for the log loss: the correction is that of the Brier score."
+        )
     weights, truth, p = checks.counted_rows(sample_weight, truth, p)
     index = _groups_of(p, groups, weights)
     size = int(index.max()) + 1
@@ -264,7 +272,9 @@ def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
     return np.unique(p, return_inverse=True)[1]
 
 
-def _brier_terms(index: Array, truth: Array, p: Array, weights: Array | None, corrected: bool) -> tuple[float, ...]:
+def _brier_terms(
+    index: Array, truth: Array, p: Array, weights: Array | None, corrected: bool
+) -> tuple[float, ...]:
     """Calibration, grouping and irreducible loss where each row's prediction is p."""
     size = int(index.max()) + 1
     share, c, _ = _group_means(index, size, truth, p, weights)
@@ -280,7 +290,9 @@ def _brier_terms(index: Array, truth: Array, p: Array, weights: Array | None, co
 
 def _log_terms(index: Array, truth: Array, p: Array, weights: Array | None) -> tuple[float, ...]:
     # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
-    _, c, c0 = (means[index] for means in _group_means(index, int(index.max()) + 1, truth, 1 - truth, weights))
+    _, c, c0 = (
+        means[index] for means in _group_means(index, int(index.max()) + 1, truth, 1 - truth, weights)
+    )
     return (
         mean(rel_entr(c, p) + rel_entr(c0, 1 - p), weights),
         mean(rel_entr(truth, c) + rel_entr(1 - truth, c0), weights),

@@ -1,7 +1,8 @@
 """What probability intervals promise and whether it came true, on average: in the large, per bin, and for the label.
 
-Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected p0 and
-the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests (2019).
+Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected
+p0 and the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests
+(2019).
 """
 
 from __future__ import annotations
@@ -83,10 +84,10 @@ def interval_summary(
 ) -> IntervalSummary:
     """Mean interval against the observed frequency of class 1.
 
-    ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean upper end,
-    by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of rows and c that
-    of calibration rows. 1/c is left out when it is not given; it matters where intervals are narrow, since the ends
-    themselves then move more from one calibration set to the next than they are apart.
+    ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean
+    upper end, by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of
+    rows and c that of calibration rows. 1/c is left out when it is not given; it matters where intervals are
+    narrow, since the ends themselves then move more from one calibration set to the next than they are apart.
 
     Parameters
     ----------
@@ -158,7 +159,8 @@ def interval_bins(
     count = group_sums(placed.index, placed.count, weights=weights)
     divisor = np.where(count > 0, count, np.nan)
     center, lower, upper, observed = (
-        group_sums(placed.index, placed.count, values, weights) / divisor for values in (by, ends[:, 0], ends[:, 1], y)
+        group_sums(placed.index, placed.count, values, weights) / divisor
+        for values in (by, ends[:, 0], ends[:, 1], y)
     )
     rows = count.astype(np.intp) if checks.are_whole(count) else count
     return IntervalBins(placed.edges, center, rows, lower, upper, upper - lower, observed)
@@ -167,8 +169,8 @@ def interval_bins(
 def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:
     """Label with the larger lower probability (m,), and the interval of its probability (m, 2).
 
-    [p0, p1] when the label is 1, [1 − p1, 1 − p0] when it is 0 (eq. 5–6); 1 is predicted when p0 > 1 − p1, which is
-    when each of the three merge rules gives a p above 0.5.
+    [p0, p1] when the label is 1, [1 − p1, 1 − p0] when it is 0 (eq. 5–6); 1 is predicted when p0 > 1 − p1,
+    which is when each of the three merge rules gives a p above 0.5.
 
     Parameters
     ----------

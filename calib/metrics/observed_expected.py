@@ -1,8 +1,9 @@
 """Observed over expected and calibration in the large: is the level right? With intervals, also of the line.
 
-O/E is the number of class 1 over the sum of the probabilities; its logarithm has standard error √((1 − f)/(n f)), f the
-frequency (Riley et al. 2021, eq. 4; Debray et al. 2017). Calibration in the large is the intercept of the calibration
-line with the slope held at 1 (Cox 1958); intervals of the line are Wald's, by the information of the logistic fit.
+O/E is the number of class 1 over the sum of the probabilities; its logarithm has standard error √((1 − f)/(n
+f)), f the frequency (Riley et al. 2021, eq. 4; Debray et al. 2017). Calibration in the large is the intercept
+of the calibration line with the slope held at 1 (Cox 1958); intervals of the line are Wald's, by the
+information of the logistic fit.
 """
 
 from __future__ import annotations
@@ -126,7 +127,9 @@ def calibration_line_intervals(
         of_intercept, of_slope = (float(np.sqrt(both[i, i] / determinant)) for i in (1, 0))
         of_level = float(1 / np.sqrt(alone))
     return LineIntervals(
-        around(line.slope, of_slope), around(line.intercept, of_intercept), around(line.in_the_large, of_level)
+        around(line.slope, of_slope),
+        around(line.intercept, of_intercept),
+        around(line.in_the_large, of_level),
     )
 
 

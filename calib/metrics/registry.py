@@ -133,8 +133,12 @@ def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) 
 METRICS: Registry[Metric] = Registry(
     "calib.metrics",
     (
-        Metric("accuracy", "Accuracy", accuracy, True, "Share of rows whose predicted label is right.", ".1%"),
-        Metric("auc", "AUC", auc, True, "Chance that a row of the positive class gets the larger probability."),
+        Metric(
+            "accuracy", "Accuracy", accuracy, True, "Share of rows whose predicted label is right.", ".1%"
+        ),
+        Metric(
+            "auc", "AUC", auc, True, "Chance that a row of the positive class gets the larger probability."
+        ),
         Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
         Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score."),
         Metric(
@@ -373,7 +377,8 @@ def register(metric: Metric) -> Metric:
 
     Notes
     -----
-    An installed package does the same by an entry point in the group ``calib.metrics``, in its pyproject.toml::
+    An installed package does the same by an entry point in the group ``calib.metrics``, in its
+    pyproject.toml::
 
         [project.entry-points."calib.metrics"]
         mine = "its_package:MINE"

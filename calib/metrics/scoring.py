@@ -1,9 +1,9 @@
 """What single predictions cost: each score is the mean of one loss a row.
 
-Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2 eq. 4.11
-of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk & Petej 2014),
-accuracy, area under the ROC curve, and how far the estimated accuracy is from the observed one (Table 3 of the trees
-paper).
+Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2
+eq. 4.11 of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk &
+Petej 2014), accuracy, area under the ROC curve, and how far the estimated accuracy is from the observed one
+(Table 3 of the trees paper).
 """
 
 from __future__ import annotations
@@ -91,10 +91,13 @@ def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
     return math.sqrt(brier_score(y, p, sample_weight))
 
 
-def log_loss(y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: ArrayLike | None = None) -> float:
+def log_loss(
+    y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: ArrayLike | None = None
+) -> float:
     """Mean of −log of the probability given to the label that came, in [0, ∞]; 0 is best.
 
-    A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named so).
+    A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named
+    so).
 
     Parameters
     ----------
@@ -184,7 +187,8 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
 def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Estimated minus observed accuracy, in [−1, 1]: mean of max(p, 1 − p) minus the accuracy.
 
-    Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table 3).
+    Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table
+    3).
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """ICI, E50, E90 and Emax: distances between predictions and a smooth curve of the observed frequency.
 
-Austin and Steyerberg 2019, "The integrated calibration index (ICI) and related metrics for quantifying the calibration
-of logistic regression models". The curve is theirs, loess (Cleveland 1979): at each p a parabola through the nearest
-three quarters of the rows, weighted by the tricube of their distance, kept in [0, 1]. It is computed at every distinct
-prediction, without R's interpolation between the corners of a tree; of more than 2000 distinct ones, neighbours are
-drawn together first.
+Austin and Steyerberg 2019, "The integrated calibration index (ICI) and related metrics for quantifying the
+calibration of logistic regression models". The curve is theirs, loess (Cleveland 1979): at each p a parabola
+through the nearest three quarters of the rows, weighted by the tricube of their distance, kept in [0, 1]. It
+is computed at every distinct prediction, without R's interpolation between the corners of a tree; of more
+than 2000 distinct ones, neighbours are drawn together first.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class SmoothDifferences:
         return float(self.distances[order][np.searchsorted(reached, share - 1e-12)])
 
 
-def smooth_differences(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> SmoothDifferences:
+def smooth_differences(
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+) -> SmoothDifferences:
     """The loess curve of the labels over the predictions.
 
     Parameters
@@ -148,6 +150,12 @@ SMOOTH_DIFFERENCES = tuple(
             "Distance from a loess curve that nine rows of ten keep.",
             lambda found: found.quantile(0.9),
         ),
-        ("emax", "Emax", emax, "Largest distance of a prediction from a loess curve.", lambda found: found.largest),
+        (
+            "emax",
+            "Emax",
+            emax,
+            "Largest distance of a prediction from a loess curve.",
+            lambda found: found.largest,
+        ),
     )
 )

@@ -1,9 +1,9 @@
 """Smooth calibration error: the residuals p − y smoothed along p, by a kernel as wide as the error itself.
 
-Błasiok and Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing". With r̂_σ(t) the mean of
-(p_i − y_i) K_σ(t, p_i), K a Gaussian kernel reflected at 0 and 1, smECE_σ = ∫ |r̂_σ(t)| dt falls with σ, and the
-error is the σ at which both are equal. Unlike the binned error it has no parameter, and changes little when predictions
-change little.
+Błasiok and Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing". With r̂_σ(t)
+the mean of (p_i − y_i) K_σ(t, p_i), K a Gaussian kernel reflected at 0 and 1, smECE_σ = ∫ |r̂_σ(t)| dt falls
+with σ, and the error is the σ at which both are equal. Unlike the binned error it has no parameter, and
+changes little when predictions change little.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     def error(width: float) -> float:
         return float(np.abs(_blurred(residuals, width)) @ _trapezoid())
 
-    width = NARROWEST if error(NARROWEST) <= NARROWEST else float(brentq(lambda s: error(s) - s, NARROWEST, 1.0))
+    width = (
+        NARROWEST if error(NARROWEST) <= NARROWEST else float(brentq(lambda s: error(s) - s, NARROWEST, 1.0))
+    )
     points = np.linspace(0, 1, NODES)
     return Smoothed(error(width), width, points, _blurred(residuals, width), _blurred(mass, width))
 

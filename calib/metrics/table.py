@@ -91,12 +91,15 @@ def metric_table(
     none       1.0  0.0625    NaN
     """
     if metrics is None:
-        chosen = [m for m in METRICS.values() if m.everyday and (m.needs != "posterior" or posterior is not None)]
+        chosen = [
+            m for m in METRICS.values() if m.everyday and (m.needs != "posterior" or posterior is not None)
+        ]
     else:
         chosen = [METRICS[checks.one_of(key, METRICS, "metrics")] for key in metrics]
     columns = {
         metric.key: [
-            metric_value(metric, one, bins=bins, strategy=strategy, posterior=posterior) for one in predictions.values()
+            metric_value(metric, one, bins=bins, strategy=strategy, posterior=posterior)
+            for one in predictions.values()
         ]
         for metric in chosen
     }

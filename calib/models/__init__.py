@@ -57,7 +57,8 @@ def register(entry: ModelEntry) -> ModelEntry:
 
     Notes
     -----
-    An installed package does the same by an entry point in the group ``calib.models``, in its pyproject.toml::
+    An installed package does the same by an entry point in the group ``calib.models``, in its
+    pyproject.toml::
 
         [project.entry-points."calib.models"]
         mine = "its_package:ENTRY"

@@ -28,7 +28,8 @@ class ModelEntry:
     help
         One sentence on when to take it.
     make
-        The function called with one keyword a setting and ``random_state``; it returns an unfitted classifier.
+        The function called with one keyword a setting and ``random_state``; it returns an unfitted
+        classifier.
     parameters
         The settings, with type, range, default and a line of help.
     score
@@ -45,7 +46,9 @@ class ModelEntry:
     bagged: bool = False
     help: str = ""
 
-    def build(self, params: Mapping[str, Any] | None = None, random_state: int | None = None) -> BaseEstimator:
+    def build(
+        self, params: Mapping[str, Any] | None = None, random_state: int | None = None
+    ) -> BaseEstimator:
         """An unfitted classifier; what ``params`` leaves out takes its default.
 
         Raises
@@ -66,9 +69,13 @@ def check_model(entry: Any) -> None:
     try:
         model = clone(entry.build({}, 0))
     except Exception as error:
-        raise InputError(f"{entry.key}: make fails on the defaults: {type(error).__name__}: {error}.") from error
+        raise InputError(
+            f"{entry.key}: make fails on the defaults: {type(error).__name__}: {error}."
+        ) from error
     if not hasattr(model, "fit") or gives_probability(model) != (entry.score == "probability"):
-        raise InputError(f"{entry.key}: make must return a classifier whose score is a {entry.score}, as score says.")
+        raise InputError(
+            f"{entry.key}: make must return a classifier whose score is a {entry.score}, as score says."
+        )
 
 
 def gives_probability(estimator: BaseEstimator) -> bool:
@@ -111,7 +118,9 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     >>> class_one_score(model, [[2.0]])
     array([0.5])
     """
-    scores = estimator.predict_proba(X)[:, 1] if gives_probability(estimator) else estimator.decision_function(X)
+    scores = (
+        estimator.predict_proba(X)[:, 1] if gives_probability(estimator) else estimator.decision_function(X)
+    )
     return score_vector(scores, "The model's scores")
 
 
@@ -125,9 +134,10 @@ def fit_model(
 ) -> tuple[BaseEstimator, Any]:
     """A fitted clone, and the matrix that its last step was fitted on.
 
-    A pipeline is fitted step by step, so that the matrix need not be computed twice, and a model whose ``fit`` takes a
-    ``watch`` reports its progress and can be called off. What else is ``given`` to the model's ``fit``, such as
-    sample_weight, must be among its arguments (``fit_takes``); preprocessing steps do not see it.
+    A pipeline is fitted step by step, so that the matrix need not be computed twice, and a model whose
+    ``fit`` takes a ``watch`` reports its progress and can be called off. What else is ``given`` to the
+    model's ``fit``, such as sample_weight, must be among its arguments (``fit_takes``); preprocessing steps
+    do not see it.
     """
     if isinstance(estimator, Pipeline):
         head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]

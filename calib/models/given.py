@@ -92,9 +92,16 @@ ENTRY = ModelEntry(
     label="Scores made elsewhere",
     make=GivenScores,
     parameters=(
-        Parameter("score", "Score column", "choice", None, optional=True, help="Which column holds the scores."),
         Parameter(
-            "probability", "Probabilities", "boolean", None, optional=True, help="Unset: where all lie in [0, 1]."
+            "score", "Score column", "choice", None, optional=True, help="Which column holds the scores."
+        ),
+        Parameter(
+            "probability",
+            "Probabilities",
+            "boolean",
+            None,
+            optional=True,
+            help="Unset: where all lie in [0, 1].",
         ),
     ),
     help="Calibrates scores of another program: nothing is trained.",

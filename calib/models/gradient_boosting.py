@@ -8,7 +8,9 @@ from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
 
 
-def _make(max_iter: int, learning_rate: float, max_leaf_nodes: int, min_samples_leaf: int, random_state: int | None):
+def _make(
+    max_iter: int, learning_rate: float, max_leaf_nodes: int, min_samples_leaf: int, random_state: int | None
+):
     return HistGradientBoostingClassifier(
         max_iter=max_iter,
         learning_rate=learning_rate,
@@ -24,11 +26,23 @@ ENTRY = ModelEntry(
     label="Gradient boosting",
     make=_make,
     parameters=(
-        Parameter("max_iter", "Trees", "integer", 100, 1, 1000, help="More trees fit closer and grow overconfident."),
-        Parameter("learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."),
-        Parameter("max_leaf_nodes", "Leaves a tree", "integer", 31, 2, 255, help="More leaves, finer interactions."),
         Parameter(
-            "min_samples_leaf", "Rows a leaf", "integer", 20, 1, 200, help="More rows a leaf, smoother probabilities."
+            "max_iter", "Trees", "integer", 100, 1, 1000, help="More trees fit closer and grow overconfident."
+        ),
+        Parameter(
+            "learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."
+        ),
+        Parameter(
+            "max_leaf_nodes", "Leaves a tree", "integer", 31, 2, 255, help="More leaves, finer interactions."
+        ),
+        Parameter(
+            "min_samples_leaf",
+            "Rows a leaf",
+            "integer",
+            20,
+            1,
+            200,
+            help="More rows a leaf, smoother probabilities.",
         ),
     ),
     help="Often the best ranking on tables; its probabilities drift to 0 and 1 with more trees.",

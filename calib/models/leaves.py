@@ -1,11 +1,11 @@
 """From the rows in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
 
-With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n + m)``
-(Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½). Curtailment (Zadrozny and Elkan 2001)
-climbs from a leaf to the first ancestor with at least v rows and uses that node instead.
+With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n +
+m)`` (Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½). Curtailment (Zadrozny and
+Elkan 2001) climbs from a leaf to the first ancestor with at least v rows and uses that node instead.
 
-In a forest's tree the rows are those of its bootstrap sample, counted as often as they were drawn; with sample or
-class weights, n is a sum of weights.
+In a forest's tree the rows are those of its bootstrap sample, counted as often as they were drawn; with
+sample or class weights, n is a sum of weights.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
 
-    ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole numbers
-    but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal. Sums of weights are
-    rounded themselves: there n_1 is only kept from exceeding n.
+    ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole
+    numbers but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal.
+    Sums of weights are rounded themselves: there n_1 is only kept from exceeding n.
     """
     n = tree.weighted_n_node_samples
     ones = np.minimum(tree.value[:, 0, 1] * n, n)

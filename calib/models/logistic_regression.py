@@ -12,7 +12,10 @@ from calib.models.base import ModelEntry
 
 def _make(C: float, random_state: int | None):
     return Pipeline(
-        [("scale", StandardScaler()), ("model", LogisticRegression(C=C, max_iter=1000, random_state=random_state))]
+        [
+            ("scale", StandardScaler()),
+            ("model", LogisticRegression(C=C, max_iter=1000, random_state=random_state)),
+        ]
     )
 
 
@@ -21,7 +24,9 @@ ENTRY = ModelEntry(
     label="Logistic regression",
     make=_make,
     parameters=(
-        Parameter("C", "Inverse penalty", "number", 1.0, 1e-4, 1e4, help="Smaller pulls all probabilities together."),
+        Parameter(
+            "C", "Inverse penalty", "number", 1.0, 1e-4, 1e4, help="Smaller pulls all probabilities together."
+        ),
     ),
     help="The reference for calibration: hard to beat when the classes are separated by a plane.",
 )

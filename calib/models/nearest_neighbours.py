@@ -35,9 +35,22 @@ ENTRY = ModelEntry(
     label="Nearest neighbours",
     make=_make,
     parameters=(
-        Parameter("n_neighbors", "Neighbours", "integer", 15, 1, 500, help="Probabilities are steps of one over this."),
         Parameter(
-            "weights", "Weights", "choice", "uniform", choices=("uniform", "distance"), help="Nearer rows count more."
+            "n_neighbors",
+            "Neighbours",
+            "integer",
+            15,
+            1,
+            500,
+            help="Probabilities are steps of one over this.",
+        ),
+        Parameter(
+            "weights",
+            "Weights",
+            "choice",
+            "uniform",
+            choices=("uniform", "distance"),
+            help="Nearer rows count more.",
         ),
     ),
     help="No assumption on the shape of the boundary; few distinct probabilities.",

@@ -24,7 +24,9 @@ ENTRY = ModelEntry(
     parameters=(
         Parameter("units", "Units a layer", "integer", 50, 1, 500, help="More units, closer fit."),
         Parameter("layers", "Hidden layers", "integer", 1, 1, 4, help="More layers bend the boundary more."),
-        Parameter("alpha", "Weight penalty", "number", 1e-3, 1e-7, 10, help="Larger keeps probabilities milder."),
+        Parameter(
+            "alpha", "Weight penalty", "number", 1e-3, 1e-7, 10, help="Larger keeps probabilities milder."
+        ),
         Parameter(
             "max_iter",
             "Epochs",

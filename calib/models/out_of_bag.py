@@ -1,7 +1,7 @@
 """Votes of the trees that did not see a row: the out-of-bag scores of any bagged ensemble, tree by tree.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. Works for
-scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. Works
+for scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def _tree_vote(tree: Any, votes: np.ndarray, Z: Any) -> np.ndarray:
 
 
 def _member_vote(member: Any, features: np.ndarray, Z: Any) -> np.ndarray:
-    # A BaggingClassifier hands its members the classes as 0 and 1, and one of them may have seen one class only.
+    # A BaggingClassifier hands its members the classes as 0 and 1, and one of them may have seen one class
+    # only.
     Z = _safe_indexing(Z, features, axis=1)
     if not hasattr(member, "predict_proba"):
         return (member.predict(Z) == 1).astype(np.float64)

@@ -1,7 +1,7 @@
 """A forest of probability estimation trees: scikit-learn's trees, leaves and votes by choice, out-of-bag scores.
 
-Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). A row's out-of-bag score is
-the mean vote of the trees whose bootstrap sample does not hold it (Johansson et al. 2019, §3.2).
+Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). A row's out-of-bag score
+is the mean vote of the trees whose bootstrap sample does not hold it (Johansson et al. 2019, §3.2).
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ VOTES = ("probability", "class")
 class ProbabilityForest(RandomForestClassifier):
     """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice. Two classes.
 
-    The other parameters are scikit-learn's; the same parameters and random_state grow the same trees. ``node_votes_``
-    holds for each tree the vote of every node, (nodes,).
+    The other parameters are scikit-learn's; the same parameters and random_state grow the same trees.
+    ``node_votes_`` holds for each tree the vote of every node, (nodes,).
 
     Parameters
     ----------
     leaf, curtail, m, prior
         How a leaf turns counts into a probability, as in ProbabilityTree.
     vote
-        "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions, where an
-        even leaf decides for the first class as scikit-learn's trees do.
+        "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions,
+        where an even leaf decides for the first class as scikit-learn's trees do.
 
     Examples
     --------
@@ -126,8 +126,8 @@ class ProbabilityForest(RandomForestClassifier):
     def fit(self, X, y, sample_weight=None, watch: Watch | None = None, groups=None):
         """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees.
 
-        groups (n,) : rows of one group are drawn together into a tree's bag, as many groups as there are, with
-        replacement, so that a tree out of whose bag a row is has seen none of its group
+        groups (n,) : rows of one group are drawn together into a tree's bag, as many groups as there are,
+        with replacement, so that a tree out of whose bag a row is has seen none of its group
         """
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
         checks.one_of(self.vote, VOTES, "vote")
@@ -221,7 +221,8 @@ class ProbabilityForest(RandomForestClassifier):
     def oob_scores(self) -> np.ndarray:
         """Mean vote of the trees that did not see the row, (n,); NaN for a row that every tree saw.
 
-        A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where bootstrap=False.
+        A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where
+        bootstrap=False.
         """
         check_is_fitted(self)
         refuse_without_bagging(self)
@@ -248,10 +249,17 @@ def _trees(default: int, help: str) -> Parameter:
 _SHAPE = (
     *depth_parameters(1),
     Parameter(
-        "criterion", "Criterion", "choice", "gini", choices=("gini", "entropy"), help="What a split should lower."
+        "criterion",
+        "Criterion",
+        "choice",
+        "gini",
+        choices=("gini", "entropy"),
+        help="What a split should lower.",
     ),
     *LEAF_PARAMETERS,
-    Parameter("vote", "Votes", "choice", "probability", choices=VOTES, help="Average probabilities, or decisions."),
+    Parameter(
+        "vote", "Votes", "choice", "probability", choices=VOTES, help="Average probabilities, or decisions."
+    ),
 )
 _FEATURES = Parameter(
     "max_features",

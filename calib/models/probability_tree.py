@@ -1,6 +1,7 @@
 """A probability estimation tree: scikit-learn's decision tree with a choice of how a leaf turns counts into p.
 
-Johansson, Löfström, Boström, *Calibrating probability estimation trees using Venn–Abers predictors* (2019), §2.
+Johansson, Löfström, Boström, *Calibrating probability estimation trees using Venn–Abers predictors* (2019),
+§2.
 """
 
 from __future__ import annotations
@@ -142,7 +143,13 @@ LEAF_PARAMETERS = (
         help="Laplace and m-estimate pull small leaves away from 0 and 1.",
     ),
     Parameter(
-        "curtail", "Curtail below", "integer", 0, 0, 500, help="A leaf with fewer training rows borrows its ancestor's."
+        "curtail",
+        "Curtail below",
+        "integer",
+        0,
+        0,
+        500,
+        help="A leaf with fewer training rows borrows its ancestor's.",
     ),
     Parameter("m", "m", "number", 2.0, 0, 100, help="Weight of the class shares in the m-estimate."),
 )
@@ -179,9 +186,22 @@ ENTRY = ModelEntry(
     make=ProbabilityTree,
     parameters=(
         *depth_parameters(5),
-        Parameter("min_samples_split", "Rows to split", "integer", 2, 2, 500, help="Nodes with fewer rows stay whole."),
         Parameter(
-            "criterion", "Criterion", "choice", "gini", choices=("gini", "entropy"), help="What a split should lower."
+            "min_samples_split",
+            "Rows to split",
+            "integer",
+            2,
+            2,
+            500,
+            help="Nodes with fewer rows stay whole.",
+        ),
+        Parameter(
+            "criterion",
+            "Criterion",
+            "choice",
+            "gini",
+            choices=("gini", "entropy"),
+            help="What a split should lower.",
         ),
         *LEAF_PARAMETERS,
     ),

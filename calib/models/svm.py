@@ -11,7 +11,9 @@ from calib.models.base import ModelEntry
 
 
 def _make(C: float, kernel: str, random_state: int | None):
-    return Pipeline([("scale", StandardScaler()), ("model", SVC(C=C, kernel=kernel, random_state=random_state))])
+    return Pipeline(
+        [("scale", StandardScaler()), ("model", SVC(C=C, kernel=kernel, random_state=random_state))]
+    )
 
 
 ENTRY = ModelEntry(
@@ -19,8 +21,12 @@ ENTRY = ModelEntry(
     label="Support-vector machine",
     make=_make,
     parameters=(
-        Parameter("C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, help="Larger bends the boundary to more rows."),
-        Parameter("kernel", "Kernel", "choice", "rbf", choices=("rbf", "linear"), help="Curved or flat boundary."),
+        Parameter(
+            "C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, help="Larger bends the boundary to more rows."
+        ),
+        Parameter(
+            "kernel", "Kernel", "choice", "rbf", choices=("rbf", "linear"), help="Curved or flat boundary."
+        ),
     ),
     score="margin",
     help="Gives margins: only Platt, isotonic and the Venn methods turn them into probabilities.",

@@ -1,8 +1,8 @@
 """Forests that choose their own settings by the Brier score of stratified folds: RF_opt and CT of Shaker and
 Hüllermeier, *Random forest calibration* (2025).
 
-RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold for all
-its trees. A forest does not depend on that threshold, so that one fit a fold serves every candidate.
+RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold
+for all its trees. A forest does not depend on that threshold, so that one fit a fold serves every candidate.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
                 f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} rows: "
                 "use fewer folds (cv) or more rows."
             )
-        folds = list(StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y))
+        folds = list(
+            StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y)
+        )
         self.best_params_ = self._settings(X, y, folds, watch.within(0.0, 0.95))
         self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.within(0.95, 1.0))
         self.classes_ = self.best_estimator_.classes_
@@ -66,7 +68,9 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         return self
 
     def _forest(self, **settings: Any) -> ProbabilityForest:
-        return ProbabilityForest(self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state, **settings)
+        return ProbabilityForest(
+            self.n_estimators, n_jobs=self.n_jobs, random_state=self.random_state, **settings
+        )
 
     def predict_proba(self, X) -> np.ndarray:
         check_is_fitted(self)
@@ -85,11 +89,17 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
 class TunedForest(_SearchedForest):
     """The best of ``draws`` random settings by the mean Brier score of stratified folds, refitted on everything.
 
-    ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` the choice.
+    ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` the
+    choice.
     """
 
     def __init__(
-        self, draws: int = 50, n_estimators: int = 100, cv: int = 5, n_jobs: int | None = None, random_state=None
+        self,
+        draws: int = 50,
+        n_estimators: int = 100,
+        cv: int = 5,
+        n_jobs: int | None = None,
+        random_state=None,
     ):
         self.draws = draws
         self.n_estimators = n_estimators
@@ -115,11 +125,17 @@ class TunedForest(_SearchedForest):
 class CurtailedForest(_SearchedForest):
     """A forest with the curtailment threshold of 1…``highest`` that has the best mean Brier score over the folds.
 
-    ``curve_`` (highest,) holds the score of every threshold; ``best_params_`` the choice (the smallest on a tie).
+    ``curve_`` (highest,) holds the score of every threshold; ``best_params_`` the choice (the smallest on a
+    tie).
     """
 
     def __init__(
-        self, highest: int = 99, n_estimators: int = 100, cv: int = 5, n_jobs: int | None = None, random_state=None
+        self,
+        highest: int = 99,
+        n_estimators: int = 100,
+        cv: int = 5,
+        n_jobs: int | None = None,
+        random_state=None,
     ):
         self.highest = highest
         self.n_estimators = n_estimators
@@ -172,7 +188,9 @@ CURTAILED = ModelEntry(
     label="Curtailed random forest",
     make=CurtailedForest,
     parameters=(
-        Parameter("highest", "Largest threshold", "integer", 99, 1, 500, help="Thresholds 1 to this are compared."),
+        Parameter(
+            "highest", "Largest threshold", "integer", 99, 1, 500, help="Thresholds 1 to this are compared."
+        ),
         _TREES,
     ),
     bagged=True,

@@ -1,7 +1,8 @@
 """A placement says which scores a calibrator is fitted on, and which model scores a new row.
 
 ``fit`` trains the base model (the expensive part, once); ``score`` scores new rows (once for any number of
-calibrators); ``calibrate`` fits a calibrator on the calibration scores and ``predict`` applies it, both cheap.
+calibrators); ``calibrate`` fits a calibrator on the calibration scores and ``predict`` applies it, both
+cheap.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Outcome:
 
     def moved(self, rate: BaseRate) -> Self:
         """The same answers at another base rate."""
-        return replace(self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None})
+        return replace(
+            self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None}
+        )
 
 
 LIGHT = (
@@ -81,11 +84,11 @@ LIGHT = (
 class Placement(ABC):
     """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
 
-    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index``, ``weight``
-    (calibration scores, labels 0/1, row positions in X, and weights or None), ``classes`` (the two labels; class 1 is
-    the later in sorted order), ``probability`` (whether scores are probabilities), ``decides`` (whether the model has a
-    decision function), ``model_rate`` (the frequency of class 1 among the rows that trained the model) and ``notes``
-    (sentences on what was left out).
+    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index``,
+    ``weight`` (calibration scores, labels 0/1, row positions in X, and weights or None), ``classes`` (the two
+    labels; class 1 is the later in sorted order), ``probability`` (whether scores are probabilities),
+    ``decides`` (whether the model has a decision function), ``model_rate`` (the frequency of class 1 among
+    the rows that trained the model) and ``notes`` (sentences on what was left out).
     """
 
     key: ClassVar[str]
@@ -167,7 +170,8 @@ class Placement(ABC):
     def with_model(self, model: BaseEstimator) -> Self:
         """This placement around another fitted model of the same rows, such as the same trees with other leaves.
 
-        Nothing is fitted; the calibration rows are scored again. For placements whose model scores them itself.
+        Nothing is fitted; the calibration rows are scored again. For placements whose model scores them
+        itself.
         """
         other = copy(self)
         other.model = model
@@ -175,7 +179,9 @@ class Placement(ABC):
         return other
 
     def _own_scores(self) -> np.ndarray:
-        raise InputError(f"The placement {self.key!r} has calibration scores of more models than the one: use another.")
+        raise InputError(
+            f"The placement {self.key!r} has calibration scores of more models than the one: use another."
+        )
 
     def light(self, *more: str) -> Self:
         """What calibrating and predicting need, without model and rows, so that many fits can be kept.
@@ -183,7 +189,8 @@ class Placement(ABC):
         Parameters
         ----------
         more
-            Names of attributes that are kept besides, such as "model". The rank calibrator cannot answer then.
+            Names of attributes that are kept besides, such as "model". The rank calibrator cannot answer
+            then.
         """
         other = copy(self)
         other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}
@@ -196,14 +203,16 @@ class Placement(ABC):
     def base_rate(self, calibrator: Any) -> float:
         """The frequency of class 1 at which a calibrator's probabilities are right.
 
-        That of the calibration rows; for the uncalibrated model, which learned nothing of them, that of the rows that
-        trained it.
+        That of the calibration rows; for the uncalibrated model, which learned nothing of them, that of the
+        rows that trained it.
         """
         if getattr(calibrator, "key", None) == "none":
             return self.model_rate
         return float(np.average(self.y, weights=self.weight))
 
-    def _fitted(self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None) -> Any:
+    def _fitted(
+        self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None
+    ) -> Any:
         """A fitted clone; weights are handed on only where there are any."""
         given = {} if weight is None else {"sample_weight": weight}
         return self._clone(calibrator).fit(scores, y, **given)
@@ -253,7 +262,9 @@ class Placement(ABC):
         self.probability, self.decides = gives_probability(model), hasattr(model, "decision_function")
         return model, matrix
 
-    def _train_on(self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None) -> BaseEstimator:
+    def _train_on(
+        self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None
+    ) -> BaseEstimator:
         """The model trained on these rows; refused where they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
@@ -276,7 +287,8 @@ class Placement(ABC):
         if not self.probability and copy.get_params().get("threshold") == 0.5:
             copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin
         if isinstance(copy, Platt) and copy.on != "score":
-            copy.set_params(on="log-odds" if self.probability else "score")  # a margin is on that scale already
+            # a margin is on that scale already
+            copy.set_params(on="log-odds" if self.probability else "score")
             inside = self.scores.min() > 0 and self.scores.max() < 1
             if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
                 copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is

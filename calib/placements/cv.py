@@ -1,8 +1,9 @@
 """Cross-calibration: every row calibrates with the score of a model that did not see it.
 
-Platt, isotonic and their like are fitted on the pooled out-of-fold scores and applied to the model refitted on all
-rows. Venn and Venn–Abers answer fold by fold, each with its own model and calibration set, and the folds' pairs are
-merged (cross Venn–Abers, Vovk 2015): by geometric means for the log rule, ``p = GM(p1)/(GM(1 − p0) + GM(p1))``.
+Platt, isotonic and their like are fitted on the pooled out-of-fold scores and applied to the model refitted
+on all rows. Venn and Venn–Abers answer fold by fold, each with its own model and calibration set, and the
+folds' pairs are merged (cross Venn–Abers, Vovk 2015): by geometric means for the log rule, ``p = GM(p1)/(GM(1
+− p0) + GM(p1))``.
 """
 
 from __future__ import annotations
@@ -128,7 +129,10 @@ class CrossFit(Placement):
         return FoldCalibrators(
             tuple(
                 self._fitted(
-                    calibrator, self.scores[fold], self.y[fold], None if self.weight is None else self.weight[fold]
+                    calibrator,
+                    self.scores[fold],
+                    self.y[fold],
+                    None if self.weight is None else self.weight[fold],
                 )
                 for fold in self.fold_index
             )
@@ -154,9 +158,10 @@ class CrossFit(Placement):
 def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     """One probability and one interval from the folds' pairs; p0 <= p1 of shape (folds, m), p0 < 1 and p1 > 0.
 
-    log : p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit scale,
-        GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p
-    square, midpoint : p is the mean of the folds' merged values, and the interval's ends are means of p0 and of p1
+    log : p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit
+        scale, GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p
+    square, midpoint : p is the mean of the folds' merged values, and the interval's ends are means of p0 and
+        of p1
 
     >>> merged = merge_folds(np.array([[0.2], [0.4]]), np.array([[0.5], [0.5]]))
     >>> merged.p.round(4)                    # 0.5/(√(0.8·0.6) + 0.5)
@@ -165,8 +170,11 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     (array([0.2899]), array([0.5]))
     """
     if rule == "log":
-        with np.errstate(divide="ignore"):  # log 0 = −∞ is right here: a fold that rules a class out decides that end
-            log_p0, log_not_p0, log_p1, log_not_p1 = (np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1))
+        # Log 0 = −∞ is right here: a fold that rules a class out decides that end
+        with np.errstate(divide="ignore"):
+            log_p0, log_not_p0, log_p1, log_not_p1 = (
+                np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1)
+            )
         lower, upper = expit(log_p0 - log_not_p0), expit(log_p1 - log_not_p1)
         p = expit(log_p1 - log_not_p0)
     else:

@@ -1,8 +1,9 @@
 """Full (transductive) prediction: the model is refitted with (x, 0) and with (x, 1) for every new row x.
 
-Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …, z_l, (x, y)
-and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the calibrator ``venn`` this is
-the transductive Venn predictor. Both are the inductive pair's end y, asked after the refit with label y.
+Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …,
+z_l, (x, y) and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the
+calibrator ``venn`` this is the transductive Venn predictor. Both are the inductive pair's end y, asked after
+the refit with label y.
 """
 
 from __future__ import annotations

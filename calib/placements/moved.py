@@ -1,8 +1,8 @@
 """A fitted calibrator at another base rate: its answers, its steps and its formula, each moved by the odds ratio.
 
-The pair is merged first and moved after. Where p is right, p moved is right as well, whatever it was made of: by Bayes'
-rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were moved before they are merged
-this does not hold, and even the order of the rows would depend on the stated rate.
+The pair is merged first and moved after. Where p is right, p moved is right as well, whatever it was made of:
+by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were moved
+before they are merged this does not hold, and even the order of the rows would depend on the stated rate.
 """
 
 from __future__ import annotations

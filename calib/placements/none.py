@@ -36,4 +36,5 @@ class NoPlacement(Placement):
                 f"{calibrator.label} needs calibration scores, but with the placement 'none' every row trains the "
                 "model. Choose the placement split, cv, oob or train."
             )
-        return self._clone(calibrator).fit([0.5], [0])  # it learns nothing, so that any calibration set will do
+        # It learns nothing, so that any calibration set will do
+        return self._clone(calibrator).fit([0.5], [0])

@@ -1,9 +1,9 @@
 """Out-of-bag calibration: every row trains and calibrates, scored by the trees that did not see it.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new row is
-scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r leaves the calibration set
-(eq. 10–11): only so are new and calibration rows treated alike. The shorter way, scoring with the whole ensemble
-(Shaker and Hüllermeier 2025), is a placement of its own.
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new
+row is scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r leaves the
+calibration set (eq. 10–11): only so are new and calibration rows treated alike. The shorter way, scoring with
+the whole ensemble (Shaker and Hüllermeier 2025), is a placement of its own.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from calib.placements.row_hash import row_hash
 class OutOfBag(Placement):
     """Out-of-bag scores calibrate; each new row has its own drawn z_r, whose out-of-bag trees score it.
 
-    r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as given, since
-    preprocessing may round differently in another batch. A row that every tree saw has no out-of-bag score: it is left
-    out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out; other calibrators are fitted once on
-    all out-of-bag scores.
+    r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as
+    given, since preprocessing may round differently in another batch. A row that every tree saw has no
+    out-of-bag score: it is left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out;
+    other calibrators are fitted once on all out-of-bag scores.
 
     Raises
     ------
@@ -58,7 +58,9 @@ class OutOfBag(Placement):
 
     key = "oob"
     label = "Out of bag"
-    help = "Every row trains and calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
+    help = (
+        "Every row trains and calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
+    )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
@@ -127,15 +129,16 @@ class OutOfBag(Placement):
             return super().predict(fitted, tests)
         removed = tests.reference
         if self.weight is not None:
-            removed = np.cumsum(self.weight).astype(np.intp)[removed] - 1  # one of the rows that it stands for
+            # One of the rows that it stands for
+            removed = np.cumsum(self.weight).astype(np.intp)[removed] - 1
         pair = fitted.leave_one_out_interval(tests.scores, removed)
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:
         """Borda scores (Shaker and Hüllermeier 2025, eq. 13) among the calibration rows out of bag for each tree.
 
-        The share of them with a smaller vote, ties ½, averaged over the trees that score the row; X None stands for
-        the calibration rows themselves.
+        The share of them with a smaller vote, ties ½, averaged over the trees that score the row; X None
+        stands for the calibration rows themselves.
         """
         calibration = voting_matrix(self.ensemble, self._matrix)[self.index]
         rows = calibration if X is None else voting_matrix(self.ensemble, before_last_step(self.model, X))
@@ -150,7 +153,9 @@ class OutOfBag(Placement):
             else:
                 scored = np.flatnonzero(~self.bag[:, t][reference])
             own = vote(rows[scored])
-            total[scored] += (votes.searchsorted(own, "left") + votes.searchsorted(own, "right")) / (2 * len(free))
+            total[scored] += (votes.searchsorted(own, "left") + votes.searchsorted(own, "right")) / (
+                2 * len(free)
+            )
             count[scored] += 1
         return total / count
 
@@ -158,8 +163,8 @@ class OutOfBag(Placement):
 class OutOfBagWhole(OutOfBag):
     """Out-of-bag scores calibrate, and the whole ensemble scores new rows: simpler, and no longer exchangeable.
 
-    The full ensemble is better than the sub-ensembles that scored the calibration rows (Johansson et al. 2019,
-    §3.2), so that the answers tend to be too careful.
+    The full ensemble is better than the sub-ensembles that scored the calibration rows (Johansson et al.
+    2019, §3.2), so that the answers tend to be too careful.
 
     >>> from calib.models import ProbabilityForest
     >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)

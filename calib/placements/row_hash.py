@@ -1,8 +1,8 @@
 """A number from the values of a row: the random draw of out-of-bag prediction that depends on nothing but the row.
 
-Every value's bits are mixed with its column's and the seed's by the finaliser of SplitMix64 (Steele, Lea and Flood
-2014), whose every output bit depends on every input bit; a row's number is the mixed sum of these. Zeros add nothing,
-so that a sparse row is worth its dense one and costs its entries only.
+Every value's bits are mixed with its column's and the seed's by the finaliser of SplitMix64 (Steele, Lea and
+Flood 2014), whose every output bit depends on every input bit; a row's number is the mixed sum of these.
+Zeros add nothing, so that a sparse row is worth its dense one and costs its entries only.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def row_hash(X: Any, seed: int) -> np.ndarray:
     Parameters
     ----------
     X
-        (m, d) array, data frame or sparse matrix, or m texts. Numbers count by their value as float64, whatever the
-        type of their column; missing values are all alike; anything else counts by its text.
+        (m, d) array, data frame or sparse matrix, or m texts. Numbers count by their value as float64,
+        whatever the type of their column; missing values are all alike; anything else counts by its text.
 
     Examples
     --------
@@ -35,7 +35,9 @@ def row_hash(X: Any, seed: int) -> np.ndarray:
         entries.sum_duplicates()
         rows = np.repeat(np.arange(X.shape[0]), np.diff(entries.indptr))
         total = np.zeros(X.shape[0], dtype=np.uint64)
-        np.add.at(total, rows, _terms(_number_bits(entries.data), _mix(key ^ entries.indices.astype(np.uint64))))
+        np.add.at(
+            total, rows, _terms(_number_bits(entries.data), _mix(key ^ entries.indices.astype(np.uint64)))
+        )
         return _mix(total ^ key)
     frame = pd.DataFrame(X if isinstance(X, pd.DataFrame | pd.Series) else np.asarray(X))
     total = np.zeros(len(frame), dtype=np.uint64)

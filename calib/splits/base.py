@@ -1,7 +1,7 @@
 """A split says which rows are held out from which: once for the test part, and again inside it for calibration.
 
-``holdout`` and ``folds`` cut off test rows, ``calibration`` and ``calibration_folds`` the rows that calibrate; most
-often these are the same. Row positions are those in the arrays that the split is given.
+``holdout`` and ``folds`` cut off test rows, ``calibration`` and ``calibration_folds`` the rows that
+calibrate; most often these are the same. Row positions are those in the arrays that the split is given.
 """
 
 from __future__ import annotations

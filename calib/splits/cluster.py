@@ -1,7 +1,8 @@
 """By cluster: all rows of one customer, patient or machine are on the same side, and each class in about its share.
 
-Clusters are dealt out the large ones first. Those with the same numbers of both classes are alike: so many of them go
-to a part as bring its two class counts nearest to their share, least squares, and which ones is drawn.
+Clusters are dealt out the large ones first. Those with the same numbers of both classes are alike: so many of
+them go to a part as bring its two class counts nearest to their share, least squares, and which ones is
+drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from sklearn.utils import check_random_state
 from calib.kernel.checks import InputError
 from calib.splits.base import Cut, Known, Splitter
 
-STIR = 0.5  # by how much a cluster's size may count more or less in the order of dealing, so that seeds differ
+# By how much a cluster's size may count more or less in the order of dealing, so that seeds differ
+STIR = 0.5
 
 
 class ByCluster(Splitter):
@@ -64,7 +66,8 @@ def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) ->
     kinds, kind = np.unique(totals, axis=0, return_inverse=True)
     shuffled = rng.permutation(len(totals))
     members = np.split(shuffled[np.argsort(kind[shuffled], kind="stable")], np.cumsum(np.bincount(kind))[:-1])
-    sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)  # both classes count alike, however rare one is
+    # Both classes count alike, however rare one is
+    sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)
     part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), 2))
     for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - STIR, 1 + STIR, len(sizes)), kind="stable"):
         numbers = _numbers(len(members[i]), sizes[i], dealt, shares)

@@ -1,7 +1,7 @@
 """At random, each class in the same share everywhere: right where rows know nothing of each other.
 
-A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and multinomial
-draws), so that the parts are independent and no sample is spelt out.
+A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and
+multinomial draws), so that the parts are independent and no sample is spelt out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class AtRandom(Splitter):
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
             return _parted(_counts(rows) - drawn, drawn)
-        train, test = train_test_split(np.arange(rows.n), test_size=share, stratify=rows.y, random_state=random_state)
+        train, test = train_test_split(
+            np.arange(rows.n), test_size=share, stratify=rows.y, random_state=random_state
+        )
         return Cut(train, test)
 
     def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:

@@ -1,7 +1,7 @@
 """In time: what trains is older than what calibrates, and that older than what is judged, as it will be in use.
 
-Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman 2000): k + 1
-blocks of about equally many rows, each but the first judged by what came before it.
+Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman
+2000): k + 1 blocks of about equally many rows, each but the first judged by what came before it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class InTime(Splitter):
     Parameters
     ----------
     gap
-        What lies less than this before the first row held out is used by neither side: days for dates, else in the
-        units of the column.
+        What lies less than this before the first row held out is used by neither side: days for dates, else
+        in the units of the column.
 
     Examples
     --------
@@ -112,7 +112,9 @@ def _before(moment: Any, gap: float) -> Any:
 
 
 def _written(moment: Any) -> str:
-    return str(np.datetime_as_string(moment, unit="D")) if isinstance(moment, np.datetime64) else f"{moment:g}"
+    return (
+        str(np.datetime_as_string(moment, unit="D")) if isinstance(moment, np.datetime64) else f"{moment:g}"
+    )
 
 
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:

@@ -80,13 +80,16 @@ TURN = threading.Lock()  # of the cells in a shared process
 
 def outside() -> tuple[Any, ...]:
     """The entries that are not ours, one tuple a registry: a worker that starts afresh does not know them."""
-    return tuple(tuple(e for k, e in registry.items() if k not in registry.shipped) for registry in REGISTRIES)
+    return tuple(
+        tuple(e for k, e in registry.items() if k not in registry.shipped) for registry in REGISTRIES
+    )
 
 
 def run(task: Task) -> list[Result]:
     """The results of a cell, one a setup. On one thread, so that sums are the same however many cells run at once.
 
-    Where the process is shared, cells take turns, and warnings are left alone: both limits hold for a whole process.
+    Where the process is shared, cells take turns, and warnings are left alone: both limits hold for a whole
+    process.
     """
     with _turn(task.shared), _threads().limit(limits=1):
         for registry, entries in zip(REGISTRIES, task.outside, strict=False):
@@ -154,7 +157,9 @@ def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:
     part = fitted.parts[0]
     sizes = (len(part.train), len(part.placed.index), len(part.test))
     packed = pack(answers)
-    return Result(**_named(task, setup), metrics=values, fit_seconds=fitted.seconds, sizes=sizes, predictions=packed)
+    return Result(
+        **_named(task, setup), metrics=values, fit_seconds=fitted.seconds, sizes=sizes, predictions=packed
+    )
 
 
 def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
@@ -172,12 +177,17 @@ def rules(setup: Setup) -> list[str]:
 
 
 def measure(
-    setup: Setup, answers: Mapping[str, Predictions], metrics: Iterable[str], posterior: np.ndarray | None = None
+    setup: Setup,
+    answers: Mapping[str, Predictions],
+    metrics: Iterable[str],
+    posterior: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Metrics of a setup's predictions by merge rule."""
     bins, strategy, merges = setup.recipe.bins, setup.recipe.binning, dict(setup.merges)
     return {
-        key: metric_value(METRICS[key], answers[merges.get(key, "")], bins=bins, strategy=strategy, posterior=posterior)
+        key: metric_value(
+            METRICS[key], answers[merges.get(key, "")], bins=bins, strategy=strategy, posterior=posterior
+        )
         for key in metrics
     }
 

@@ -1,7 +1,7 @@
 """The data sets of a study: files whose label is in the column ``target``, OpenML numbers, samples and synthetic sets.
 
-What the protocol says of them – positive class, columns, scaling, repeated rows – is done here, once, before any row is
-split off: papers that scaled on all rows did so on the test rows as well.
+What the protocol says of them – positive class, columns, scaling, repeated rows – is done here, once, before
+any row is split off: papers that scaled on all rows did so on the test rows as well.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def load_sets(
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
     if not found:
-        raise InputError("--data: name at least one file with the label in a column 'target', or openml:NUMBER.")
+        raise InputError(
+            "--data: name at least one file with the label in a column 'target', or openml:NUMBER."
+        )
     return found
 
 
@@ -85,7 +87,9 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
     else:
         frame, target, positive = tables[name] if name in tables else read_table(name), TARGET, None
         if TARGET not in map(str, frame.columns):
-            raise DataError("There is no column 'target'.", "A study takes the label from a column of that name.")
+            raise DataError(
+                "There is no column 'target'.", "A study takes the label from a column of that name."
+            )
     return _dataset(frame, target, positive, stem(name), rules)
 
 

@@ -1,7 +1,7 @@
 """The cells of a study: data set × model fit × repeat × fold, each with the rows that train and test.
 
-Setups that share their model fit share the cell. Everything random in a cell follows from its own seed, so that the
-order of cells and the number of jobs change no number.
+Setups that share their model fit share the cell. Everything random in a cell follows from its own seed, so
+that the order of cells and the number of jobs change no number.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
     if splits.kind == "random":
         stratify = data.y if splits.stratified else None
-        parts = train_test_split(np.arange(data.n), test_size=splits.test_size, stratify=stratify, random_state=seed)
+        parts = train_test_split(
+            np.arange(data.n), test_size=splits.test_size, stratify=stratify, random_state=seed
+        )
         return np.sort(parts[0]), np.sort(parts[1])
     rarest = int(np.bincount(data.y, minlength=2).min())
     if splits.stratified and rarest < splits.folds:

@@ -1,8 +1,8 @@
 """What the papers did and a Recipe does not offer: their searches and learners, and the rows that calibrate in 2025.
 
-Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration``: nothing here is a
-default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest calibration* (2025): 50
-draws, 5 folds that are not shuffled, Brier score.
+Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration``: nothing here
+is a default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest
+calibration* (2025): 50 draws, 5 folds that are not shuffled, Brier score.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ _LR = {
     "max_iter": [100, 500, 1000],
     "intercept_scaling": [0.1, 1, 10],
 }
-LR = [_LR | {"C": [0.001, 1, 10, 100]}, _LR | {"C": [np.inf]}]  # penalty l2, and none, each in half of the draws
+# Penalty l2, and none, each in half of the draws
+LR = [_LR | {"C": [0.001, 1, 10, 100]}, _LR | {"C": [np.inf]}]
 DNN = {
     "hidden_layer_sizes": [(50, 25), (100, 50), (100, 50, 25), (100, 100, 50), (100, 100, 100, 50)],
     "activation": ["relu", "tanh"],

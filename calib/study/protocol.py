@@ -1,7 +1,8 @@
 """A protocol says what a study runs: data rules, splits, setups and metrics, in one TOML file that is checked by name.
 
-A setup is overrides of a Recipe with one calibrator, under the paper's name. What a paper did and a Recipe does not
-offer is said beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone tells what is run.
+A setup is overrides of a Recipe with one calibrator, under the paper's name. What a paper did and a Recipe
+does not offer is said beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone tells
+what is run.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Splits:
     """Which rows train, calibrate and test; repeat r splits with seed + r, and its fold k is run with seed + run index.
 
     kind : "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat
-    calibration : "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified folds
+    calibration : "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled
+        stratified folds
     """
 
     kind: str = "folds"

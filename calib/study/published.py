@@ -1,8 +1,8 @@
 """The tables that papers print, beside one's own numbers: what differs by how much, and what cannot be compared.
 
-One CSV file a paper in ``published/``, a line a printed number: table, metric, data, setup, value, names as printed.
-Vovk & Petej (2014), Tables 1–3 (of the last, places from 1 to 3); Johansson, Löfström & Boström (trees, 2019), Tables
-1–7; Shaker & Hüllermeier (2025), Tables 5–8 and 17–21.
+One CSV file a paper in ``published/``, a line a printed number: table, metric, data, setup, value, names as
+printed. Vovk & Petej (2014), Tables 1–3 (of the last, places from 1 to 3); Johansson, Löfström & Boström
+(trees, 2019), Tables 1–7; Shaker & Hüllermeier (2025), Tables 5–8 and 17–21.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 class Rule:
     """Which printed numbers cannot be compared, or only with a remark; what is None holds for all.
 
-    comparable : False where the difference says nothing · result : False where what is printed is no result of that
+    comparable : False where the difference says nothing · result : False where what is printed is no result
+        of that
     setup at all · why : the remark beside them
     """
 
@@ -54,7 +55,8 @@ class Rule:
 class Paper:
     """A paper with printed tables.
 
-    sets : printed name of a data set → names of files that hold it, where these are not spelt alike · instead : metric
+    sets : printed name of a data set → names of files that hold it, where these are not spelt alike · instead
+        : metric
     → the one to choose where the paper's numbers under that name are something else, and why
     """
 
@@ -146,7 +148,10 @@ FORESTS = Paper(
     instead=MappingProxyType(
         {
             "log_loss": ("log_loss_clipped", "The paper's log loss keeps probabilities away from 0 and 1."),
-            "ece": ("squared_ece", "The paper's ECE tables are the unweighted mean of the squared gap over bins."),
+            "ece": (
+                "squared_ece",
+                "The paper's ECE tables are the unweighted mean of the squared gap over bins.",
+            ),
         }
     ),
 )
@@ -268,7 +273,10 @@ def as_rows(comparison: str) -> pd.DataFrame:
     lines = published_values(chosen.paper)
     lines = lines[lines["result"] & lines["setup"].isin(chosen.setups)]
     index = pd.MultiIndex.from_product([lines["data"].unique(), chosen.setups], names=["data", "setup"])
-    columns = {metric: own.set_index(["data", "setup"])["value"] for metric, own in lines.groupby("metric", sort=False)}
+    columns = {
+        metric: own.set_index(["data", "setup"])["value"]
+        for metric, own in lines.groupby("metric", sort=False)
+    }
     wide = pd.DataFrame(columns, index=index).reset_index()
     for place, key in enumerate(KEYS[2:], start=2):
         wide.insert(place, key, 0)
@@ -297,8 +305,8 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
     Returns
     -------
-    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 where both are infinite, and NaN where
-    the two cannot be compared, for the reason in ``remark``.
+    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 where both are infinite, and
+    NaN where the two cannot be compared, for the reason in ``remark``.
 
     Examples
     --------
@@ -312,8 +320,12 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
     lines = lines[lines["metric"] == metric]
     own = means.rename_axis("data").reset_index().melt("data", var_name="setup", value_name="own").dropna()
     names = _printed_names(paper, tuple(lines["data"].unique()), own["data"].unique())
-    own = own[own["data"].isin(list(names))].assign(printed_name=lambda table: table["data"].map(names).astype("str"))
-    found = own.merge(lines, left_on=["printed_name", "setup"], right_on=["data", "setup"], suffixes=("", "_printed"))
+    own = own[own["data"].isin(list(names))].assign(
+        printed_name=lambda table: table["data"].map(names).astype("str")
+    )
+    found = own.merge(
+        lines, left_on=["printed_name", "setup"], right_on=["data", "setup"], suffixes=("", "_printed")
+    )
     ours, theirs = found["own"].to_numpy(), found["value"].to_numpy()
     with np.errstate(invalid="ignore"):
         difference = np.where(ours == theirs, 0.0, ours - theirs)

@@ -77,12 +77,17 @@ def load_protocol(name: str | Path) -> Protocol:
         return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}.") from None
+        raise InputError(
+            f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}."
+        ) from None
 
 
 def _beside(path: Path, protocol: Protocol) -> Protocol:
     """The protocol with its own data files looked for beside it."""
-    sets = [name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name) for name in protocol.data.sets]
+    sets = [
+        name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name)
+        for name in protocol.data.sets
+    ]
     return replace(protocol, data=replace(protocol.data, sets=tuple(sets)))
 
 
@@ -112,7 +117,9 @@ def read_protocol(text: str, file: str) -> Protocol:
 def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     top = {"title": checks.text, "source": checks.text, "default": checks.names}
     tables = ("data", "splits", "metrics", "recipe", "setups", "grid")
-    own = _checked({k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",))
+    own = _checked(
+        {k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",)
+    )
     data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
     splits = Splits(**_checked(values.get("splits", {}), "[splits] ", SPLITS))
     measured = _checked(
@@ -178,7 +185,11 @@ OWN: dict[str, Check] = {
 
 
 def _checked(
-    values: Any, where: str, allowed: Mapping[str, Check], also: Iterable[str] = (), required: Iterable[str] = ()
+    values: Any,
+    where: str,
+    allowed: Mapping[str, Check],
+    also: Iterable[str] = (),
+    required: Iterable[str] = (),
 ) -> dict[str, Any]:
     """The values of a table, each checked; an unknown or a missing key is refused by its name."""
     if not isinstance(values, Mapping):
@@ -220,7 +231,9 @@ def _common(values: Any, where: str) -> dict[str, Any]:
     return fields
 
 
-def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> Setup:
+def _setup(
+    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
+) -> Setup:
     own = _checked(values, where, OWN | FIELDS, required=("name", "calibrator"))
     where = f"{where}{own['name']!r}: "
     overrides = {key: value for key, value in own.items() if key in FIELDS}
@@ -232,12 +245,16 @@ def _setup(values: Any, where: str, common: Mapping[str, Any], splits: Splits, m
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     splits = Splits(**vars(splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
-    return Setup(own["name"], recipe, splits, paper_model, tuple(sorted(merges.items())) if merged(recipe) else ())
+    return Setup(
+        own["name"], recipe, splits, paper_model, tuple(sorted(merges.items())) if merged(recipe) else ()
+    )
 
 
-def _recipe(common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool) -> Recipe:
-    """The setup's Recipe. Of options for all setups those of its calibrator count; a setup with another model than
-    theirs starts from its own defaults, as a Recipe does.
+def _recipe(
+    common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool
+) -> Recipe:
+    """The setup's Recipe. Of options for all setups those of its calibrator count; a setup with another model
+    than theirs starts from its own defaults, as a Recipe does.
     """
     joined = {**common, **overrides}
     same_model = overrides.get("model", common.get("model")) == common.get("model")
@@ -263,19 +280,25 @@ def merged(recipe: Recipe) -> bool:
 
 GRID: dict[str, Check] = {
     "name": checks.text,
-    **dict.fromkeys(("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names),
+    **dict.fromkeys(
+        ("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names
+    ),
     **{key: FIELDS[key] for key in ("options", "merge")},
 }
 
 
-def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]) -> list[Setup]:
+def _grid(
+    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
+) -> list[Setup]:
     """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
     required = ("name", "models", "placements", "calibrators")
     own = _checked(values, where, GRID, required=required)
     _checked_name(own["name"], where)
     chosen = {}
     for name, registry in (("models", MODELS), ("calibrators", CALIBRATORS), ("placements", PLACEMENTS)):
-        without = [checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())]
+        without = [
+            checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())
+        ]
         wanted = list(registry) if own[name] == ("*",) else own[name]
         chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
     more = {key: own[key] for key in ("options", "merge") if key in own}
@@ -290,7 +313,9 @@ def _grid(values: Any, where: str, common: Mapping[str, Any], splits: Splits, me
             splits,
             merges,
         )
-        for model, placement, calibrator in product(chosen["models"], chosen["placements"], chosen["calibrators"])
+        for model, placement, calibrator in product(
+            chosen["models"], chosen["placements"], chosen["calibrators"]
+        )
         if possible(model, placement, calibrator)
     ]
 

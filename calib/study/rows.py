@@ -18,7 +18,11 @@ def _not_of_predictions(y: object, p: object) -> float:
 
 
 FIT_SECONDS = Metric(
-    "fit_seconds", "Seconds to fit", _not_of_predictions, False, "What fitting and scoring took; other machines differ."
+    "fit_seconds",
+    "Seconds to fit",
+    _not_of_predictions,
+    False,
+    "What fitting and scoring took; other machines differ.",
 )
 
 
@@ -85,7 +89,9 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     missing = [key for key in KEYS if key not in frame]
     known = [key for key in (*METRICS, FIT_SECONDS.key) if key in frame]
     if missing or not known:
-        lacks = f"has no column {quoted(missing)}" if missing else "has no column that is named after a metric"
+        lacks = (
+            f"has no column {quoted(missing)}" if missing else "has no column that is named after a metric"
+        )
         raise InputError(
             f"{name} {lacks}: the results of a study have the columns {', '.join(KEYS)} and then one a metric, such as "
             "brier or log_loss, one row a fold. Bring the file that python -m calib study --csv has written."
@@ -93,7 +99,9 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     rows = pd.DataFrame({key: _texts(frame[key]) if key in KEYS[:2] else frame[key] for key in KEYS})
     unnamed = rows[list(KEYS)].isna().any(axis=1)
     if unnamed.any():
-        raise InputError(f"{name}: row {int(np.argmax(unnamed)) + 1} lacks one of {', '.join(KEYS)}. Fill it in.")
+        raise InputError(
+            f"{name}: row {int(np.argmax(unnamed)) + 1} lacks one of {', '.join(KEYS)}. Fill it in."
+        )
     twice = rows.duplicated()
     if twice.any():
         first = rows[twice].iloc[0]

@@ -1,7 +1,7 @@
 """A study is run cell by cell, here or on a cluster; each result goes to the store as soon as it is there.
 
-What the store holds is not computed again, so that a run that was stopped in any way goes on where it was. Cells are
-handed out by joblib, one at a time; a worker that dies costs the cells that it had under way.
+What the store holds is not computed again, so that a run that was stopped in any way goes on where it was.
+Cells are handed out by joblib, one at a time; a worker that dies costs the cells that it had under way.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def run_study(
     retry_failed
         Whether cells that failed before are tried again.
     breadth_first
-        Whether the first fold of every set and model comes before the second of any: their time then tells how long
-        the rest takes.
+        Whether the first fold of every set and model comes before the second of any: their time then tells
+        how long the rest takes.
     shared
-        Whether this process does other work at the same time, as a server does: cells of several studies then take
-        turns, and warnings of models are not noted.
+        Whether this process does other work at the same time, as a server does: cells of several studies then
+        take turns, and warnings of models are not noted.
     watch
         Reports progress and can call the run off between cells.
 
@@ -161,7 +161,9 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
     asked = {key[:2]: key[2:4] for key in wanted}
     for data, setup, *digests in sorted({key[:4] for key in store.held()}):
         if asked.get((data, setup), tuple(digests)) != tuple(digests):
-            what = "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
+            what = (
+                "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
+            )
             raise InputError(
                 f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. "
                 "Choose another store (--store), so that the two are not mixed."
@@ -185,7 +187,9 @@ class Progress:
         self.watch.step(there / self.cells if self.cells else 1.0, text)
 
 
-def _compute(tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress) -> None:
+def _compute(
+    tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress
+) -> None:
     """Run the tasks and keep their results; what a dead worker had under way is handed out again."""
     left, deaths = {id(task): task for task in tasks}, 0
     with pool:

@@ -1,8 +1,8 @@
 """The results of a study in one SQLite file, which a run can leave at any moment and find again.
 
-One process writes, any number read. A row is one setup in one fold, by data digest, Recipe digest, repeat, fold and
-seed; metrics are float64 as they were computed (infinite losses too), with the fold's predictions compressed beside
-them. A file of another making or another schema is refused and left as it is.
+One process writes, any number read. A row is one setup in one fold, by data digest, Recipe digest, repeat,
+fold and seed; metrics are float64 as they were computed (infinite losses too), with the fold's predictions
+compressed beside them. A file of another making or another schema is refused and left as it is.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Store:
         self.path = Path(path)
         self._lock = None
         self._known: dict[str, int] = {}  # metric sets by their keys
-        self._whole = threading.RLock()  # held while rows are added, so that no thread takes half a cell along
+        # Held while rows are added, so that no thread takes half a cell along
+        self._whole = threading.RLock()
 
     def _check(self) -> None:
         """Refuse a file that is no store, before anything in it is touched."""
@@ -194,7 +195,9 @@ class Store:
             "traceback": one.traceback,
         }
         names, marks = ", ".join(fields), ", ".join("?" * len(fields))
-        cursor = self._db.execute(f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", list(fields.values()))
+        cursor = self._db.execute(
+            f"INSERT OR REPLACE INTO results ({names}) VALUES ({marks})", list(fields.values())
+        )
         if one.predictions:
             self._db.execute("INSERT INTO predictions VALUES (?, ?)", (cursor.lastrowid, one.predictions))
 
@@ -209,7 +212,8 @@ class Store:
     def complete(self, wanted: Mapping[Key, Setup], metrics: Sequence[str]) -> None:
         """Take metrics that rows lack from the predictions kept, so that asking for one more fits nothing again.
 
-        A row that lacks one on the true probability, which is not kept, is dropped: it has to be computed again.
+        A row that lacks one on the true probability, which is not kept, is dropped: it has to be computed
+        again.
         """
         for number, text in self._metric_sets():
             new = [key for key in metrics if key not in json.loads(text)]
@@ -241,7 +245,8 @@ class Store:
     def rows(self, sizes: bool = False, of: Collection[Key] | None = None) -> pd.DataFrame:
         """One row a fold with a result: data, setup, repeat, fold, seed, a column a metric, fit_seconds.
 
-        Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is NaN.
+        Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is
+        NaN.
 
         Parameters
         ----------
@@ -253,16 +258,22 @@ class Store:
         columns = (*COLUMNS, "fit_seconds", *(SIZES if sizes else ()))
         frames = [self._rows(number, json.loads(keys), columns, of) for number, keys in self._metric_sets()]
         filled = [frame for frame in frames if len(frame)]
-        table = pd.concat(filled, ignore_index=True) if filled else frames[0] if frames else _empty(columns, [])
+        table = (
+            pd.concat(filled, ignore_index=True) if filled else frames[0] if frames else _empty(columns, [])
+        )
         places = dict(self._db.execute("SELECT name, position FROM setups"))
-        table = table.assign(place=table["setup"].map(places)).sort_values(["data", "place", "repeat", "fold"])
+        table = table.assign(place=table["setup"].map(places)).sort_values(
+            ["data", "place", "repeat", "fold"]
+        )
         metrics = [name for name in table.columns if name not in (*columns, "place")]
         return table[[*COLUMNS, *metrics, *columns[len(COLUMNS) :]]].reset_index(drop=True)
 
     def _metric_sets(self) -> list[tuple[int, str]]:
         return self._db.execute("SELECT id, keys FROM metric_sets ORDER BY id").fetchall()
 
-    def _rows(self, number: int, keys: list[str], columns: Sequence[str], of: Collection[Key] | None) -> pd.DataFrame:
+    def _rows(
+        self, number: int, keys: list[str], columns: Sequence[str], of: Collection[Key] | None
+    ) -> pd.DataFrame:
         """The rows that have exactly these metrics."""
         found = self._found(", ".join((*columns, "metrics")), f"metric_set = {number} AND error = ''", of)
         if not found:

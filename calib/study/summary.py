@@ -1,8 +1,8 @@
 """What the rows of a study say: means of every setup on every data set, and whether their differences are chance.
 
-Everything is about one metric. Means over folds and repeats make a table, data sets × setups; ranks, tests, win-rates
-and regret are those of ``calib.comparison`` over the data sets that every setup has a value for (Demšar 2006; García
-and Herrera 2008). What is missing is said by name, infinite losses stay infinite.
+Everything is about one metric. Means over folds and repeats make a table, data sets × setups; ranks, tests,
+win-rates and regret are those of ``calib.comparison`` over the data sets that every setup has a value for
+(Demšar 2006; García and Herrera 2008). What is missing is said by name, infinite losses stay infinite.
 """
 
 from __future__ import annotations
@@ -192,7 +192,8 @@ def summarise(
     setups
         Those compared, in this order; all by default, in the order of the rows.
     predictions
-        (data, setup, repeat) → Predictions: of Murphy's terms those of a data set's pooled folds are then taken.
+        (data, setup, repeat) → Predictions: of Murphy's terms those of a data set's pooled folds are then
+        taken.
     alpha
         Level of significance.
 
@@ -232,7 +233,9 @@ def summarise(
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
 
 
-def _means_and_counts(rows: pd.DataFrame, metric: str, setups: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _means_and_counts(
+    rows: pd.DataFrame, metric: str, setups: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Means over the rows that have a value, and their number, data sets × setups.
 
     By plain sums: those of pandas' groups make NaN of two infinite values.
@@ -255,8 +258,8 @@ def pooled_values(
 ) -> pd.DataFrame:
     """A metric of all predictions of a data set and a setup together, whatever folds and repeats they are from.
 
-    So the papers' reliability comes out: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean over
-    folds, .018 over repeats and .0044 pooled, where .0058 is printed.
+    So the papers' reliability comes out: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean
+    over folds, .018 over repeats and .0044 pooled, where .0058 is printed.
 
     Parameters
     ----------
@@ -288,7 +291,9 @@ def pooled_predictions(
     return {setup: Predictions.joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
 
 
-def _cells(predictions: Iterable[tuple[str, str, object]]) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
+def _cells(
+    predictions: Iterable[tuple[str, str, object]],
+) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
     """(data, setup) → the keys of its repeats; of a store's predictions none is read for it."""
     cells: dict[tuple[str, str], list[tuple[str, str, object]]] = {}
     for key in predictions:
@@ -325,7 +330,9 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
     for name, row in count.iterrows():
         for setup in count.columns[(row > 0) & (row < most[name])]:
             missing_in.setdefault((setup, int(row[setup]), int(most[name])), []).append(str(name))
-    where = {key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()}
+    where = {
+        key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()
+    }
     return [
         f"{setup} has {few} of {counted(many, 'fold')} on {place}: its mean rests on those."
         for (setup, few, many), place in where.items()

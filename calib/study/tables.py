@@ -63,7 +63,9 @@ def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     loss = np.abs(numbers - metric.target) if metric.target is not None else numbers
     loss = -loss if metric.target is None and metric.higher_is_better else loss
     first = np.where(np.isfinite(loss), loss, np.inf).argmin(axis=1)
-    texts = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(numbers.shape)
+    texts = np.array([[number(value) for value in row] for row in numbers], dtype=object).reshape(
+        numbers.shape
+    )
     alike = texts == texts[np.arange(len(texts)), first][:, None]
     return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
 
@@ -83,8 +85,12 @@ def means_table(summary: MetricSummary) -> Table:
 
 
 def ranks_table(summary: MetricSummary) -> Table:
-    frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis("data")
-    lowest = pd.DataFrame(frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns)
+    frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis(
+        "data"
+    )
+    lowest = pd.DataFrame(
+        frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns
+    )
     return Table(
         "ranks",
         f"Ranks by {within_a_sentence(summary.metric.label)}",
@@ -103,7 +109,9 @@ def overall_table(summary: MetricSummary) -> Table:
             ("Friedman χ²", k - 1, found.statistic, found.pvalue),
             ("Iman–Davenport F", f"{k - 1}, {(k - 1) * (n - 1)}", found.f_statistic, found.f_pvalue),
         ]
-    lines.append((f"Nemenyi critical difference, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
+    lines.append(
+        (f"Nemenyi critical difference, α = {summary.alpha:g}", "", summary.critical_difference, np.nan)
+    )
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = f"Whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance."
     return Table("tests", "Tests of all setups at once", frame, note)
@@ -123,7 +131,9 @@ def significance_table(summary: MetricSummary) -> Table:
     assert summary.significant is not None
     frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
     title = f"Statistically significant differences at α = {summary.alpha:g}"
-    return Table("significance", title, frame, "v: the row's setup is better than the column's, by Bergmann–Hommel.")
+    return Table(
+        "significance", title, frame, "v: the row's setup is better than the column's, by Bergmann–Hommel."
+    )
 
 
 def t_table(summary: MetricSummary) -> Table:
@@ -166,7 +176,9 @@ def regret_table(summary: MetricSummary) -> Table:
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."
-    return Table("regret", "Mean regret to the best in hindsight", frame.rename(columns={"mean": "regret"}), note)
+    return Table(
+        "regret", "Mean regret to the best in hindsight", frame.rename(columns={"mean": "regret"}), note
+    )
 
 
 def published_table(summary: MetricSummary, paper: str) -> Table:
@@ -174,7 +186,9 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
         why = "Printed is the value of pooled folds; the other is a mean over folds."
-        frame = frame.assign(comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip())
+        frame = frame.assign(
+            comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
+        )
     note = "Difference: one's own minus the published value; none where the two cannot be compared."
     return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
 

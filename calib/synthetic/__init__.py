@@ -1,6 +1,7 @@
 """Data whose true probabilities are known, so that what an estimate is worth can be seen and not only estimated.
 
-Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vovk and Petej (2014), proposition 2.
+Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vovk and Petej (2014),
+proposition 2.
 """
 
 from calib.synthetic import counterexample, finite, gaussian, mixture, overlap

@@ -87,7 +87,8 @@ class SyntheticEntry:
     help
         What it is good for.
     build
-        (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and ``posterior``.
+        (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and
+        ``posterior``.
     parameters
         The settings with their ranges and defaults; the number of rows ``n`` is one of them.
     """
@@ -127,4 +128,6 @@ def rows(default: int) -> Parameter:
     return Parameter("n", "Rows", "integer", default, 20, 100_000, help="Half of them of each class.")
 
 
-DIMENSION = Parameter("d", "Features", "integer", 2, 1, 100, help="More features, more to learn from fewer rows each.")
+DIMENSION = Parameter(
+    "d", "Features", "integer", 2, 1, 100, help="More features, more to learn from fewer rows each."
+)

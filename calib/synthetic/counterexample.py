@@ -1,8 +1,8 @@
 """Simplified Venn–Abers prediction is not always valid: a score that only recognises its training objects shows it.
 
-Vovk and Petej (2014), proposition 2: X is symmetric about 0, P(Y = 1 | X < 0) = 1/3, P(Y = 1 | X > 0) = 2/3, hence
-P(Y = 1) = 1/2. The score is 0 or 1 on training objects, by their sign, and 2 on every other object. A new object then
-scores above every calibration score, and its interval is about [2/3, 1].
+Vovk and Petej (2014), proposition 2: X is symmetric about 0, P(Y = 1 | X < 0) = 1/3, P(Y = 1 | X > 0) = 2/3,
+hence P(Y = 1) = 1/2. The score is 0 or 1 on training objects, by their sign, and 2 on every other object. A
+new object then scores above every calibration score, and its interval is about [2/3, 1].
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Twelve points with known probabilities and eight labels: every partition's calibration and grouping loss by hand.
 
-Shaker and Hüllermeier (2025), Figure 2. The paper does not print its points; these were chosen so that the two
-partitions it speaks of give its printed values: one leaf CL 0, GL .15 and expected loss .5; pure leaves CL .29, GL .12
-and expected loss .75, the negative outlier on the right doing its part. Losses are summed over both classes, as there.
+Shaker and Hüllermeier (2025), Figure 2. The paper does not print its points; these were chosen so that the
+two partitions it speaks of give its printed values: one leaf CL 0, GL .15 and expected loss .5; pure leaves
+CL .29, GL .12 and expected loss .75, the negative outlier on the right doing its part. Losses are summed over
+both classes, as there.
 """
 
 from __future__ import annotations
@@ -124,7 +125,9 @@ class FiniteExample:
         gaps = (x[:-1] + x[1:]) / 2
         cuts = (np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps))) & 1
         leaves = np.pad(np.cumsum(cuts, axis=1), ((0, 0), (1, 0)))  # number of the leaf after so many gaps
-        leaf, train_leaf = (leaves[:, np.searchsorted(gaps, at, side="right")] for at in (self.x, self.train_x))
+        leaf, train_leaf = (
+            leaves[:, np.searchsorted(gaps, at, side="right")] for at in (self.x, self.train_x)
+        )
         return Partitions(cuts.astype(bool), *self._decomposed(leaf, train_leaf))
 
     def _decomposed(self, leaf: Array, train_leaf: Array) -> tuple[Array, ...]:

@@ -1,7 +1,7 @@
 """Two Gaussian classes: the smallest data whose true probabilities are known everywhere.
 
-Shaker and Hüllermeier (2025), appendix C.1: class 1 has its mean in U(0, 1)^d, class 0 in U(1, 3)^d, both have diagonal
-covariances, and P(Y = 1 | x) follows from Bayes' rule.
+Shaker and Hüllermeier (2025), appendix C.1: class 1 has its mean in U(0, 1)^d, class 0 in U(1, 3)^d, both
+have diagonal covariances, and P(Y = 1 | x) follows from Bayes' rule.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class GaussianPair(KnownDistribution):
 
     def __post_init__(self) -> None:
         for name in ("mean0", "mean1"):
-            object.__setattr__(self, name, checks.score_vector(np.atleast_1d(getattr(self, name)), name).copy())
+            object.__setattr__(
+                self, name, checks.score_vector(np.atleast_1d(getattr(self, name)), name).copy()
+            )
         checks.same_length(mean0=self.mean0, mean1=self.mean1)
         for name in ("cov0", "cov1"):
             object.__setattr__(self, name, checks.covariance(getattr(self, name), self.dimension, name))
@@ -78,8 +80,8 @@ class GaussianPair(KnownDistribution):
     def random(cls, d: int, random_state: Any, equal_covariance: bool = True) -> GaussianPair:
         """A pair as in C.1. Equal: one draw of variances from U(1, 2); else class 0 from U(1, 2), class 1 from U(4, 5).
 
-        With equal covariances logistic regression is well specified; with unequal ones it is not (second row of P2's
-        Figure 7).
+        With equal covariances logistic regression is well specified; with unequal ones it is not (second row
+        of P2's Figure 7).
         """
         return cls.variant("equal" if equal_covariance else "unequal", d, random_state)
 

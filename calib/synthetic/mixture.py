@@ -1,7 +1,7 @@
 """Each class a mixture of Gaussians: data that no single line or depth suits, for the calibration-size sweep.
 
-Shaker and Hüllermeier (2025), appendix C.3.2: four clusters a class, means in U(0, 20)^d, diagonal covariances in
-U(1, 5). The sweep's sizes are those of the paper's code (its text says twice 1000 rows).
+Shaker and Hüllermeier (2025), appendix C.3.2: four clusters a class, means in U(0, 20)^d, diagonal
+covariances in U(1, 5). The sweep's sizes are those of the paper's code (its text says twice 1000 rows).
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ class SizeSweep:
         return part_of(self.pool, 0, round(share * self.train.n))
 
 
-def size_sweep(random_state: Any, n_train: int = 800, n_test: int = 100, d: int = 2, clusters: int = 4) -> SizeSweep:
+def size_sweep(
+    random_state: Any, n_train: int = 800, n_test: int = 100, d: int = 2, clusters: int = 4
+) -> SizeSweep:
     """One repetition of C.3.2: a mixture, n_train rows to train on, as many to calibrate on at most, n_test to test on.
 
     Parameters
@@ -137,7 +139,9 @@ ENTRY = SyntheticEntry(
     parameters=(
         rows(1700),
         DIMENSION,
-        Parameter("clusters", "Clusters a class", "integer", 4, 1, 20, help="More clusters make a harder boundary."),
+        Parameter(
+            "clusters", "Clusters a class", "integer", 4, 1, 20, help="More clusters make a harder boundary."
+        ),
     ),
     help="Four clusters a class: harder than one Gaussian each, every true probability still known.",
 )

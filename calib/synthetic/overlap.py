@@ -1,7 +1,8 @@
 """From the same distribution to no overlap in equal steps: what calibration has to do changes on the way.
 
-Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance; then a
-constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is 5.72.
+Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance;
+then a constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is
+5.72.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def overlap_path(
 ) -> list[GaussianPair]:
     """Exactly ``steps`` pairs, the first at Bhattacharyya distance 0, the last at ``max_distance``.
 
-    The constants grow in equal steps, and the distances with their squares: with the variances σ² that both classes
-    share, the constant c gives c² Σ(1/σ²) / 8.
+    The constants grow in equal steps, and the distances with their squares: with the variances σ² that both
+    classes share, the constant c gives c² Σ(1/σ²) / 8.
 
     Parameters
     ----------
@@ -58,7 +59,9 @@ ENTRY = SyntheticEntry(
     parameters=(
         rows(1000),
         DIMENSION,
-        Parameter("step", "Step", "integer", 5, 1, STEPS, help="1: the classes are the same; 20: they hardly touch."),
+        Parameter(
+            "step", "Step", "integer", 5, 1, STEPS, help="1: the classes are the same; 20: they hardly touch."
+        ),
     ),
     help="Two Gaussian classes at a chosen distance, from complete overlap to almost none.",
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-HTML = '<button type="button"></button><input readonly hidden aria-label="Address"><small role="status"></small>'
+HTML = (
+    '<button type="button"></button><input readonly hidden aria-label="Address"><small role="status"></small>'
+)
 CSS = """
 :host, div {text-align: right}
 button {font: inherit; font-size: 0.875rem; padding: 0.25rem 0.75rem; min-height: 2.5rem; white-space: nowrap;
@@ -50,7 +52,9 @@ def _copy():
 
 @st.cache_resource
 def _focus():
-    return st.components.v2.component("calibration_explorer_focus", html="<i></i>", js=FOCUS, isolate_styles=False)
+    return st.components.v2.component(
+        "calibration_explorer_focus", html="<i></i>", js=FOCUS, isolate_styles=False
+    )
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:

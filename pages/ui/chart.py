@@ -33,11 +33,15 @@ def show(
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
 
-    on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all marks that
-    were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked before
-    heading : stands above the chart, small, instead of the finding, for a chart among several · height : in pixels
+    on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all
+        marks that
+    were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked
+    before
+    heading : stands above the chart, small, instead of the finding, for a chart among several · height : in
+        pixels
     hint : what can be done with the chart here; it follows the caption, which is all that reports have
-    Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is returned.
+    Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is
+    returned.
     """
     key = key or name
     entry = FIGURES[name]
@@ -60,7 +64,9 @@ def show(
         st.subheader(plain(record.title), anchor=False)
     else:
         st.markdown(f"**{plain(heading)}**", help=plain(record.title))
-    parts, columns = (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
+    parts, columns = (
+        (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
+    )
     for i, part in enumerate(parts):
         figure = _drawn(part, frame.theme(), entry.draw, height, state.presenter())
         own = f"{widget}_part_{i}" if entry.parts else widget
@@ -102,8 +108,11 @@ def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: b
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:
     """Hand on what the clicked mark knows; a click beside the marks changes nothing."""
-    for known in [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point][:1]:
-        then([known[i] for i in sorted(known, key=int)] if isinstance(known, dict) else known)  # of arrays, by position
+    for known in [
+        point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point
+    ][:1]:
+        # Of arrays, by position
+        then([known[i] for i in sorted(known, key=int)] if isinstance(known, dict) else known)
 
 
 def _picked(key: str, then: Callable[[list], None]) -> None:

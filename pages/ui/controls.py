@@ -92,7 +92,9 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
     own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
     own |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
     for key, label in own.items():
-        choices[key] = label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
+        choices[key] = (
+            label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
+        )
     return choices
 
 
@@ -152,8 +154,13 @@ def _model(recipe: Recipe) -> None:
     parameters = MODELS[recipe.model].parameters
     with st.expander("Model settings"):
         for parameter in parameters:
-            parameter_control(parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default))
-        seed(recipe, "Another seed draws another split and another forest: what changes then is sampling variability.")
+            parameter_control(
+                parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default)
+            )
+        seed(
+            recipe,
+            "Another seed draws another split and another forest: what changes then is sampling variability.",
+        )
 
 
 def seed(recipe: Recipe, help: str) -> None:
@@ -236,7 +243,9 @@ def number(field: str, value: float | None, label: str, none: str | None = None,
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         control(st.number_input, field, value, label, **kwargs)
         words = none[0].upper() + none[1:]
-        st.button(words, key=f"empty_{field}", type="tertiary", on_click=lambda: state.update(**{field: None}))
+        st.button(
+            words, key=f"empty_{field}", type="tertiary", on_click=lambda: state.update(**{field: None})
+        )
 
 
 def _share(field: str, value: float, label: str, help: str) -> None:
@@ -263,7 +272,9 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         _calibration_rows(recipe)
         return
     keys = [
-        key for key in PLACEMENTS if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
+        key
+        for key in PLACEMENTS
+        if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
     ]
     control(
         st.selectbox,
@@ -276,19 +287,25 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         help=PLACEMENTS[recipe.placement].help,
     )
     split(recipe)
-    if recipe.split == "file" and (recipe.placement not in ("split", "cv") or _file_fixes_calibration(recipe)):
+    if recipe.split == "file" and (
+        recipe.placement not in ("split", "cv") or _file_fixes_calibration(recipe)
+    ):
         return  # and leaves nothing to set
     with st.expander("Split settings"):
         _judged_on(recipe, recipes_help("test_size"))
         if recipe.placement == "split":
             _calibration_rows(recipe)
         if recipe.placement == "cv":
-            control(st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv"))
+            control(
+                st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv")
+            )
 
 
 def _calibration_rows(recipe: Recipe) -> None:
     if not _file_fixes_calibration(recipe):
-        _share("calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size"))
+        _share(
+            "calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size")
+        )
 
 
 def _file_fixes_calibration(recipe: Recipe) -> bool:
@@ -301,7 +318,9 @@ def _file_fixes_calibration(recipe: Recipe) -> bool:
 
 def split(recipe: Recipe) -> None:
     """How rows are held out, where a column's role leaves a choice; the gap of a split in time."""
-    keys = [key for key, made in SPLITS.items() if made.needs is None or getattr(recipe, made.needs) is not None]
+    keys = [
+        key for key, made in SPLITS.items() if made.needs is None or getattr(recipe, made.needs) is not None
+    ]
     if len(keys) < 2 and recipe.split in keys:
         return
     control(
@@ -362,7 +381,9 @@ def _calibrators(recipe: Recipe) -> None:
 
 def _calibrator_settings(recipe: Recipe) -> None:
     """The options of the chosen calibrators; the merge rule has one control for all, where pairs are shown."""
-    options = {key: [p for p in CALIBRATORS[key].parameters if p.name != "merge"] for key in recipe.calibrators}
+    options = {
+        key: [p for p in CALIBRATORS[key].parameters if p.name != "merge"] for key in recipe.calibrators
+    }
     if not any(options.values()):
         return
     given = dict(recipe.options)
@@ -377,7 +398,9 @@ def _calibrator_settings(recipe: Recipe) -> None:
 def _base_rate(recipe: Recipe) -> None:
     """How frequent the positive class is where the probabilities will be used, in per cent."""
     stated = recipe.base_rate
-    with st.expander("Base rate" if stated is None else f"Base rate: {rate_text(stated)}", expanded=stated is not None):
+    with st.expander(
+        "Base rate" if stated is None else f"Base rate: {rate_text(stated)}", expanded=stated is not None
+    ):
         number(
             "base_rate",
             None if stated is None else 100 * stated,

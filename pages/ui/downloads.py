@@ -37,7 +37,9 @@ PICTURES = {
     "png": ("Picture (PNG)", "image/png"),
     "pdf": ("Document (PDF)", "application/pdf"),
 }
-NO_CHROMIUM = "Pictures and PDF made here need a Chromium on the server; the camera on the chart saves SVG and PNG."
+NO_CHROMIUM = (
+    "Pictures and PDF made here need a Chromium on the server; the camera on the chart saves SVG and PNG."
+)
 
 
 @st.cache_resource
@@ -71,7 +73,9 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
             required=True,
         )
         with st.container(horizontal=True):
-            button("Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv")
+            button(
+                "Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv"
+            )
             button(
                 "Interactive chart (HTML)",
                 lambda: standalone_html(entry.draw(record, theme), record.alt, theme),

@@ -1,6 +1,7 @@
 """Datasets, fits and Evaluations for the pages, kept by digest. Nothing here depends on the view.
 
-``evaluations_of`` is the one way to an Evaluation; the functions below it say what a page does while there is none.
+``evaluations_of`` is the one way to an Evaluation; the functions below it say what a page does while there is
+none.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
-    key = (recipe.data, recipe.data_params, recipe.content, recipe.target, recipe.positive, recipe.exclude, recipe.keep)
+    key = (
+        recipe.data,
+        recipe.data_params,
+        recipe.content,
+        recipe.target,
+        recipe.positive,
+        recipe.exclude,
+        recipe.keep,
+    )
     key += (recipe.judge_on, *sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
@@ -56,11 +65,13 @@ def evaluations_of(
 ) -> dict[str, Evaluation | InputError] | None:
     """By name, the Evaluation of each Recipe on its own data, or why there is none; None, under progress, meanwhile.
 
-    What one page has fitted is there on the others. ``kind`` and ``what`` are those of ``jobs.run``: of one kind, what
-    is not asked for any more is called off.
+    What one page has fitted is there on the others. ``kind`` and ``what`` are those of ``jobs.run``: of one
+    kind, what is not asked for any more is called off.
     """
     data: dict[str, Any] = {name: _or_why(_answerable, recipe) for name, recipe in recipes.items()}
-    there = {name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)}
+    there = {
+        name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)
+    }
     fits = _kept(
         jobs.cache("fits", max(MOST_FITS, 2 * len(recipes))),
         {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
@@ -73,7 +84,9 @@ def evaluations_of(
     results = _calibrated(fitted, kind)
     if results is None:
         return None
-    return {name: results[name].with_view(recipes[name]) if name in results else data[name] for name in recipes}
+    return {
+        name: results[name].with_view(recipes[name]) if name in results else data[name] for name in recipes
+    }
 
 
 def _answerable(recipe: Recipe) -> Dataset:
@@ -86,7 +99,9 @@ def _answerable(recipe: Recipe) -> Dataset:
 def _calibrated(fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str) -> dict[str, Evaluation] | None:
     """The Evaluations of Recipes and their fits; those of very many rows are made under progress and Cancel."""
     results = jobs.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
-    slow = {_key(*one): lambda watch, one=one: calibrate(*one) for one in fitted.values() if _many_rows(one[1])}
+    slow = {
+        _key(*one): lambda watch, one=one: calibrate(*one) for one in fitted.values() if _many_rows(one[1])
+    }
     if _kept(results, slow, (f"calibrations_{kind}", "Fitting the calibrators")) is None:
         return None
     for one in fitted.values():
@@ -95,7 +110,9 @@ def _calibrated(fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str) -> dict[
     return {name: results[_key(*one)] for name, one in fitted.items()}
 
 
-def _kept(results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]) -> dict[Any, Any] | None:
+def _kept(
+    results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]
+) -> dict[Any, Any] | None:
     """What the calls return by key, from ``results`` or into them; None, under progress, while one runs."""
     missing = {key: call for key, call in calls.items() if key not in results}
     done = jobs.run(*work, missing)  # also of nothing: what is not wanted any more is called off
@@ -167,7 +184,9 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
     if found is None:
         return False
     fits, seconds = expected_cost(or_stop(found[""]), recipe.placement)
-    return jobs.may_begin(jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds)
+    return jobs.may_begin(
+        jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds
+    )
 
 
 def _last_shown(recipe: Recipe) -> Evaluation:
@@ -180,8 +199,8 @@ def _last_shown(recipe: Recipe) -> Evaluation:
 def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
     """An Evaluation that the page can do without; None while it is not there, for whatever reason.
 
-    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a sentence.
-    ``what`` names it; of one ``kind`` only one is fitted at a time.
+    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a
+    sentence. ``what`` names it; of one ``kind`` only one is fitted at a time.
     """
     key = _fit_key(recipe, dataset(recipe))
     if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, seconds):

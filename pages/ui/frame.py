@@ -1,7 +1,8 @@
 """The frame around every page: title, navigation, the sidebar that edits the Recipe, the link and the Python source.
 
-A fresh server knows of no page but app.py and, in Streamlit's old discovery mode, of the scripts beside it: asked for a
-page's own address first, it runs that script alone. So ``open_page`` sends such a session through app.py once.
+A fresh server knows of no page but app.py and, in Streamlit's old discovery mode, of the scripts beside it:
+asked for a page's own address first, it runs that script alone. So ``open_page`` sends such a session through
+app.py once.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ WORDMARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
     '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
 )
-# For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more width.
+# For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
+# width.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
-# Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text itself.
+# Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text
+# itself.
 FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
 ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
-# A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a choice:
-# there it takes the upper part of the window, and the page goes on below it. Headline numbers stand two by two.
+# A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
+# choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
+# two by two.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """@media (max-width: 640px) {
     .st-key-headline {display: grid; grid-template-columns: 1fr 1fr; gap: .6rem}
@@ -113,12 +117,20 @@ PAGES = {
     ),
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
-        Page("pages/learn_cl_gl.py", "CL and GL", "What does a model lose by its groups, and what by its numbers?"),
+        Page(
+            "pages/learn_cl_gl.py",
+            "CL and GL",
+            "What does a model lose by its groups, and what by its numbers?",
+        ),
         Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
         Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
         Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
-        Page("pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"),
-        Page("pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"),
+        Page(
+            "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
+        ),
+        Page(
+            "pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"
+        ),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
@@ -151,13 +163,16 @@ def run_app(start: str) -> None:
     server.keep_in()
     load_pages()
     st.session_state["through_app"] = True
-    st.set_option("client.showSidebarNavigation", True)  # before it knows the pages Streamlit would list the scripts
+    # Before it knows the pages Streamlit would list the scripts
+    st.set_option("client.showSidebarNavigation", True)
 
     def home() -> None:
         runpy.run_path(str(ROOT / start))
 
     sections = {
-        section: [st.Page(page.script, title=page.name) for page in pages] for section, pages in PAGES.items() if pages
+        section: [st.Page(page.script, title=page.name) for page in pages]
+        for section, pages in PAGES.items()
+        if pages
     }
     chosen = st.navigation(
         {"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections},

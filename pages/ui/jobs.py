@@ -1,6 +1,7 @@
 """Long work in the background, with progress and Cancel; what a session has computed is kept, the latest of each kind.
 
-A job is also the cache of its result: the same work asked for twice is one job. What is worked on is not known here.
+A job is also the cache of its result: the same work asked for twice is one job. What is worked on is not
+known here.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def run(
     """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
 
     kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
-    what : says on the page what is being done · meanwhile : draws what is there already, again every two seconds; such
+    what : says on the page what is being done · meanwhile : draws what is there already, again every two
+        seconds; such
     work rests while another page is open (``page_entered``)
     says_left : whether the work itself tells how long the rest takes
     The page ends here, with the reason, where a call is refused or fails.
@@ -171,7 +173,9 @@ def forget(kind: str, keys: Sequence[Any]) -> None:
         _jobs(kind).pop(key, None)
 
 
-def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, unasked: float | None = None) -> bool:
+def may_begin(
+    kind: str, key: Any, what: str, cost: str, seconds: float, unasked: float | None = None
+) -> bool:
     """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``."""
     pressed = st.session_state.setdefault("pressed", set())
     if seconds <= (UNASKED if unasked is None else unasked) or started(kind, key) or (kind, key) in pressed:
@@ -185,7 +189,9 @@ def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, unasked
 
 def price(calls: int, seconds: float) -> str:
     """What many fits cost, in words."""
-    return f"{calls:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
+    return (
+        f"{calls:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
+    )
 
 
 def _result(job: Job) -> Any:
@@ -220,7 +226,9 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
         st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
         st.button(
-            "Go on" if partly else "Fit again", key=f"fit_again_{kind}", on_click=partial(forget, kind, list(keys))
+            "Go on" if partly else "Fit again",
+            key=f"fit_again_{kind}",
+            on_click=partial(forget, kind, list(keys)),
         )
 
 

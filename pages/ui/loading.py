@@ -1,6 +1,7 @@
 """What a fresh server shows while its libraries load, a second or two: the axes of the diagram to come.
 
-The browser uses the same time to load what it draws charts with, so that the first picture comes a second sooner.
+The browser uses the same time to load what it draws charts with, so that the first picture comes a second
+sooner.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from contextlib import contextmanager
 import streamlit as st
 
 AXIS = {"range": [-0.02, 1.02], "fixedrange": True, "constrain": "domain"}
-DIAGONAL = {"x": [0, 1], "y": [0, 1], "mode": "lines", "line": {"width": 1, "color": "#87929e"}, "hoverinfo": "skip"}
+DIAGONAL = {
+    "x": [0, 1],
+    "y": [0, 1],
+    "mode": "lines",
+    "line": {"width": 1, "color": "#87929e"},
+    "hoverinfo": "skip",
+}
 AXES = {"data": [DIAGONAL], "layout": {"height": 640, "xaxis": AXIS, "yaxis": AXIS | {"scaleanchor": "x"}}}
 
 

@@ -1,7 +1,8 @@
 """What the server under the pages would do by itself, and here does not (SECURITY.md).
 
-Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell; asked by
-a page of another origin, Streamlit asks a server of Amazon for its own address. None of the three has a setting.
+Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell;
+asked by a page of another origin, Streamlit asks a server of Amazon for its own address. None of the three
+has a setting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The one Recipe of a session, shared by all pages, and its way into and out of the page's address.
 
-Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, and the view for a
-room. Neither is part of what is computed.
+Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, and the
+view for a room. Neither is part of what is computed.
 """
 
 from __future__ import annotations
@@ -142,9 +142,9 @@ def _read(query: dict[str, str]) -> tuple[Recipe, str | None, bool]:
 def follow_address(script: str) -> None:
     """Take the Recipe from the address when that is new (a link, the back button), else write it there.
 
-    After a change on the page the address is not asked: the browser may not yet have heard of the change before. The
-    navigation's links carry no settings: the bare address of a page stands for the settings it was last entered with,
-    also when the back button leads there.
+    After a change on the page the address is not asked: the browser may not yet have heard of the change
+    before. The navigation's links carry no settings: the bare address of a page stands for the settings it
+    was last entered with, also when the back button leads there.
     """
     st.session_state["page"], path = script, "" if st.session_state.pop("at_start", False) else script
     query = st.query_params.to_dict()
@@ -181,11 +181,16 @@ def control(
 ) -> Any:
     """A widget that shows a Recipe's value and changes it.
 
-    The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's value into
-    the field's, named as for ``update``; ``key`` is the widget's own, where several show one field;
-    ``and_then`` are fields that change with it.
+    The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's
+    value into the field's, named as for ``update``; ``key`` is the widget's own, where several show one
+    field; ``and_then`` are fields that change with it.
     """
 
     return shown(
-        widget, key or field, value, lambda new: update(**{field: store(new)} | (and_then or {})), *args, **kwargs
+        widget,
+        key or field,
+        value,
+        lambda new: update(**{field: store(new)} | (and_then or {})),
+        *args,
+        **kwargs,
     )

@@ -25,7 +25,16 @@ from pages.ui.text import plain
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = (
-    *("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration", "miscalibration_chance", "discrimination"),
+    *(
+        "brier",
+        "log_loss",
+        "ece",
+        "auc",
+        "accuracy",
+        "miscalibration",
+        "miscalibration_chance",
+        "discrimination",
+    ),
     *("lower", "upper", "width", "tce"),
 )
 
@@ -70,7 +79,8 @@ def _changed(line: pd.Series | None) -> dict[str, Any]:
 def against_uncalibrated(values: pd.Series, key: str) -> None:
     """One metric of one calibrator as a headline number, with its difference to the uncalibrated model."""
     metric, value = METRICS[values.name], float(values[key])
-    raw = float(values.get("none", nan)) if key != "none" else nan  # plain numbers: ∞ − ∞ is not known, without a word
+    # Plain numbers: ∞ − ∞ is not known, without a word
+    raw = float(values.get("none", nan)) if key != "none" else nan
     st.metric(
         f"{metric.label} · {label_of(key)}",
         number(value),
@@ -81,8 +91,8 @@ def against_uncalibrated(values: pd.Series, key: str) -> None:
 
 
 def difference(change: float, what: str, up_is_good: bool | None = None) -> dict[str, Any]:
-    """The part of a headline number that says by how much it differs; green where that is good, grey where it is
-    neither (None), nothing where it is not known.
+    """The part of a headline number that says by how much it differs; green where that is good, grey where it
+    is neither (None), nothing where it is not known.
     """
     if not isfinite(change):
         return {"delta": None}
@@ -151,11 +161,17 @@ def side_by_side(evaluation: Evaluation, **options) -> None:
     """One diagram a calibrator, the uncalibrated model behind each."""
     raw = ["none"] if "none" in evaluation.predictions else []
     keys = [key for key in evaluation.predictions if key != "none"] or raw
-    diagrams({label_of(key): evaluation for key in keys}, [list(dict.fromkeys([*raw, key])) for key in keys], **options)
+    diagrams(
+        {label_of(key): evaluation for key in keys},
+        [list(dict.fromkeys([*raw, key])) for key in keys],
+        **options,
+    )
 
 
 def diagrams(
-    evaluations: Mapping[str, Evaluation], calibrators: Sequence[Sequence[str] | None] | None = None, **options
+    evaluations: Mapping[str, Evaluation],
+    calibrators: Sequence[Sequence[str] | None] | None = None,
+    **options,
 ) -> None:
     """A reliability diagram for each evaluation under its name, three in a row and one below the other on a phone.
 
@@ -168,7 +184,9 @@ def diagrams(
         with columns[i % len(columns)]:
             key = f"reliability_{slug(name)}"
             picked = evaluation.recipe.given("reliability", "selection", "axes") | options
-            chart.show("reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked)
+            chart.show(
+                "reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked
+            )
 
 
 def slug(name: str) -> str:

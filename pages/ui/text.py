@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
-# What Streamlit makes of bare text in spite of escapes: links, addresses, icons, arrows and dashes. An invisible word
-# joiner between their signs leaves them as they are.
+# What Streamlit makes of bare text in spite of escapes: links, addresses, icons, arrows and dashes. An
+# invisible word joiner between their signs leaves them as they are.
 JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|(?<=<)(?=-)", re.IGNORECASE)
 
 

@@ -1,9 +1,10 @@
 """Widgets that show a value which lives elsewhere, and report nothing but what a person chose.
 
-Streamlit sends a value that was set through ``st.session_state`` once, with the run that set it; where another run
-begins before the browser heard of it, the widget stands at its lowest value, or empty, and may send that back. So here
-nothing is set: the value is the widget's default, and a widget whose value was changed elsewhere is drawn as another
-one, under a new name, with the new default. That holds in whichever run the browser gets to see first.
+Streamlit sends a value that was set through ``st.session_state`` once, with the run that set it; where
+another run begins before the browser heard of it, the widget stands at its lowest value, or empty, and may
+send that back. So here nothing is set: the value is the widget's default, and a widget whose value was
+changed elsewhere is drawn as another one, under a new name, with the new default. That holds in whichever run
+the browser gets to see first.
 """
 
 from __future__ import annotations
@@ -36,14 +37,18 @@ def shown(
 ) -> Any:
     """A widget that shows ``value``; ``change`` is called with another one when a person chooses it.
 
-    What it reports of itself is no choice: the value that it has, and nothing at all (as a choice does that was not on
-    the page for a while), unless nothing is among its options.
+    What it reports of itself is no choice: the value that it has, and nothing at all (as a choice does that
+    was not on the page for a while), unless nothing is among its options.
     """
     drawn = _drawn(key, value)
 
     def changed() -> None:
         new = st.session_state[drawn.name]
-        if _widgets().get(key) is drawn and new != drawn.value and (new is not None or None in (options or ())):
+        if (
+            _widgets().get(key) is drawn
+            and new != drawn.value
+            and (new is not None or None in (options or ()))
+        ):
             drawn.value = new
             change(new)
 

@@ -36,7 +36,8 @@ def text(found):
     return " ".join(found.reasons)
 
 
-# --- the answer -----------------------------------------------------------------------------------------------------
+# --- the answer
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_a_bold_model_is_told_to_be_calibrated_by_how_much_and_what_is_worse():
@@ -52,7 +53,9 @@ def test_a_bold_model_is_told_to_be_calibrated_by_how_much_and_what_is_worse():
 def test_the_interval_in_words_is_the_t_interval_and_that_of_the_table_with_the_same_sign():
     y, truth, said, _ = world(0, 1500, lambda p: p**2)
     evaluation = judged(y, {"none": said, "platt": truth})
-    written = [float(x.replace("−", "-")) for x in re.findall(r"[−+]?\d[.\d]*\d", recommend(evaluation).reasons[0])]
+    written = [
+        float(x.replace("−", "-")) for x in re.findall(r"[−+]?\d[.\d]*\d", recommend(evaluation).reasons[0])
+    ]
     expected = ttest_rel((truth - y) ** 2, (said - y) ** 2).confidence_interval(0.95)
     assert written[-2:] == pytest.approx([expected.low, expected.high], rel=0.05)
     line = differences(evaluation, ("brier",)).table.iloc[0]
@@ -77,7 +80,9 @@ def test_of_one_method_no_more_is_said_than_that_it_was_one():
     used = recommend(judged(y, {"none": said, "platt": truth}))
     assert not any(word in text(used) for word in ("every", "Every", "all ", "No calibrator"))
     (left_out,) = [reason for reason in used.reasons if reason.startswith("Not compared: ")]
-    assert all(CALIBRATORS[key].label in left_out for key in CALIBRATORS if key not in ("none", "platt", "rank"))
+    assert all(
+        CALIBRATORS[key].label in left_out for key in CALIBRATORS if key not in ("none", "platt", "rank")
+    )
     assert "Platt" not in left_out
 
 
@@ -86,7 +91,9 @@ def test_what_cannot_be_told_apart_is_said_with_its_difference_and_the_simpler_o
     close = {key: jitter(truth, rng, 0.01) for key in ("venn_abers", "isotonic", "beta", "platt")}
     evaluation = judged(y, {"none": said, **close})
     found, table = recommend(evaluation), advise(evaluation).table
-    sentence = next(reason for reason in found.reasons if reason.startswith("Not told apart from it by these rows"))
+    sentence = next(
+        reason for reason in found.reasons if reason.startswith("Not told apart from it by these rows")
+    )
     for key in set(close) - {found.choice}:
         assert f"{label_of(key)} {change(*table.loc[key, ['gap', 'gap_lower', 'gap_upper']])}" in sentence
     assert ("is simpler" in sentence) == (found.choice != "platt")
@@ -102,10 +109,15 @@ def test_equal_predictions_are_said_to_be_equal():
     y, truth, said, _ = bold()
     found = recommend(judged(y, {"none": said, "platt": truth, "ppa": said}))
     assert "PPA gives the same probabilities as Uncalibrated." in found.reasons
-    assert recommend(judged(y, {"none": said, "ppa": said})).reasons[0].startswith("Nothing compared changes them")
+    assert (
+        recommend(judged(y, {"none": said, "ppa": said}))
+        .reasons[0]
+        .startswith("Nothing compared changes them")
+    )
 
 
-# --- an infinite log loss -------------------------------------------------------------------------------------------
+# --- an infinite log loss
+# -------------------------------------------------------------------------------------------
 
 
 def test_an_infinite_log_loss_is_warned_of_and_never_left_alone_without_a_word():
@@ -113,7 +125,9 @@ def test_an_infinite_log_loss_is_warned_of_and_never_left_alone_without_a_word()
     wrong = certain_and_wrong(truth, y)
     used = recommend(judged(y, {"none": wrong, "platt": jitter(truth, rng, 0.01)}))
     assert used.answer == "Use Platt."
-    assert "no more than sampling variability; but Uncalibrated gave a probability of 0 or 1" in used.reasons[0]
+    assert (
+        "no more than sampling variability; but Uncalibrated gave a probability of 0 or 1" in used.reasons[0]
+    )
     assert used.warnings[0].startswith("Uncalibrated gave a probability of 0 or 1")
     dear = recommend(judged(y, {"none": wrong, "platt": jitter(truth, rng, 0.3)}))
     assert dear.answer == "Use Platt."
@@ -124,20 +138,27 @@ def test_an_infinite_log_loss_is_warned_of_and_never_left_alone_without_a_word()
 def test_a_method_that_is_passed_over_for_its_infinite_log_loss_is_named():
     y, truth, said, rng = world(6, 600, lambda p: p**2)
     found = recommend(
-        judged(y, {"none": said, "isotonic": certain_and_wrong(truth, y), "venn_abers": jitter(truth, rng, 0.01)})
+        judged(
+            y, {"none": said, "isotonic": certain_and_wrong(truth, y), "venn_abers": jitter(truth, rng, 0.01)}
+        )
     )
     assert found.answer == "Use Venn–Abers."
     assert "Isotonic gave a probability of 0 or 1" in found.warnings[0]
     assert found.warnings[0].endswith("Venn–Abers never did.")
 
 
-# --- passed over ----------------------------------------------------------------------------------------------------
+# --- passed over
+# ----------------------------------------------------------------------------------------------------
 
 
 def reasons_given(found, advice):
     """Each method said to be passed over, with the reason of its group."""
-    said = [sentence for sentence in text(advice).split(". ") if sentence.startswith("Lower, but passed over: ")]
-    groups = [group for sentence in said for group in sentence.removeprefix("Lower, but passed over: ").split("; ")]
+    said = [
+        sentence for sentence in text(advice).split(". ") if sentence.startswith("Lower, but passed over: ")
+    ]
+    groups = [
+        group for sentence in said for group in sentence.removeprefix("Lower, but passed over: ").split("; ")
+    ]
     return {key: group for group in groups for key in found.table.index if f"{label_of(key)} −" in group}
 
 
@@ -146,7 +167,9 @@ def test_every_method_passed_over_is_given_its_own_reason():
     better = np.clip(np.where(y, np.sqrt(truth), truth**2), 0.01, 0.99)
     surer = better.copy()
     surer[np.flatnonzero(y == 0)[0]] = 1e-7
-    evaluation = judged(y, {"none": said, "platt": truth, "beta": surer, "isotonic": certain_and_wrong(better, y)})
+    evaluation = judged(
+        y, {"none": said, "platt": truth, "beta": surer, "isotonic": certain_and_wrong(better, y)}
+    )
     found = advise(evaluation)
     given = reasons_given(found, recommend(evaluation))
     assert found.choice == "platt"
@@ -187,13 +210,16 @@ def test_whatever_is_compared_no_reason_contradicts_the_table(case):
     assert "It raises" not in improvement or line.lower > 0
     if "does not lower" in none_better:
         assert not start.upper < 0 or len(said) == 2
-    for key, reason in reasons_given(found, Recommendation("", (improvement, none_better, *_rivals(found)))).items():
+    for key, reason in reasons_given(
+        found, Recommendation("", (improvement, none_better, *_rivals(found)))
+    ).items():
         each = found.table.loc[key]
         assert ("infinite log loss" in reason) == each.infinite
         assert ("nearer to 0 or 1" in reason) == (each.sure and not each.infinite)
 
 
-# --- too few rows, and nothing to compare ---------------------------------------------------------------------------
+# --- too few rows, and nothing to compare
+# ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "calibration"), [(18, 500), (1500, 5)])
@@ -226,11 +252,14 @@ def test_without_the_uncalibrated_model_it_says_that_it_cannot_know_whether_cali
     assert "lowers" not in text(found)
 
 
-# --- repeated splits ------------------------------------------------------------------------------------------------
+# --- repeated splits
+# ------------------------------------------------------------------------------------------------
 
 
 def splits(scores: dict[str, np.ndarray], ratio=3 / 7) -> Repeats:
-    lines = [pd.DataFrame({"seed": range(len(v)), "calibrator": key, "brier": v}) for key, v in scores.items()]
+    lines = [
+        pd.DataFrame({"seed": range(len(v)), "calibrator": key, "brier": v}) for key, v in scores.items()
+    ]
     return Repeats(pd.concat(lines, ignore_index=True), ratio)
 
 
@@ -244,12 +273,15 @@ def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():
     assert "no method compared lowers" in over_splits("none", unsteady)
     assert "lower than uncalibrated beyond sampling variability: Platt −" in over_splits("none", steady)
     # Nothing is said of the test rows: there the choice may rest on more than its own interval.
-    assert not any("test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady))
+    assert not any(
+        "test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady)
+    )
     assert over_splits(None, steady) == over_splits("beta", steady) == ""
     assert over_splits("platt", splits({"platt": raw})) == ""
 
 
-# --- real sets ------------------------------------------------------------------------------------------------------
+# --- real sets
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", ["digits", "breast_cancer", "loans", "rare_faults"])

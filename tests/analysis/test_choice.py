@@ -16,14 +16,19 @@ from tests.analysis.judged import jitter, judged, world
 EVERY = tuple(key for key in CALIBRATORS if key != "rank")
 
 
-# --- what is added --------------------------------------------------------------------------------------------------
+# --- what is added
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", ["naive_bayes", "gradient_boosting"])
 def test_a_calibrator_that_changes_nothing_does_not_turn_the_choice(model):
-    alone = advise(evaluate(Recipe(model=model, calibrators=("none", "platt", "venn_abers")), load_sample("digits")))
+    alone = advise(
+        evaluate(Recipe(model=model, calibrators=("none", "platt", "venn_abers")), load_sample("digits"))
+    )
     more = advise(
-        evaluate(Recipe(model=model, calibrators=("none", "platt", "venn_abers", "ppa")), load_sample("digits"))
+        evaluate(
+            Recipe(model=model, calibrators=("none", "platt", "venn_abers", "ppa")), load_sample("digits")
+        )
     )
     assert more.choice == alone.choice
     pd.testing.assert_frame_equal(more.table.loc[alone.table.index], alone.table)
@@ -57,7 +62,9 @@ def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
     if after.table.score[added] > old.score and not old.infinite:
         assert after.choice == before.choice
     if after.choice == before.choice:  # nothing is drawn: every number about the others stays
-        pd.testing.assert_frame_equal(after.table.loc[some].drop(columns="same"), before.table.drop(columns="same"))
+        pd.testing.assert_frame_equal(
+            after.table.loc[some].drop(columns="same"), before.table.drop(columns="same")
+        )
 
 
 @given(methods())
@@ -78,7 +85,8 @@ def test_on_real_sets_every_method_added_to_the_others_leaves_the_choice_as_good
         assert before.start != after.start or new.score <= old.score or (old.infinite and not new.infinite)
 
 
-# --- one comparison -------------------------------------------------------------------------------------------------
+# --- one comparison
+# -------------------------------------------------------------------------------------------------
 
 
 def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_t_test():
@@ -89,13 +97,17 @@ def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_t_test
         losses = [(evaluation.predictions[k].p - y) ** 2 for k in (key, "none")]
         expected = ttest_rel(*losses).confidence_interval(0.95)
         assert (table.lower[key], table.upper[key]) == pytest.approx((expected.low, expected.high), abs=1e-12)
-        assert tuple(shown.loc[key, ["value", "lower", "upper"]]) == tuple(table.loc[key, ["change", "lower", "upper"]])
+        assert tuple(shown.loc[key, ["value", "lower", "upper"]]) == tuple(
+            table.loc[key, ["change", "lower", "upper"]]
+        )
     platt, isotonic = ((evaluation.predictions[k].p - y) ** 2 for k in ("platt", "isotonic"))
     assert table.chance["isotonic"] == pytest.approx(ttest_rel(isotonic, platt).pvalue, abs=1e-9)
 
 
 @given(methods())
-def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_where_little_is_to_be_gained(case):
+def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_where_little_is_to_be_gained(
+    case,
+):
     y, said = case
     found = advise(judged(y, said))
     line, start = found.table.loc[found.choice], found.table.loc[found.start]
@@ -122,10 +134,13 @@ def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score()
     for closest, choice in ((1.01 * near, "beta"), (0.99 * near, "platt")):
         p = np.clip(better, 0.01, 0.99)
         p[np.flatnonzero(y == 0)[0]] = closest
-        assert advise(judged(y, {"none": jitter(truth, rng, 0.1), "platt": truth, "beta": p})).choice == choice
+        assert (
+            advise(judged(y, {"none": jitter(truth, rng, 0.1), "platt": truth, "beta": p})).choice == choice
+        )
 
 
-# --- what is chosen -------------------------------------------------------------------------------------------------
+# --- what is chosen
+# -------------------------------------------------------------------------------------------------
 
 
 def test_a_bold_model_is_calibrated_by_the_best_method():
@@ -143,8 +158,10 @@ def test_of_methods_with_equal_scores_the_simplest_is_chosen_and_named_for_its_t
 
 @pytest.mark.soak
 def test_a_model_that_needs_nothing_is_left_alone_by_many_rows_and_harmed_little_by_few():
-    """All calibrators of a model that is right: with 3000 rows it is left as it is or loses next to nothing; with 150,
-    which cannot tell, the choice stays with Platt, whose mean squared error to the truth is what two numbers cost."""
+    """All calibrators of a model that is right: with 3000 rows it is left as it is or loses next to nothing;
+    with 150, which cannot tell, the choice stays with Platt, whose mean squared error to the truth is what
+    two numbers cost.
+    """
     for n, most in ((150, 0.004), (3000, 0.0003)):
         errors = []
         for seed in range(40):
@@ -162,21 +179,27 @@ def test_a_difference_that_the_rows_cannot_show_is_left_open_and_shown_with_more
 
     def share_calibrated(n, seeds):
         worlds = (world(seed, n, distort) for seed in range(seeds))
-        return np.mean([advise(judged(y, {"none": said, "platt": p})).choice == "platt" for y, p, said, _ in worlds])
+        return np.mean(
+            [advise(judged(y, {"none": said, "platt": p})).choice == "platt" for y, p, said, _ in worlds]
+        )
 
     assert share_calibrated(10_000, 5) == 1
 
     def share_beyond_platt(n, seeds):
         worlds = (world(seed, n, distort) for seed in range(seeds))
         return np.mean(
-            [advise(judged(y, {"none": said, "platt": said, "beta": p})).choice == "beta" for y, p, said, _ in worlds]
+            [
+                advise(judged(y, {"none": said, "platt": said, "beta": p})).choice == "beta"
+                for y, p, said, _ in worlds
+            ]
         )
 
     assert share_beyond_platt(40, 60) < 0.3
     assert share_beyond_platt(10_000, 5) == 1
 
 
-# --- an infinite log loss -------------------------------------------------------------------------------------------
+# --- an infinite log loss
+# -------------------------------------------------------------------------------------------
 
 
 def certain_and_wrong(p, y):
@@ -208,7 +231,8 @@ def test_an_uncalibrated_model_that_was_certain_and_wrong_is_not_left_alone_wher
     assert advise(judged(y, worse | {"none": truth})).choice == "none"
 
 
-# --- what it answers ------------------------------------------------------------------------------------------------
+# --- what it answers
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keys", [("none",), ("platt",), ("platt", "beta")])

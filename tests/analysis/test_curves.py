@@ -22,7 +22,8 @@ def calibrated(seed, n, draw=lambda rng, n: rng.random(n)):
     return (rng.random(n) < p).astype(int), p
 
 
-# --- binomial intervals ---------------------------------------------------------------------------------------------
+# --- binomial intervals
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("interval", "scipys"), [("wilson", "wilson"), ("clopper_pearson", "exact")])
@@ -44,7 +45,8 @@ def test_clopper_pearson_never_covers_less_than_its_level():
         assert binom.pmf(np.arange(n + 1), n, p)[covered].sum() >= 0.95
 
 
-# --- binned curves --------------------------------------------------------------------------------------------------
+# --- binned curves
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -116,7 +118,8 @@ def test_a_million_predictions_are_binned_at_once():
     np.testing.assert_allclose(curve.observed, curve.mean_p, atol=0.01)
 
 
-# --- histogram -----------------------------------------------------------------------------------------------------
+# --- histogram
+# -----------------------------------------------------------------------------------------------------
 
 
 @given(labelled(), st.sampled_from([1, 4, 20]))
@@ -135,14 +138,16 @@ def test_histogram_is_numpys_away_from_edges():
     np.testing.assert_array_equal(bars.positives, np.histogram(p[y == 1], 16, (0, 1))[0])
 
 
-# --- CORP -----------------------------------------------------------------------------------------------------------
+# --- CORP
+# -----------------------------------------------------------------------------------------------------------
 
 
 @given(labelled())
 def test_corp_curve_is_the_isotonic_fit_everywhere(case):
     y, p = case
     curve = corp_curve(y, p)
-    fit = IsotonicRegression().fit(np.unique(p, return_inverse=True)[1], y)  # ranks: scikit-learn merges near scores
+    # Ranks: scikit-learn merges near scores
+    fit = IsotonicRegression().fit(np.unique(p, return_inverse=True)[1], y)
     expected = fit.predict(np.unique(p, return_inverse=True)[1])
     np.testing.assert_allclose(np.interp(p, curve.p, curve.recalibrated), expected, atol=1e-9)
     assert np.isin(curve.p, p).all()
@@ -181,7 +186,9 @@ def test_consistency_band_holds_the_curve_of_calibrated_data(n):
 
 
 @pytest.mark.parametrize(
-    "p", [np.random.default_rng(0).random(4000), np.r_[np.full(5000, 0.1), 0.2, 0.3, 0.9]], ids=["distinct", "tied"]
+    "p",
+    [np.random.default_rng(0).random(4000), np.r_[np.full(5000, 0.1), 0.2, 0.3, 0.9]],
+    ids=["distinct", "tied"],
 )
 def test_consistency_band_is_that_of_whole_recalibrations(p):
     """Every object drawn for, every drawing recalibrated by scikit-learn: 1000 groups of neighbours lose nothing."""
@@ -237,7 +244,8 @@ def test_corp_answers_one_class_and_constant_predictions(band):
     assert certain.recalibrated.tolist() == [0.0, 1.0]
 
 
-# --- smoothed curves ------------------------------------------------------------------------------------------------
+# --- smoothed curves
+# ------------------------------------------------------------------------------------------------
 
 
 def local_line(y, p, at, span):
@@ -282,7 +290,12 @@ def test_smoothed_curve_covers_the_truth_of_calibrated_data():
 
 @pytest.mark.parametrize(
     ("y", "p"),
-    [([1, 0, 0], [0.4, 0.4, 0.4]), ([1], [0.0]), ([1, 0], [0.0, 1.0]), ([1, 1, 0, 0], [0.999, 1.0, 0.0, 0.5])],
+    [
+        ([1, 0, 0], [0.4, 0.4, 0.4]),
+        ([1], [0.0]),
+        ([1, 0], [0.0, 1.0]),
+        ([1, 1, 0, 0], [0.999, 1.0, 0.0, 0.5]),
+    ],
 )
 def test_smoothed_curve_answers_few_and_equal_predictions(y, p):
     curve = smooth_curve(y, p)
@@ -303,7 +316,8 @@ def test_smoothed_curve_never_leaves_the_unit_square(case, span):
     assert (curve.count > 0).all()
 
 
-# --- refusals -------------------------------------------------------------------------------------------------------
+# --- refusals
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("curve", [binned_curve, corp_curve, smooth_curve, histogram])
@@ -362,7 +376,11 @@ def test_the_smoothed_consistency_band_is_the_spread_of_curves_drawn_anew():
     y, p = calibrated(1, 300, lambda rng, n: rng.beta(0.6, 0.9, n))
     curve = smooth_curve(y, p, points=7)
     rng = np.random.default_rng(2)
-    drawn = np.array([smooth_curve((rng.random(300) < p).astype(int), p, points=7).smoothed for _ in range(400)])
-    np.testing.assert_allclose((curve.band_lower + curve.band_upper)[1:-1] / 2, drawn.mean(axis=0)[1:-1], atol=0.02)
+    drawn = np.array(
+        [smooth_curve((rng.random(300) < p).astype(int), p, points=7).smoothed for _ in range(400)]
+    )
+    np.testing.assert_allclose(
+        (curve.band_lower + curve.band_upper)[1:-1] / 2, drawn.mean(axis=0)[1:-1], atol=0.02
+    )
     spread = (curve.band_upper - curve.band_lower)[1:-1] / (2 * 1.96)
     np.testing.assert_allclose(spread, drawn.std(axis=0)[1:-1], rtol=0.12)

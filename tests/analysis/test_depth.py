@@ -32,7 +32,9 @@ from calib.models.leaves import parents
 from calib.synthetic import GaussianPair
 
 DATA = GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(400, random_state=1)
-RECIPE = Recipe(params={"n_estimators": 8}, calibrators=("none", "platt", "venn", "venn_abers"), merge="square")
+RECIPE = Recipe(
+    params={"n_estimators": 8}, calibrators=("none", "platt", "venn", "venn_abers"), merge="square"
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +70,13 @@ def test_a_point_is_the_evaluation_of_its_recipe(points, growth, leaf, limit):
 
 
 def test_the_uncalibrated_points_are_scikit_learns_own_trees(points):
-    train, test = map(np.sort, train_test_split(np.arange(DATA.n), test_size=0.3, stratify=DATA.y, random_state=0))
+    train, test = map(
+        np.sort, train_test_split(np.arange(DATA.n), test_size=0.3, stratify=DATA.y, random_state=0)
+    )
     X = DATA.X.to_numpy()
-    grown, _ = train_test_split(np.arange(len(train)), test_size=1 / 3, stratify=DATA.y[train], random_state=0)
+    grown, _ = train_test_split(
+        np.arange(len(train)), test_size=1 / 3, stratify=DATA.y[train], random_state=0
+    )
     rows = train[grown]
     for limit in (1, 2, 4):
         tree = DecisionTreeClassifier(max_depth=limit, random_state=0).fit(X[rows], DATA.y[rows])
@@ -80,7 +86,9 @@ def test_the_uncalibrated_points_are_scikit_learns_own_trees(points):
             own = brier_score(DATA.y[test], model.predict_proba(X[test])[:, 1])
             assert table.loc["none", "brier"] == pytest.approx(own, abs=1e-12)
         assert points["tree", "frequency", limit].leaves == tree.get_n_leaves()
-        assert points["forest", "laplace", limit].leaves == np.mean([t.get_n_leaves() for t in forest.estimators_])
+        assert points["forest", "laplace", limit].leaves == np.mean(
+            [t.get_n_leaves() for t in forest.estimators_]
+        )
 
 
 def test_a_full_tree_cut_at_a_depth_is_another_tree():
@@ -133,9 +141,14 @@ def test_kept_points_hold_no_forest_and_no_rows(points):
 
 
 def test_settings_that_tree_and_forest_share_are_those_of_the_model_at_hand():
-    chosen = Recipe(model="bagged_trees", params={"min_samples_leaf": 4, "criterion": "entropy", "n_estimators": 7})
+    chosen = Recipe(
+        model="bagged_trees", params={"min_samples_leaf": 4, "criterion": "entropy", "n_estimators": 7}
+    )
     tree, forest = depth_recipe(chosen, "tree", 3, "laplace"), depth_recipe(chosen, "forest_oob", 3)
-    assert dict(tree.params).items() >= {"min_samples_leaf": 4, "criterion": "entropy", "leaf": "laplace"}.items()
+    assert (
+        dict(tree.params).items()
+        >= {"min_samples_leaf": 4, "criterion": "entropy", "leaf": "laplace"}.items()
+    )
     assert (tree.model, tree.placement, forest.model, forest.placement) == (
         "decision_tree",
         "split",
@@ -145,12 +158,21 @@ def test_settings_that_tree_and_forest_share_are_those_of_the_model_at_hand():
     assert dict(forest.params)["n_estimators"] == 7
     from_tree = depth_recipe(Recipe(model="decision_tree"), "forest")
     assert dict(from_tree.params)["min_samples_leaf"] == 5  # the registry's default for a single tree
-    assert depth_recipe(Recipe(model="svm", params={"C": 2.0}), "tree").params == depth_recipe(Recipe(), "tree").params
+    assert (
+        depth_recipe(Recipe(model="svm", params={"C": 2.0}), "tree").params
+        == depth_recipe(Recipe(), "tree").params
+    )
 
 
 def test_only_what_is_grown_makes_another_sweep():
     key = sweep_key(RECIPE)
-    same = ({"calibrators": ("none",)}, {"merge": "log"}, {"bins": 5}, {"placement": "cv"}, {"trees.depth": 7})
+    same = (
+        {"calibrators": ("none",)},
+        {"merge": "log"},
+        {"bins": 5},
+        {"placement": "cv"},
+        {"trees.depth": 7},
+    )
     assert {sweep_key(RECIPE.replace(**change)) for change in same} == {key}
     assert dict(RECIPE.params)["n_estimators"] == 8
     assert sweep_key(RECIPE.replace(params={"n_estimators": 8, "max_depth": 4, "leaf": "laplace"})) == key
@@ -201,6 +223,9 @@ def test_the_tree_alone_comes_first_and_tells_what_the_forests_cost(points):
     assert not tree_is_grown([])
     fits, seconds = forest_cost(RECIPE, alone)
     assert fits == pytest.approx(sum(key[0] != "tree" for key in points) / len(LEAVES), rel=0.5)
-    assert forest_cost(RECIPE.replace(params={"n_estimators": 800}), alone) == (fits, pytest.approx(100 * seconds))
+    assert forest_cost(RECIPE.replace(params={"n_estimators": 800}), alone) == (
+        fits,
+        pytest.approx(100 * seconds),
+    )
     slow = [replace(alone[0], fitted=replace(alone[0].fitted, seconds=1e6)), *alone[1:]]
     assert forest_cost(RECIPE, slow)[1] < 100 * seconds  # one fit that was held up tells nothing

@@ -8,7 +8,14 @@ from scipy.stats import ttest_1samp, ttest_rel
 
 from calib import Recipe, evaluate
 from calib.analysis import differences as module
-from calib.analysis.differences import COMPARED, Repeats, differences, reference_of, repeat_splits, resampled_t
+from calib.analysis.differences import (
+    COMPARED,
+    Repeats,
+    differences,
+    reference_of,
+    repeat_splits,
+    resampled_t,
+)
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
@@ -19,14 +26,18 @@ from tests.figures.evaluations import dataset, evaluation
 
 @pytest.mark.parametrize("binning", ["uniform", "quantile"])
 def test_every_difference_of_ece_and_auc_is_the_bootstrap_difference_of_its_pair(binning):
-    found = differences(evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("ece", "auc"))
+    found = differences(
+        evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("ece", "auc")
+    )
     e = evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning)
     assert list(found.table["metric"].unique()) == ["ece", "auc"]
     for row in found.table.itertuples():
         options = {"bins": 10, "strategy": binning} if row.metric == "ece" else {}
         pair = (e.predictions[row.calibrator].p, e.predictions["none"].p)
         alone = bootstrap_difference(row.metric, e.y, *pair, random_state=0, **options)
-        assert (row.value, row.lower, row.upper) == pytest.approx((alone.value, alone.lower, alone.upper), abs=1e-12)
+        assert (row.value, row.lower, row.upper) == pytest.approx(
+            (alone.value, alone.lower, alone.upper), abs=1e-12
+        )
     assert found.basis == "90 test rows (ECE and AUC by 1000 bootstrap resamples of them)"
 
 
@@ -49,7 +60,12 @@ def test_every_difference_of_a_mean_over_rows_is_that_of_the_paired_t_test():
 
 def test_equal_predictions_differ_by_nothing_and_nothing_is_sure_of_a_single_row():
     y, p = np.array([0, 1, 1]), np.array([0.1, 0.2, 0.7])
-    assert differences(judged(y, {"none": p, "ppa": p + 1e-17})).table[["value", "lower", "upper"]].eq(0).all(axis=None)
+    assert (
+        differences(judged(y, {"none": p, "ppa": p + 1e-17}))
+        .table[["value", "lower", "upper"]]
+        .eq(0)
+        .all(axis=None)
+    )
     one = differences(judged(y[:1], {"none": p[:1], "platt": p[:1] / 2}), ("brier",)).table
     assert one[["lower", "upper"]].isna().all(axis=None)
 
@@ -95,7 +111,8 @@ def test_a_cancel_is_heard():
         repeat_splits(Recipe(model="naive_bayes"), dataset(), watch=watch)
 
 
-# --- repeated splits ------------------------------------------------------------------------------------------------
+# --- repeated splits
+# ------------------------------------------------------------------------------------------------
 
 REPEATED = Recipe(model="logistic_regression", calibrators=("none", "platt", "venn_abers"), seed=5, bins=8)
 
@@ -177,6 +194,9 @@ def test_the_corrected_interval_holds_the_truth_where_the_plain_one_does_not():
         means = values[tests].mean(axis=1)
         for ratio in (0.0, 18 / 42):
             mean, half = resampled_t(means, ratio)
-            plain, corrected = plain + (ratio == 0 and abs(mean) <= half), corrected + (ratio > 0 and abs(mean) <= half)
+            plain, corrected = (
+                plain + (ratio == 0 and abs(mean) <= half),
+                corrected + (ratio > 0 and abs(mean) <= half),
+            )
     assert plain / runs < 0.85
     assert corrected / runs > 0.9

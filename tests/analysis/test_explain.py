@@ -26,7 +26,9 @@ PLACED = (
 def refitted(fit, label):
     """scikit-learn's isotonic fit to the objects of an AddedFit, label by label, at the object's score."""
     scores = np.repeat(fit.scores, fit.counts.astype(int))
-    y = np.concatenate([[1] * int(ones) + [0] * int(n - ones) for n, ones in zip(fit.counts, fit.ones, strict=True)])
+    y = np.concatenate(
+        [[1] * int(ones) + [0] * int(n - ones) for n, ones in zip(fit.counts, fit.ones, strict=True)]
+    )
     assert fit.label == label
     return float(IsotonicRegression().fit(scores, y).predict([fit.score])[0])
 
@@ -125,7 +127,9 @@ def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
     from calib.export import chart_source
     from calib.sources import load
 
-    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",))
+    recipe = Recipe(
+        data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",)
+    )
     made = fit(recipe, load(recipe))
     said = calibrate(recipe, made)
     one = explain(said, made, widest_row(said))

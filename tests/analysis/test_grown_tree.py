@@ -28,7 +28,9 @@ TABLE = pd.DataFrame(
     },
     index=RNG.permutation(1000)[:N],  # rows of a file of which some were left out
 )
-Y = (RNG.random(N) < 0.15 + 0.3 * (TABLE["sex"] == "m") + 0.4 * TABLE["dose"].isna() * (TABLE["age"] > 50)).astype(int)
+Y = (
+    RNG.random(N) < 0.15 + 0.3 * (TABLE["sex"] == "m") + 0.4 * TABLE["dose"].isna() * (TABLE["age"] > 50)
+).astype(int)
 DATA = Dataset("made", TABLE, Y.to_numpy(), classes=("well", "ill"))
 
 
@@ -48,7 +50,11 @@ def walk(point, row):
     values = model[0].transform(DATA.X.iloc[[row]])[0].astype(np.float32)
     grown, node, way = model[-1].tree_, 0, [0]
     while grown.children_left[node] >= 0:
-        below = grown.children_left if values[grown.feature[node]] <= grown.threshold[node] else grown.children_right
+        below = (
+            grown.children_left
+            if values[grown.feature[node]] <= grown.threshold[node]
+            else grown.children_right
+        )
         node = int(below[node])
         way.append(node)
     return tuple(way)
@@ -85,7 +91,9 @@ def says(condition, row):
         return bool(meant[match[2]])
     if match := re.fullmatch(r"(\w+) ([=≠]) (\w+)", condition):
         return (row[match[1]] == match[3]) == (match[2] == "=")
-    low, name, sign, end = re.fullmatch(r"(?:(\S+) < )?(\w+) (≤|>) (\S+)", condition.replace("−", "-")).groups()
+    low, name, sign, end = re.fullmatch(
+        r"(?:(\S+) < )?(\w+) (≤|>) (\S+)", condition.replace("−", "-")
+    ).groups()
     inside = row[name] <= float(end) if sign == "≤" else row[name] > float(end)
     return inside and (low is None or float(low) < row[name])
 
@@ -97,7 +105,8 @@ def test_rules_hold_for_the_rows_that_end_there_and_for_no_other(tree):
     for position in range(100):
         row = DATA.X.iloc[position]
         conditions = words
-        if pd.isna(row["dose"]):  # a gap counts as the median: what is said of its size cannot be read off the row
+        # a gap counts as the median: what is said of its size cannot be read off the row
+        if pd.isna(row["dose"]):
             conditions = {word for word in words if not re.search(r"dose (≤|>)", word)}
         true = [n for n, rule in rules.items() if all(says(c, row) for c in rule if c in conditions)]
         assert tree.leaves[position] in true

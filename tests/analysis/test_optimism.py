@@ -21,7 +21,11 @@ MADE = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(MADE)
 
 DATED = Recipe(
-    data="sample:dated", time="ordered", split="time", model="logistic_regression", calibrators=("none", "platt")
+    data="sample:dated",
+    time="ordered",
+    split="time",
+    model="logistic_regression",
+    calibrators=("none", "platt"),
 )
 CALLS = Recipe(
     data="sample:customers",
@@ -70,7 +74,9 @@ def test_what_comes_after_the_table_costs_what_the_split_in_time_said():
 
 
 def test_the_counts_show_the_line_that_they_were_drawn_from():
-    recipe = Recipe(data="sample:counts", content="predictions", weight="count", calibrators=("none", "isotonic"))
+    recipe = Recipe(
+        data="sample:counts", content="predictions", weight="count", calibrators=("none", "isotonic")
+    )
     evaluation = evaluate(recipe, load(recipe))
     assert evaluation.size + evaluation.calibration_size == pytest.approx(1e9, rel=1e-3)
     line = evaluation.metrics.loc["none"]

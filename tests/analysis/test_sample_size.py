@@ -31,7 +31,9 @@ def test_the_worked_example_of_riley_2021():
 def test_the_slope_is_that_of_the_information_integral():
     """Log-odds ~ N(−5, 2.5²): the integral, where the paper's own program draws a million."""
     moments = [
-        quad(lambda z, k=k: norm.pdf(z) * (2.5 * z - 5) ** k * expit(2.5 * z - 5) * expit(5 - 2.5 * z), -12, 12)[0]
+        quad(
+            lambda z, k=k: norm.pdf(z) * (2.5 * z - 5) ** k * expit(2.5 * z - 5) * expit(5 - 2.5 * z), -12, 12
+        )[0]
         for k in range(3)
     ]
     rows = moments[0] / ((0.2 / 3.92) ** 2 * (moments[0] * moments[2] - moments[1] ** 2))
@@ -64,7 +66,8 @@ def test_the_widths_are_those_of_estimates_over_many_samples(estimates):
     assert said[1] == pytest.approx(spread["auc"], rel=0.12)
     benefit = net_benefit_width(1000, share, act[y == 1].mean(), (~act)[y == 0].mean(), 0.3)
     assert benefit == pytest.approx(spread["net_benefit"], rel=0.12)
-    # Riley's spread of O/E takes the labels for one frequency; the model's own spread makes it an upper bound.
+    # Riley's spread of O/E takes the labels for one frequency; the model's own spread makes it an upper
+    # bound.
     assert spread["observed_expected"] < observed_expected_width(1000, share)
     constant = np.random.default_rng(1).binomial(1000, 0.25, 4000) / 250
     assert observed_expected_width(1000, 0.25) == pytest.approx(2 * 1.96 * np.log(constant).std(), rel=0.05)
@@ -109,5 +112,7 @@ def test_counts_need_what_their_rows_need():
     said = sample_size(y, p, 0.3, sample_weight=counts)
     spelt = sample_size(np.repeat(y, counts), np.repeat(p, counts), 0.3)
     assert said.rows == 85
-    assert [(one.measure, one.rows) for one in said.needed] == [(one.measure, one.rows) for one in spelt.needed]
+    assert [(one.measure, one.rows) for one in said.needed] == [
+        (one.measure, one.rows) for one in spelt.needed
+    ]
     assert [one.here for one in said.needed] == pytest.approx([one.here for one in spelt.needed], rel=1e-12)

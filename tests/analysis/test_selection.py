@@ -56,7 +56,8 @@ def test_points_of_a_smoothed_line_share_the_rows_out():
 
 
 def test_decimals_that_fall_just_short_of_an_edge_go_with_their_bin():
-    p = np.array([0.1 + 0.2, 0.7 - 0.4, 0.15, 0.29, 0.57, 1.0, 0.0])  # 0.30000000000000004, 0.29999999999999993, …
+    # 0.30000000000000004, 0.29999999999999993, …
+    p = np.array([0.1 + 0.2, 0.7 - 0.4, 0.15, 0.29, 0.57, 1.0, 0.0])
     y = np.array([0, 1, 0, 1, 0, 1, 0])
     e = evaluation(calibrators=("none",))
     from tests.analysis.test_advice import judged
@@ -123,7 +124,16 @@ def test_writing_ranges_keeps_what_they_hold_and_a_recipe_and_a_link_take_them(g
 
 @pytest.mark.parametrize(
     "bad",
-    ["platt", "platt:0.2", "platt:0.5:0.2", "platt:-1:0.5", "platt:0:2", "platt:a:b", "oracle:0:1", "platt:nan:1"],
+    [
+        "platt",
+        "platt:0.2",
+        "platt:0.5:0.2",
+        "platt:-1:0.5",
+        "platt:0:2",
+        "platt:a:b",
+        "oracle:0:1",
+        "platt:nan:1",
+    ],
 )
 def test_a_broken_selection_is_refused_by_name(bad):
     with pytest.raises(InputError, match="selection"):

@@ -11,7 +11,18 @@ from calib.synthetic import GaussianPair
 
 DATA: Dataset = GaussianPair([0, 0, 0], [1, 1, 2], [1, 1, 0], [1, 2, 1]).sample(500, random_state=2)
 RECIPE = Recipe(params={"n_estimators": 30}, merge="midpoint")
-PAPER = ["RF-cal", "RF-oob", "Platt-cal", "Platt-oob", "Iso-cal", "Iso-oob", "VP-cal", "VP-oob", "VAP-cal", "VAP-oob"]
+PAPER = [
+    "RF-cal",
+    "RF-oob",
+    "Platt-cal",
+    "Platt-oob",
+    "Iso-cal",
+    "Iso-oob",
+    "VP-cal",
+    "VP-oob",
+    "VAP-cal",
+    "VAP-oob",
+]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +60,9 @@ def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
         low = np.where(label == 1, said.p0, 1 - said.p1)  # eq. 5–6
         high = np.where(label == 1, said.p1, 1 - said.p0)
         assert np.array_equal(label, said.p0 > 1 - said.p1)
-        assert [row["low"], row["high"], row["size"]] == pytest.approx([low.mean(), high.mean(), (high - low).mean()])
+        assert [row["low"], row["high"], row["size"]] == pytest.approx(
+            [low.mean(), high.mean(), (high - low).mean()]
+        )
     else:
         assert row[["low", "high", "size", "valid"]].isna().all()
 
@@ -96,7 +109,10 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
         ({"merge": "square"}, ("least square loss instead",)),
         ({"options": {}}, ("isotonic regression between two scores",)),
         ({"options": {"isotonic.between": "step", "venn.taxonomy": "uniform"}}, ("other categories",)),
-        ({"options": {"isotonic.between": "step", "platt.on": "log-odds"}}, ("Platt on log-odds instead of",)),
+        (
+            {"options": {"isotonic.between": "step", "platt.on": "log-odds"}},
+            ("Platt on log-odds instead of",),
+        ),
         ({"options": {"isotonic.between": "step", "platt.on": "score"}}, ()),
     ],
     ids=str,
@@ -151,4 +167,7 @@ def test_what_the_paper_found_comes_out_on_overlapping_classes(table):
     """Raw forests too pessimistic need not be; the order of the interval sizes is nearly always so."""
     size = table["size"].dropna()
     assert list(size.sort_values().index) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"]
-    assert table.loc[["VP-cal", "VP-oob"], "reliability"].max() < table.loc[["Iso-cal", "Iso-oob"], "reliability"].min()
+    assert (
+        table.loc[["VP-cal", "VP-oob"], "reliability"].max()
+        < table.loc[["Iso-cal", "Iso-oob"], "reliability"].min()
+    )

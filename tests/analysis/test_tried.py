@@ -8,7 +8,11 @@ from calib.analysis.choice import START
 from calib.calibrators import label_of
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results.md"
-NAMED = {"this advice": "**the advice**", "always Platt": "always Platt", "no calibration": "always Uncalibrated"}
+NAMED = {
+    "this advice": "**the advice**",
+    "always Platt": "always Platt",
+    "no calibration": "always Uncalibrated",
+}
 
 
 def test_every_number_of_the_line_stands_in_the_table():

@@ -46,7 +46,8 @@ def test_every_row_of_a_table_is_told():
     test, gap = kept[kept["day"] >= cut], kept[(kept["day"] < cut) & (kept["day"] >= cut - 20)]
     assert found.loc["Test", "lines"] == len(test)
     assert found.loc["Test", "events"] == (test["label"] == "yes").sum()
-    assert len(gap) < found.loc["In no part", "lines"] < 2 * len(gap) + 5  # and a gap before those that calibrate
+    # And a gap before those that calibrate
+    assert len(gap) < found.loc["In no part", "lines"] < 2 * len(gap) + 5
     assert found["lines"][["Train the model", "Calibrate", "Test", "In no part"]].sum() == 280
     assert len(dropped(evaluation)) == 2
     assert "17 rows" in dropped(evaluation)[0]
@@ -70,8 +71,11 @@ def test_values_are_those_of_the_metric_table_and_intervals_lie_around_them():
     evaluation = judged(table(900))
     found = performance(evaluation, OVERALL + CALIBRATION)
     for line in found.itertuples():
-        np.testing.assert_equal(line.value, evaluation.measured([line.metric]).loc[line.calibrator, line.metric])
-        if not np.isnan(line.value) and line.metric not in ("ici", "ece"):  # resampling adds noise to a distance
+        np.testing.assert_equal(
+            line.value, evaluation.measured([line.metric]).loc[line.calibrator, line.metric]
+        )
+        # Resampling adds noise to a distance
+        if not np.isnan(line.value) and line.metric not in ("ici", "ece"):
             assert line.lower < line.value < line.upper or np.isnan(line.lower)
 
 
@@ -91,7 +95,9 @@ def test_net_benefit_is_that_of_the_curve_at_the_thresholds_of_the_range():
     assert list(found["threshold"].unique()) == pytest.approx([1 / 6, 0.3, 0.4, 0.5])
     for key, said in evaluation.predictions.items():
         own = found[found["rule"] == key]
-        np.testing.assert_allclose(own["value"], net_benefit(evaluation.y, said.p, own["threshold"].to_numpy()))
+        np.testing.assert_allclose(
+            own["value"], net_benefit(evaluation.y, said.p, own["threshold"].to_numpy())
+        )
     every = found[found["rule"] == "all"]
     odds = every["threshold"] / (1 - every["threshold"])
     np.testing.assert_allclose(every["value"], evaluation.share - (1 - evaluation.share) * odds)

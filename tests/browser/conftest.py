@@ -17,7 +17,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser/" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
-            # Tried once more when it fails, but not when it did not end: pytest-timeout watches the first try only.
+            # Tried once more when it fails, but not when it did not end: pytest-timeout watches the first try
+            # only.
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except="from pytest-timeout"))
 
 
@@ -34,7 +35,9 @@ def chromium() -> Iterator[Browser]:
         message = "no Chromium on the PATH or in BROWSER_PATH"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*CHROMIUM_FLAGS, "--process-per-site"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=[*CHROMIUM_FLAGS, "--process-per-site"]
+        )
         yield browser
         browser.close()
 
@@ -63,8 +66,8 @@ def warm(chromium: Browser, server: str) -> Iterator[BrowserContext]:
 def new_tab(chromium: Browser, server: str, warm: BrowserContext) -> Iterator[Callable[..., Tab]]:
     """Opens tabs, each its own session: ``new_tab(address=…, width=…, color_scheme="dark", …)``.
 
-    One with further options is in a browser of its own, as it were. At the end of a test every one of its tabs must be
-    without faults.
+    One with further options is in a browser of its own, as it were. At the end of a test every one of its
+    tabs must be without faults.
     """
     opened: list[Tab] = []
 

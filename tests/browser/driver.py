@@ -30,7 +30,8 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-QUIET = 0.4  # seconds without work after which a page counts as settled: widgets send their values well before
+# Seconds without work after which a page counts as settled: widgets send their values well before
+QUIET = 0.4
 
 BUSY = """() => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning" || !!document.querySelector(
     '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')"""
@@ -49,7 +50,13 @@ HOVERED = """async (chart, [left, top]) => {
 
 def find_chromium() -> str | None:
     """The system's Chromium: BROWSER_PATH, else the first of the usual names on the PATH."""
-    names = [os.environ.get("BROWSER_PATH"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    names = [
+        os.environ.get("BROWSER_PATH"),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ]
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
@@ -64,13 +71,22 @@ def serving(script: str | Path = "app.py") -> Iterator[str]:
     """The address of a fresh server of this app, or of another script, which no session has visited yet."""
     port = free_port()
     options = (f"port={port}", "headless=true", "address=127.0.0.1", "fileWatcherType=none")
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *(f"--server.{option}" for option in options)]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(script),
+        *(f"--server.{option}" for option in options),
+    ]
     with served_by(command, f"http://127.0.0.1:{port}"):
         yield f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
-def served_by(command: Sequence[str], address: str, output: IO | None = None, **options: Any) -> Iterator[None]:
+def served_by(
+    command: Sequence[str], address: str, output: IO | None = None, **options: Any
+) -> Iterator[None]:
     """A server started by any command, while the block lasts; what it says goes to ``output``."""
     told = {"stdout": output or subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     server = subprocess.Popen(command, **({"cwd": ROOT} | told | options))
@@ -220,7 +236,8 @@ class Tab:
     def type_cell(self, table: Locator, row: int, column: int, value: object) -> Tab:
         """Type into a cell of a table that can be edited, row and column from 0: there by the arrow keys."""
         table.scroll_into_view_if_needed()
-        table.get_by_test_id("glide-cell-1-0").wait_for(state="attached")  # it draws itself only when it is in sight
+        # It draws itself only when it is in sight
+        table.get_by_test_id("glide-cell-1-0").wait_for(state="attached")
         table.click(position={"x": 80, "y": 52})
         places = [(0, 0), *((i + 1, 0) for i in range(row)), *((row, j + 1) for j in range(column))]
         for at, (i, j) in enumerate(places):
@@ -276,6 +293,12 @@ class Tab:
 
     def faults(self) -> list[str]:
         """What no page may have: tracebacks, dialogs, script errors, requests that leave the machine."""
-        found = [f"traceback: {text[:200]}" for text in self.page.get_by_test_id("stException").all_inner_texts()]
+        found = [
+            f"traceback: {text[:200]}" for text in self.page.get_by_test_id("stException").all_inner_texts()
+        ]
         found += [f"dialog: {text[:200]}" for text in self.page.get_by_test_id("stDialog").all_inner_texts()]
-        return found + [f"script error: {text}" for text in self.errors] + [f"request: {url}" for url in self.outside]
+        return (
+            found
+            + [f"script error: {text}" for text in self.errors]
+            + [f"request: {url}" for url in self.outside]
+        )

@@ -20,7 +20,9 @@ def churn(rows: int = 400, seed: int = 0) -> pd.DataFrame:
     left = rng.random(rows) < 1 / (1 + np.exp(-lean))
     fee = np.where(rng.random(rows) < 0.1, np.nan, rng.normal(50, 15, rows).round(2))
     outcome = np.where(left, "left", "stayed")
-    return pd.DataFrame({"months": months, "calls": calls, "fee": fee, "contract": contract, "outcome": outcome})
+    return pd.DataFrame(
+        {"months": months, "calls": calls, "fee": fee, "contract": contract, "outcome": outcome}
+    )
 
 
 def as_csv(frame: pd.DataFrame) -> bytes:

@@ -80,7 +80,12 @@ LINKS = {
     "explore_venn_abers": (
         MODEL
         | BINS
-        | {"venn_abers.interval": "venn", "venn_abers.color": "width", "merge": "square", "venn_abers.beside": "train"},
+        | {
+            "venn_abers.interval": "venn",
+            "venn_abers.color": "width",
+            "merge": "square",
+            "venn_abers.beside": "train",
+        },
         MODEL_SHOWN
         | HELD
         | BINS_SHOWN
@@ -112,7 +117,10 @@ LINKS = {
     "explore_out_of_bag": (MODEL | {"merge": "square"}, MODEL_SHOWN | HELD | {"merge": ["Square loss"]}),
     "explore_decide": (
         MODEL | {"calibrators": "none,venn", "decide.cost_false_alarm": "2.5", "decide.cost_miss": "9.0"},
-        MODEL_SHOWN | HELD | CALIBRATORS_SHOWN | {"decide-cost_false_alarm": ["2.5"], "decide-cost_miss": ["9"]},
+        MODEL_SHOWN
+        | HELD
+        | CALIBRATORS_SHOWN
+        | {"decide-cost_false_alarm": ["2.5"], "decide-cost_miss": ["9"]},
     ),
     "explore_compare": (
         MODEL | BINS | CURVE | CALIBRATORS,
@@ -139,7 +147,13 @@ LINKS = {
         {"calibration_size-measure": ["ECE"]},
     ),
     "learn_validity": (
-        learn(theorem__guess="skip", theorem__objects=20, theorem__window=0.2, theorem__gap=1.1, theorem__draws=2000),
+        learn(
+            theorem__guess="skip",
+            theorem__objects=20,
+            theorem__window=0.2,
+            theorem__gap=1.1,
+            theorem__draws=2000,
+        ),
         {
             "theorem-objects": ["20"],
             "theorem-window": ["0.2"],
@@ -181,14 +195,19 @@ def shown(tab) -> dict[str, list[str]]:
 def differing(tab, expected) -> dict[str, object]:
     """What a control shows instead, or None where it is not there, of all that do not show what they should."""
     found = shown(tab)
-    wrong = {key: found.get(key) for key, values in expected.items() if not set(values) <= set(found.get(key, ()))}
+    wrong = {
+        key: found.get(key) for key, values in expected.items() if not set(values) <= set(found.get(key, ()))
+    }
     faults = tab.faults()
     return wrong | ({"faults": faults} if faults else {})
 
 
 def wait_for(tab, expected) -> None:
     """Until every control is there and says so: however slow the machine, no longer than a page may take."""
-    until(lambda: tab.page.wait_for_timeout(100) or not differing(tab, expected), f"{tab.page.url} shows {expected}")
+    until(
+        lambda: tab.page.wait_for_timeout(100) or not differing(tab, expected),
+        f"{tab.page.url} shows {expected}",
+    )
 
 
 IN_SHORT = ("learn_validity", 2)  # the other pages, and more browsers, by make soak
@@ -207,7 +226,8 @@ def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_ta
         for tab in tabs:
             tab.page.locator('.stApp[data-test-script-state="notRunning"]').wait_for(timeout=1000 * LIMIT)
             assert differing(tab, expected) == {}
-            assert tab.page.get_by_test_id("stSidebar").get_by_role("link").count() > len(LINKS)  # it is in its frame
+            # It is in its frame
+            assert tab.page.get_by_test_id("stSidebar").get_by_role("link").count() > len(LINKS)
             assert json_free(tab.recipe_query()) == json_free(query)
             tab.page.goto("about:blank")  # the server goes before the tab
 

@@ -25,7 +25,9 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     spelt = np.where(np.arange(N) % 5 == 0, np.where(Y == "yes", "YES", "No"), Y).astype(object)
     spelt[:3] = "unknown"
     key = RNG.integers(0, 60, N)
-    content = b"Customers of 2020\n\n" + files.as_csv(pd.DataFrame({"customer_id": key, "x": X, "target": spelt}))
+    content = b"Customers of 2020\n\n" + files.as_csv(
+        pd.DataFrame({"customer_id": key, "x": X, "target": spelt})
+    )
     tab.open("explore_data").upload("messy.csv", content)
     assert tab.recipe_query()["data_params"] == '{"header":3}'
     assert tab.by_key("data_params.header").locator("input").input_value() == "3"

@@ -96,7 +96,9 @@ def test_the_metrics_and_predictions_are_those_of_evaluate(tab, evaluation):
 @pytest.mark.soak
 def test_the_html_opens_without_a_network(tab, new_tab, tmp_path):
     body = popover(tab.open("explore_reliability", **QUERY))
-    (tmp_path / "chart.html").write_bytes(tab.download(body.get_by_role("button", name="Interactive chart").click))
+    (tmp_path / "chart.html").write_bytes(
+        tab.download(body.get_by_role("button", name="Interactive chart").click)
+    )
     alone = new_tab(offline=True)
     alone.page.goto((tmp_path / "chart.html").as_uri())
     alone.page.wait_for_selector(".js-plotly-plot .main-svg")

@@ -6,7 +6,9 @@ from pages.ui import frame
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 IN_SHORT = ("explore_reliability", "learn_cl_gl")  # the other pages by make soak
-PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages]
+PATHS = [
+    page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages
+]
 WIDTHS = "elements => elements.map(element => [element.clientWidth, element.scrollWidth])"
 BACKGROUND = "element => getComputedStyle(element).backgroundColor"
 
@@ -15,7 +17,8 @@ def brightness(color: str) -> float:
     return sum(int(part) for part in color.strip("rgba()").split(",")[:3]) / 3
 
 
-# The colours of an element and of what it stands on, [red, green, blue], translucent ones laid over each other.
+# The colours of an element and of what it stands on, [red, green, blue], translucent ones laid over each
+# other.
 INKS = """element => {
     const parts = color => { const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number); return [[r, g, b], a] }
     const over = ([color, alpha], below) => below.map((v, i) => color[i] * alpha + v * (1 - alpha))
@@ -42,7 +45,13 @@ def text_stands_out(tab) -> None:
     caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
     chosen = tab.by_key("curve").get_by_role("radio", name="Smoothed").locator("p")
     tag = tab.by_key("calibrators").get_by_text("Isotonic", exact=True).first
-    for element in (caption, chosen, tag, tab.page.locator("h1"), tab.page.get_by_test_id("stMetricLabel").first):
+    for element in (
+        caption,
+        chosen,
+        tag,
+        tab.page.locator("h1"),
+        tab.page.get_by_test_id("stMetricLabel").first,
+    ):
         assert contrast(element) >= 4.5, element.inner_text()
 
 
@@ -108,7 +117,9 @@ def test_the_light_page_is_light_its_text_stands_out_and_its_controls_are_reache
 @pytest.mark.soak
 def test_the_keyboard_shows_at_which_link_it_is(tab):
     tab.open("explore_decide", data="sample:breast_cancer", model="naive_bayes")
-    outline = "() => [document.activeElement.innerText, getComputedStyle(document.activeElement).outlineStyle]"
+    outline = (
+        "() => [document.activeElement.innerText, getComputedStyle(document.activeElement).outlineStyle]"
+    )
     for _ in range(6):
         tab.page.keyboard.press("Tab")
     assert tab.page.evaluate(outline) == ["Trees", "solid"]

@@ -22,7 +22,11 @@ def evaluation():
 def click_mark(tab, chart: str, which: int) -> None:
     """Click a chart's mark, as a person does."""
     plot = tab.by_key(f"chart_{chart}").locator(".js-plotly-plot")
-    x, y = plot.locator(".scatterlayer path.point").nth(which).evaluate("({__data__}) => [__data__.x, __data__.y]")
+    x, y = (
+        plot.locator(".scatterlayer path.point")
+        .nth(which)
+        .evaluate("({__data__}) => [__data__.x, __data__.y]")
+    )
     tab.click_mark(plot, x, y)
 
 

@@ -29,6 +29,8 @@ def test_panels_share_a_line_on_a_desk_and_stack_on_a_phone(new_tab):
 def test_all_panels_are_in_one_picture_taken_along(tab):
     tab.open("learn_tree_depth", **QUERY)
     tab.page.locator(".st-key-tree_depth_downloads button").first.click()
-    html = tab.download(lambda: tab.page.get_by_role("button", name="Interactive chart (HTML)").first.click()).decode()
+    html = tab.download(
+        lambda: tab.page.get_by_role("button", name="Interactive chart (HTML)").first.click()
+    ).decode()
     for name in ("Depth 2", "Depth 4", "Depth 8", "No limit"):
         assert name in html

@@ -27,7 +27,9 @@ def shown(tab, lesson, number):
     panel = tab.by_key("lesson")
     words = panel.inner_text() if panel.count() else ""
     missing = [
-        text for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title) if text not in words
+        text
+        for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title)
+        if text not in words
     ]
     tab.page.get_by_test_id(CHARTS).or_(tab.by_key("prediction")).filter(visible=True).first.wait_for()
     if not urlsplit(tab.page.url).path.endswith(step.page):
@@ -36,7 +38,8 @@ def shown(tab, lesson, number):
 
 
 @pytest.mark.parametrize(
-    ("key", "last"), [("not_useful", 2), *(pytest.param(key, None, marks=pytest.mark.soak) for key in LESSONS)]
+    ("key", "last"),
+    [("not_useful", 2), *(pytest.param(key, None, marks=pytest.mark.soak) for key in LESSONS)],
 )
 def test_a_lesson_is_walked_from_its_start_over_its_pages(tab, key, last):
     lesson = LESSONS[key]
@@ -105,12 +108,15 @@ def test_the_list_links_to_every_step_and_leaving_gives_back_what_was_there(tab)
 @pytest.mark.soak
 def test_the_back_button_leads_through_the_steps_and_out(tab):
     lesson = LESSONS["reliability_diagram"]
-    tab.open("learn_lessons", bins="9").press("Start", within=tab.by_key("lesson_reliability_diagram")).press("Next")
+    tab.open("learn_lessons", bins="9").press("Start", within=tab.by_key("lesson_reliability_diagram")).press(
+        "Next"
+    )
     tab.page.go_back()
     assert arrive(tab, lesson, 1) == []
     tab.page.go_back()
     tab.by_key("start_why_calibrate").wait_for()
-    if "lesson" in tab.settle().recipe_query():  # the address with the step stood on the list for a moment, too
+    # The address with the step stood on the list for a moment, too
+    if "lesson" in tab.settle().recipe_query():
         tab.page.go_back()
     tab.by_key("lesson").wait_for(state="detached")
     assert tab.settle().recipe_query() == {"bins": "9"}

@@ -19,7 +19,9 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
     with serving() as address:
         tab = new_tab(address).open(path, **query)
         assert tab.page.get_by_role("heading", level=1).inner_text().strip() == page.question
-        assert tab.page.get_by_test_id("stSidebar").get_by_role("link", name=page.name, exact=True).count() == 1
+        assert (
+            tab.page.get_by_test_id("stSidebar").get_by_role("link", name=page.name, exact=True).count() == 1
+        )
         assert {name: tab.recipe_query().get(name) for name in query} == query
         assert urlsplit(tab.page.url).path == f"/{path}"
         assert tab.faults() == []
@@ -31,7 +33,12 @@ def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothi
     seen = tab.headline(), tab.chart_titles()
     link = urlsplit(tab.link())
     query = dict(parse_qsl(link.query))
-    assert query == {"data": "sample:breast_cancer", "model": "naive_bayes", "binning": "quantile", "bins": "18"}
+    assert query == {
+        "data": "sample:breast_cancer",
+        "model": "naive_bayes",
+        "binning": "quantile",
+        "bins": "18",
+    }
     other = new_tab().open("learn_validity")
     assert other.recipe_query() == {}
     other.open(link.path.strip("/"), **query)
@@ -79,7 +86,8 @@ def test_the_back_button_leads_back_and_undoes_changes(tab):
     tab.holds(query)
     assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
     tab.go("Data")
-    for _ in range(2):  # a page may have two addresses in the history, with and without settings: both mean the same
+    # a page may have two addresses in the history, with and without settings: both mean the same
+    for _ in range(2):
         assert "569" in tab.headline()["Rows"]
         tab.page.go_back()
         if "explore_reliability" in tab.settle().page.url:
@@ -147,7 +155,9 @@ def test_the_keyboard_stays_at_the_file_picker_after_an_upload(tab):
     content = files.as_csv(files.churn())
     chosen.value.set_files({"name": "churn.csv", "mimeType": "text/csv", "buffer": content})
     tab.page.wait_for_url("**upload**")
-    tab.page.wait_for_function("() => document.querySelector('.st-key-file').contains(document.activeElement)")
+    tab.page.wait_for_function(
+        "() => document.querySelector('.st-key-file').contains(document.activeElement)"
+    )
 
 
 @pytest.mark.soak

@@ -8,7 +8,8 @@ import pytest
 from tests.browser import files
 from tests.browser.driver import find_chromium, free_port, served_by
 
-# What the server does, as the interpreter tells it: files opened for writing, machines called, programs, pickles.
+# What the server does, as the interpreter tells it: files opened for writing, machines called, programs,
+# pickles.
 WATCH = """
 import os, sys, tempfile
 
@@ -50,8 +51,10 @@ def test_a_table_stays_in_the_memory_of_its_session(watched, new_tab):
     assert mine.headline()
     assert f"{MARK}.csv" in str(mine.recipe_query())
     other.open("explore_reliability", **mine.recipe_query())
-    assert any(f"{MARK}.csv" in text for text in other.alerts())  # it is asked for the file that the link names
+    # It is asked for the file that the link names
+    assert any(f"{MARK}.csv" in text for text in other.alerts())
     assert not other.headline()
     assert MARK not in said.read_text()
     others = [line for line in done.read_text().splitlines() if not line.startswith(MEMORY)]
-    assert all(line.startswith(f"subprocess.Popen ('{find_chromium()}'") for line in others), others  # for pictures
+    # For pictures
+    assert all(line.startswith(f"subprocess.Popen ('{find_chromium()}'") for line in others), others

@@ -35,7 +35,9 @@ def judged(tab, content):
 @pytest.mark.soak
 def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     content = visits()
-    tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload("visits.csv", content)
+    tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload(
+        "visits.csv", content
+    )
     assert "time" not in tab.recipe_query()
     tab.press("Split in time")
     assert tab.by_key("time").locator("input").input_value() == "date"
@@ -54,7 +56,9 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
 @pytest.mark.soak
 def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     content = visits()
-    tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload("visits.csv", content)
+    tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload(
+        "visits.csv", content
+    )
     tab.unfold("Roles of other columns")
     tab.pick("cluster", "patient_id")
     tab.settle()
@@ -74,7 +78,9 @@ def test_counts_are_proposed_and_judged_as_their_rows(tab):
     score = np.arange(1, 100) / 100
     n = RNG.integers(1000, 10**7, 99)
     ones = RNG.binomial(n, score**1.5)
-    table = pd.DataFrame({"score": np.repeat(score, 2), "label": [0, 1] * 99, "count": np.c_[n - ones, ones].ravel()})
+    table = pd.DataFrame(
+        {"score": np.repeat(score, 2), "label": [0, 1] * 99, "count": np.c_[n - ones, ones].ravel()}
+    )
     content = files.as_csv(table)
     tab.open("explore_data").upload("visits.csv", content)
     assert tab.recipe_query()["content"] == "predictions"

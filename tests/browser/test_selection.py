@@ -46,16 +46,23 @@ def expected(evaluation, selection):
 
 
 def test_a_click_on_a_bin_lists_marks_and_downloads_its_rows(tab, evaluation):
-    none, curve = (binned_curve(evaluation.y, evaluation.predictions[key].p, bins=10) for key in ("none", "platt"))
-    apart = np.hypot(curve.mean_p[:, None] - none.mean_p, curve.observed[:, None] - none.observed)[:, none.count > 0]
-    b = int(np.argmax(np.where(curve.count > 0, apart.min(axis=1), 0)))  # the mark farthest from those of the other
+    none, curve = (
+        binned_curve(evaluation.y, evaluation.predictions[key].p, bins=10) for key in ("none", "platt")
+    )
+    apart = np.hypot(curve.mean_p[:, None] - none.mean_p, curve.observed[:, None] - none.observed)[
+        :, none.count > 0
+    ]
+    # The mark farthest from those of the other
+    b = int(np.argmax(np.where(curve.count > 0, apart.min(axis=1), 0)))
     tab.open("explore_reliability", **QUERY)
     tab.click_mark(chart(tab), curve.mean_p[b], curve.observed[b])
     selection = (f"platt:{b / 10!r}:{(b + 1) / 10!r}",)
     assert tab.recipe_query()["reliability.selection"] == selection[0]
     assert f"{curve.count[b]} rows" in tab.page.get_by_test_id("stMain").inner_text()
     table = downloaded(tab)
-    pd.testing.assert_frame_equal(table, expected(evaluation, selection).reset_index(drop=True), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        table, expected(evaluation, selection).reset_index(drop=True), check_dtype=False
+    )
     rings = chart(tab).evaluate(
         "plot => plot._fullData.filter(t => t.marker?.symbol === 'circle-open').flatMap(t => [...t.x])"
     )

@@ -28,11 +28,16 @@ def test_ones_own_results_are_compared_and_taken_along(tab):
     assert tab.headline()["Compared"].startswith("88 of 100")  # german, spect and vote are other sets there
     archive = zipfile.ZipFile(io.BytesIO(tab.download(lambda: tab.press("All tables and diagrams (ZIP)"))))
     means = pd.read_csv(archive.open("tables/means.csv"), index_col=0, encoding="utf-8-sig")
-    assert means.loc["colic", "mine"] == rows[(rows["setup"] == "mine") & (rows["data"] == "colic")]["brier"].item()
+    assert (
+        means.loc["colic", "mine"]
+        == rows[(rows["setup"] == "mine") & (rows["data"] == "colic")]["brier"].item()
+    )
     latex = archive.read("tables/means.tex").decode()
     assert r"\toprule" in latex
     lines = printed("probability_trees_2019")
-    value = lines[(lines["table"] == "5") & (lines["data"] == "Mean") & (lines["setup"] == "LaP-Tree")]["value"].item()
+    value = lines[(lines["table"] == "5") & (lines["data"] == "Mean") & (lines["setup"] == "LaP-Tree")][
+        "value"
+    ].item()
     assert f"{means.loc['Mean', 'LaP-Tree']:.3f}" == f"{value:.3f}"
     tab.choose("results.metric", "AUC")
     assert tab.recipe_query()["results.metric"] == "auc"

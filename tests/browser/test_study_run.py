@@ -18,7 +18,9 @@ def bring(tab, key, name, content):
 @pytest.mark.soak
 def test_a_study_is_run_cancelled_gone_on_with_and_opened(tab):
     tab.open("study_run", **{"run.repeats": "300"})
-    text = small.PROTOCOL.replace("repeats = 2", "repeats = 300").replace('"width"]', '"width", "ece", "auc"]')
+    text = small.PROTOCOL.replace("repeats = 2", "repeats = 300").replace(
+        '"width"]', '"width", "ece", "auc"]'
+    )
     bring(tab, "run_protocol_file", "small.toml", text.encode())
     bring(tab, "run_files", "one.csv", small.table().to_csv(index=False).encode())
     main = tab.page.get_by_test_id("stMain")

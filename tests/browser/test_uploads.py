@@ -60,7 +60,10 @@ def test_predictions_made_elsewhere_need_no_model(tab):
 
 def test_names_in_a_file_are_shown_as_text(tab):
     """HTML, Markdown and formulas in names and cells stay what they are: letters."""
-    html, marked = "<img src=x onerror=alert(1)>", "**bold** [here](http://example.org) :red[x] $x^2$ www.example.org"
+    html, marked = (
+        "<img src=x onerror=alert(1)>",
+        "**bold** [here](http://example.org) :red[x] $x^2$ www.example.org",
+    )
     frame = files.churn(120).rename(columns={"fee": html, "months": marked})
     frame[f"constant {marked} `code` <b>"] = 7
     frame["outcome"] = frame["outcome"].replace({"left": f"left {marked}", "stayed": f"stayed {html}"})
@@ -77,7 +80,10 @@ def test_names_in_a_file_are_shown_as_text(tab):
     assert any("**bold** [here]" in label for label in tab.headline())
     letters_only()
     tab.go("Reliability")
-    until(lambda: "**bold** [here]" in tab.page.get_by_test_id("stMain").inner_text(), "the page names the label")
+    until(
+        lambda: "**bold** [here]" in tab.page.get_by_test_id("stMain").inner_text(),
+        "the page names the label",
+    )
     letters_only()
     tab.go("Data").upload("[link](http://example.org) <b>.csv", b"a,b\n")
     assert "[link](" in " ".join(tab.alerts())

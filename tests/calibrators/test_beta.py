@@ -74,7 +74,10 @@ def test_calibrated_probabilities_stay_as_they_are():
 
 @pytest.mark.parametrize(
     ("scores", "y"),
-    [([0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 0, 0, 1, 1, 1]), ([0.2, 0.2, 0.5, 0.5, 0.9, 0.9], [0, 0, 0, 1, 1, 1])],
+    [
+        ([0.1, 0.2, 0.3, 0.6, 0.7, 0.9], [0, 0, 0, 1, 1, 1]),
+        ([0.2, 0.2, 0.5, 0.5, 0.9, 0.9], [0, 0, 0, 1, 1, 1]),
+    ],
 )
 def test_separable_data_are_bounded_and_said_so(scores, y):
     beta = Beta().fit(scores, y)

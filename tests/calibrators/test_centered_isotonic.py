@@ -25,7 +25,9 @@ def test_it_is_the_published_algorithm(rows):
     scores = np.array([score for score, _ in rows], dtype=float)
     y = np.array([float(label) for _, label in rows])
     at = np.linspace(-1, 31, 65)
-    assert CenteredIsotonic().fit(scores, y.astype(int)).predict(at) == pytest.approx(by_definition(scores, y, at))
+    assert CenteredIsotonic().fit(scores, y.astype(int)).predict(at) == pytest.approx(
+        by_definition(scores, y, at)
+    )
 
 
 def test_between_the_centres_it_rises_strictly_where_isotonic_regression_is_flat():

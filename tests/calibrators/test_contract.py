@@ -50,7 +50,11 @@ def test_registry_is_complete_and_keys_are_the_classes_own():
         assert np.isfinite(method.complexity)
         assert method.kind
         assert ">>>" in method.__doc__
-        assert method.gives_interval == issubclass(method, IntervalCalibrator) == hasattr(method, "predict_interval")
+        assert (
+            method.gives_interval
+            == issubclass(method, IntervalCalibrator)
+            == hasattr(method, "predict_interval")
+        )
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -288,7 +292,9 @@ def test_a_class_of_weight_zero_is_no_class(key):
     scores, y, new = problem(key)
     if key in ANSWER_ONE_CLASS:
         weighted = CALIBRATORS[key]().fit(scores, y, sample_weight=y).predict(new)
-        np.testing.assert_allclose(weighted, CALIBRATORS[key]().fit(scores[y == 1], y[y == 1]).predict(new), atol=1e-9)
+        np.testing.assert_allclose(
+            weighted, CALIBRATORS[key]().fit(scores[y == 1], y[y == 1]).predict(new), atol=1e-9
+        )
     else:
         with pytest.raises(InputError, match="rows of both classes.*only class 1"):
             CALIBRATORS[key]().fit(scores, y, sample_weight=y)

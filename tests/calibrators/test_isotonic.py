@@ -72,7 +72,9 @@ def test_dummy_objects_are_two_more_objects_at_the_ends(data):
 
 def test_dummy_objects_are_no_scores_to_interpolate_to():
     isotonic = Isotonic(regularise=True).fit([1, 2, 3, 4], [0, 0, 1, 1])
-    np.testing.assert_allclose(isotonic.predict([-1e9, 1, 2, 2.5, 3, 1e9]), [1 / 3, 1 / 3, 1 / 3, 0.5, 2 / 3, 2 / 3])
+    np.testing.assert_allclose(
+        isotonic.predict([-1e9, 1, 2, 2.5, 3, 1e9]), [1 / 3, 1 / 3, 1 / 3, 0.5, 2 / 3, 2 / 3]
+    )
 
 
 def test_only_the_ends_of_pools_are_kept():

@@ -31,7 +31,10 @@ def test_pair_is_the_one_without_the_object(kind, n, distinct):
     pairs = VennAbers().fit(scores, y).leave_one_out_interval(new, removed)
     for j in range(m):
         rest = np.arange(n) != removed[j]
-        assert pairs[j].tolist() == VennAbers().fit(scores[rest], y[rest]).predict_interval(new[j : j + 1])[0].tolist()
+        assert (
+            pairs[j].tolist()
+            == VennAbers().fit(scores[rest], y[rest]).predict_interval(new[j : j + 1])[0].tolist()
+        )
 
 
 def test_without_its_only_object_nothing_is_known():

@@ -53,7 +53,9 @@ def test_swapping_the_classes_mirrors_the_probability(rule, p0, p1):
 @pytest.mark.parametrize("name", ["ivap_basic", "ivap_ties", "ivap_all_zero", "ivap_all_one", "ivap_n1"])
 def test_reference_vectors(name):
     case = vector(name)
-    np.testing.assert_allclose(merge_pair(case["p0_float"], case["p1_float"], "log"), case["p_log_float"], atol=1e-15)
+    np.testing.assert_allclose(
+        merge_pair(case["p0_float"], case["p1_float"], "log"), case["p_log_float"], atol=1e-15
+    )
     np.testing.assert_allclose(
         merge_pair(case["p0_float"], case["p1_float"], "square"), case["p_brier_float"], atol=1e-15
     )

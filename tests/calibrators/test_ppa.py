@@ -42,7 +42,9 @@ def test_sigmoid_variant_is_the_best_of_the_grid():
     p = rng.random(60).round(2)
     y = (rng.random(60) < np.clip(1.6 * p - 0.3, 0, 1)).astype(int)
     brier = {
-        (a, b): np.mean([(adjusted(p[i : i + 1], 1 / (1 + np.exp(a * p[i] + b)))[0] - y[i]) ** 2 for i in range(60)])
+        (a, b): np.mean(
+            [(adjusted(p[i : i + 1], 1 / (1 + np.exp(a * p[i] + b)))[0] - y[i]) ** 2 for i in range(60)]
+        )
         for a in range(51)
         for b in range(51)
     }

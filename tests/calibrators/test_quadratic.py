@@ -19,7 +19,9 @@ def test_it_is_unpenalised_logistic_regression_on_the_logit_and_its_square(seed)
     scores, y = drawn(500, seed)
     columns = np.column_stack([logit(scores), logit(scores) ** 2])
     peer = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(columns, y)
-    assert Quadratic().fit(scores, y).predict(scores) == pytest.approx(peer.predict_proba(columns)[:, 1], abs=1e-6)
+    assert Quadratic().fit(scores, y).predict(scores) == pytest.approx(
+        peer.predict_proba(columns)[:, 1], abs=1e-6
+    )
 
 
 def test_at_the_maximum_no_coefficient_can_gain():

@@ -14,7 +14,9 @@ def test_borda_score_counts_smaller_and_half_of_equal(n, m, trees, seed):
     rng = np.random.default_rng(seed)
     fitted, new = rng.integers(0, 4, (n, trees)) / 4, rng.integers(-1, 6, (m, trees)) / 4
     rank = Rank().fit(fitted, rng.integers(0, 2, n))
-    expected = [sum((c < x[t]) + (c == x[t]) / 2 for t in range(trees) for c in fitted[:, t].tolist()) for x in new]
+    expected = [
+        sum((c < x[t]) + (c == x[t]) / 2 for t in range(trees) for c in fitted[:, t].tolist()) for x in new
+    ]
     assert rank.borda(new).tolist() == expected
 
 
@@ -23,14 +25,18 @@ def test_prediction_is_isotonic_regression_on_the_borda_scores():
     trees, new = rng.random((80, 5)), rng.random((30, 5))
     y = (rng.random(80) < trees.mean(axis=1)).astype(int)
     rank = Rank().fit(trees, y)
-    np.testing.assert_array_equal(rank.predict(new), Isotonic().fit(rank.borda(trees), y).predict(rank.borda(new)))
+    np.testing.assert_array_equal(
+        rank.predict(new), Isotonic().fit(rank.borda(trees), y).predict(rank.borda(new))
+    )
 
 
 def test_any_increasing_change_of_a_trees_scores_changes_nothing():
     rng = np.random.default_rng(1)
     trees, y = rng.random((60, 4)), rng.integers(0, 2, 60)
     changed = np.column_stack([trees[:, 0] ** 3, np.exp(trees[:, 1]), trees[:, 2] - 7, 100 * trees[:, 3]])
-    np.testing.assert_array_equal(Rank().fit(trees, y).predict(trees), Rank().fit(changed, y).predict(changed))
+    np.testing.assert_array_equal(
+        Rank().fit(trees, y).predict(trees), Rank().fit(changed, y).predict(changed)
+    )
 
 
 def test_another_number_of_trees_is_refused():

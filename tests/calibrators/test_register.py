@@ -108,7 +108,10 @@ def test_out_of_bag_refuses_one_that_cannot_leave_single_rows_out():
     register(Mine)
     register(Wide)
     recipe = Recipe(
-        data="sample:breast_cancer", placement="oob", params={"n_estimators": 10}, calibrators=("mine", "wide")
+        data="sample:breast_cancer",
+        placement="oob",
+        params={"n_estimators": 10},
+        calibrators=("mine", "wide"),
     )
     evaluation = evaluate(recipe, load(recipe))
     assert list(evaluation.predictions) == ["mine"]
@@ -163,7 +166,10 @@ def broken(**attributes):
         (broken(_map=lambda self, scores: scores * np.nan), "one probability from 0 to 1"),
         (broken(_map=lambda self, scores: scores[:3]), "one probability from 0 to 1"),
         (broken(_map=lambda self, scores: None), "one probability from 0 to 1"),
-        (type("Broken", (Wide,), {"key": "broken", "_map": lambda self, scores: scores}), "within the interval"),
+        (
+            type("Broken", (Wide,), {"key": "broken", "_map": lambda self, scores: scores}),
+            "within the interval",
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )

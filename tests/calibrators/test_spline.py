@@ -81,8 +81,11 @@ def test_cross_validation_takes_the_penalty_with_the_least_loss_left_out():
     scores, y = drawn(400, seed=3)
     chosen = Spline(knots=6).fit(scores, y)
     fold = np.argsort(np.argsort(scores)) % 5
-    moderate = [penalty for penalty in PENALTIES if 1e-4 <= penalty <= 1]  # where a general optimiser can be trusted
-    losses = [left_out_loss(NaturalSpline(chosen.knots_), logit(scores), y, fold, penalty) for penalty in moderate]
+    # Where a general optimiser can be trusted
+    moderate = [penalty for penalty in PENALTIES if 1e-4 <= penalty <= 1]
+    losses = [
+        left_out_loss(NaturalSpline(chosen.knots_), logit(scores), y, fold, penalty) for penalty in moderate
+    ]
     assert 0 < np.argmin(losses) < len(moderate) - 1
     assert chosen.penalty_ == moderate[int(np.argmin(losses))]
 

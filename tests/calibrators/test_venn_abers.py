@@ -19,7 +19,9 @@ from tests.vectors import vector
 def random_case(rng):
     """A small calibration set: ties or none, outliers, one class, separable or reversed; queries everywhere."""
     n = int(rng.integers(1, 11))
-    scores = rng.integers(0, rng.integers(1, 9), n).astype(float) if rng.random() < 0.7 else rng.normal(size=n)
+    scores = (
+        rng.integers(0, rng.integers(1, 9), n).astype(float) if rng.random() < 0.7 else rng.normal(size=n)
+    )
     if rng.random() < 0.2:
         scores[0] = rng.choice([-1e300, 1e300, 1e-300])
     kind = rng.integers(6)
@@ -36,7 +38,9 @@ def random_case(rng):
     return scores, y, np.concatenate([distinct, between, beyond])
 
 
-@pytest.mark.parametrize("block", [0, 1, *(pytest.param(block, marks=pytest.mark.soak) for block in range(2, 8))])
+@pytest.mark.parametrize(
+    "block", [0, 1, *(pytest.param(block, marks=pytest.mark.soak) for block in range(2, 8))]
+)
 def test_pairs_are_the_definition_to_the_last_bit(block):
     """Thousands of small calibration sets, every query checked against two isotonic fits in fractions."""
     rng = np.random.default_rng(block)
@@ -45,7 +49,11 @@ def test_pairs_are_the_definition_to_the_last_bit(block):
         pairs = VennAbers().fit(scores, y).predict_interval(new)
         chosen = rng.permutation(len(new))[:4]
         expected = [exact.venn_abers(scores.tolist(), y.tolist(), new[j]) for j in chosen]
-        assert pairs[chosen].tolist() == [[float(p0), float(p1)] for p0, p1 in expected], (scores, y, new[chosen])
+        assert pairs[chosen].tolist() == [[float(p0), float(p1)] for p0, p1 in expected], (
+            scores,
+            y,
+            new[chosen],
+        )
 
 
 @pytest.mark.parametrize("name", ["ivap_basic", "ivap_ties", "ivap_all_zero", "ivap_all_one", "ivap_n1"])
@@ -73,7 +81,9 @@ def test_pairs_of_medium_sets_are_two_isotonic_fits(grid):
 @st.composite
 def labelled_scores(draw):
     scores = draw(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
-    return np.array(scores), np.array(draw(st.lists(st.integers(0, 1), min_size=len(scores), max_size=len(scores))))
+    return np.array(scores), np.array(
+        draw(st.lists(st.integers(0, 1), min_size=len(scores), max_size=len(scores)))
+    )
 
 
 @given(labelled_scores())
@@ -90,7 +100,9 @@ def test_both_curves_increase_and_never_cross(case):
 def test_swapping_the_classes_mirrors_the_pair(case):
     scores, y = case
     mirrored = VennAbers().fit(-scores, 1 - y).predict_interval(-scores)
-    np.testing.assert_allclose(1 - mirrored[:, ::-1], VennAbers().fit(scores, y).predict_interval(scores), atol=1e-15)
+    np.testing.assert_allclose(
+        1 - mirrored[:, ::-1], VennAbers().fit(scores, y).predict_interval(scores), atol=1e-15
+    )
 
 
 @given(labelled_scores(), st.sampled_from([np.arctan, np.cbrt, lambda s: 3 * s - 1]))
@@ -126,10 +138,14 @@ def test_the_package_venn_abers_agrees(decimals, kind):
     rng = np.random.default_rng(11)
     scores, new = rng.random(300).round(decimals), rng.random(200).round(decimals)
     mixed = rng.random(300) < scores
-    y = {"mixed": mixed, "zeros": 0 * mixed, "ones": mixed | True, "separable": scores > 0.5}[kind].astype(int)
+    y = {"mixed": mixed, "zeros": 0 * mixed, "ones": mixed | True, "separable": scores > 0.5}[kind].astype(
+        int
+    )
     peer = package.VennAbers().fit(np.column_stack([1 - scores, scores]), y)
     p0, p1 = peer.predict_proba(np.column_stack([1 - new, new]))[1].T
-    np.testing.assert_allclose(VennAbers().fit(scores, y).predict_interval(new), np.column_stack([p0, p1]), atol=1e-12)
+    np.testing.assert_allclose(
+        VennAbers().fit(scores, y).predict_interval(new), np.column_stack([p0, p1]), atol=1e-12
+    )
 
 
 def test_beyond_the_calibration_scores():
@@ -230,7 +246,9 @@ def test_step_curves_hold_between_thresholds():
     curves = venn_abers.step_curves()
     edges = np.concatenate([[curves.thresholds[0] - 1], curves.thresholds, [curves.thresholds[-1] + 1]])
     middles = edges[:-1] / 2 + edges[1:] / 2
-    np.testing.assert_array_equal(venn_abers.predict_interval(middles), np.column_stack([curves.p0, curves.p1]))
+    np.testing.assert_array_equal(
+        venn_abers.predict_interval(middles), np.column_stack([curves.p0, curves.p1])
+    )
     assert (np.diff(curves.thresholds) > 0).all()
     changes = (np.diff(curves.p0) > 0) | (np.diff(curves.p1) > 0)
     assert changes.all()

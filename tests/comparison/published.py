@@ -42,7 +42,8 @@ P2_RANKS = {
     "ece": (5.5, 4.86667, 5.43333, 7.76667, 5.53333, 7.1, 2.73333, 5.1, 5.26667, 5.7),
 }
 
-# Johansson, Löfström and Boström (2019), mean ranks of Tree, Platt, Iso and VAP over 25 data sets, Tables 1 and 2.
+# Johansson, Löfström and Boström (2019), mean ranks of Tree, Platt, Iso and VAP over 25 data sets, Tables 1
+# and 2.
 P1_METHODS = ("Tree", "Platt", "Iso", "VAP")
 P1_RANKS = {
     ("Accuracy", "RF"): (2.92, 2.84, 2.26, 1.98),

@@ -18,16 +18,20 @@ def exhaustive_sets(k):
     """Every set of pairs that can be exactly the true ones: some values make these equal and no others."""
     pairs = list(combinations(range(k), 2))
     values = product(range(k), repeat=k)
-    return pairs, {frozenset(pair for pair in pairs if value[pair[0]] == value[pair[1]]) for value in values} - {
-        frozenset()
-    }
+    return pairs, {
+        frozenset(pair for pair in pairs if value[pair[0]] == value[pair[1]]) for value in values
+    } - {frozenset()}
 
 
 def adjusted_by_definition(R, n):
     pairs, sets = exhaustive_sets(len(R))
     z = {(i, j): abs(R[i] - R[j]) / np.sqrt(len(R) * (len(R) + 1) / (6 * n)) for i, j in pairs}
     p = {pair: 2 * stats.norm.sf(z[pair]) for pair in pairs}
-    return {pair: min(1, max(len(s) * min(p[q] for q in s) for s in sets if pair in s)) for pair in pairs}, p, sets
+    return (
+        {pair: min(1, max(len(s) * min(p[q] for q in s) for s in sets if pair in s)) for pair in pairs},
+        p,
+        sets,
+    )
 
 
 ranks = st.integers(3, 5).flatmap(lambda k: st.lists(st.integers(4, 4 * k), min_size=k, max_size=k))
@@ -46,7 +50,8 @@ def test_adjusted_pvalues_by_the_definition(R, n):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_pair_is_rejected_at_alpha_where_its_adjusted_pvalue_is_at_most_alpha(seed):
-    # The procedure as Bergmann and Hommel state it: reject all pairs outside every exhaustive set that is not rejected.
+    # The procedure as Bergmann and Hommel state it: reject all pairs outside every exhaustive set that is not
+    # rejected.
     R = np.random.default_rng(seed).uniform(1, 5, 5)
     _, p, sets = adjusted_by_definition(R, 12)
     adjusted = bergmann_hommel(R, 12)
@@ -77,7 +82,9 @@ def significant(title, leaf):
     R = P1_RANKS[title, leaf]
     adjusted = bergmann_hommel(R, 25)
     return {
-        (P1_METHODS[i], P1_METHODS[j]) for i, j in product(range(4), repeat=2) if R[i] < R[j] and adjusted[i, j] <= 0.05
+        (P1_METHODS[i], P1_METHODS[j])
+        for i, j in product(range(4), repeat=2)
+        if R[i] < R[j] and adjusted[i, j] <= 0.05
     }
 
 

@@ -25,7 +25,9 @@ def test_it_agrees_with_scipy(pairs, alternative):
     assert ours.pvalue == pytest.approx(theirs.pvalue)
 
 
-@pytest.mark.parametrize(("alternative", "smaller", "larger"), [("less", 0, 1), ("greater", 1, 0), ("two-sided", 0, 0)])
+@pytest.mark.parametrize(
+    ("alternative", "smaller", "larger"), [("less", 0, 1), ("greater", 1, 0), ("two-sided", 0, 0)]
+)
 def test_a_constant_difference_is_certain(alternative, smaller, larger):
     a = np.array([1.0, 2.0, 4.0])
     below, above = paired_t(a, a + 1, alternative), paired_t(a + 1, a, alternative)

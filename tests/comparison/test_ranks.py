@@ -118,7 +118,8 @@ def test_the_best_groups_that_p2_names_come_out(metric, best):
 @pytest.mark.parametrize("metric", P2_RANKS)
 def test_p2_average_ranks(metric):
     R = average_ranks(p2_table(metric), higher_is_better=metric == "acc")
-    np.testing.assert_allclose(R, P2_RANKS[metric], atol=0.07)  # the table is rounded to six digits, which makes ties
+    # The table is rounded to six digits, which makes ties
+    np.testing.assert_allclose(R, P2_RANKS[metric], atol=0.07)
 
 
 @pytest.mark.parametrize(("title", "leaf"), P1_RANKS)

@@ -11,7 +11,9 @@ from calib.kernel.checks import InputError
 
 VALUES = st.sampled_from([0.1, 0.2, 0.3, 0.4, np.inf])
 TABLES = st.tuples(st.integers(1, 6), st.integers(2, 5)).flatmap(
-    lambda shape: st.lists(st.lists(VALUES, min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0])
+    lambda shape: st.lists(
+        st.lists(VALUES, min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+    )
 )
 
 
@@ -23,7 +25,11 @@ def test_wins_are_what_counting_pair_by_pair_gives(table, higher):
         for j in range(values.shape[1]):
             a, b = values[:, i], values[:, j]
             better = (a > b) if higher else (a < b)
-            assert found[i, j].tolist() == [better.sum(), (a == b).sum(), len(a) - better.sum() - (a == b).sum()]
+            assert found[i, j].tolist() == [
+                better.sum(),
+                (a == b).sum(),
+                len(a) - better.sum() - (a == b).sum(),
+            ]
 
 
 @given(TABLES, st.booleans())
@@ -32,7 +38,9 @@ def test_a_win_rate_is_the_mean_share_of_the_others_beaten_with_ties_as_halves(t
     k = values.shape[1]
     signed = values if higher else -values
     rates = [
-        np.mean([(row[i] > np.delete(row, i)).sum() + 0.5 * (row[i] == np.delete(row, i)).sum() for row in signed])
+        np.mean(
+            [(row[i] > np.delete(row, i)).sum() + 0.5 * (row[i] == np.delete(row, i)).sum() for row in signed]
+        )
         for i in range(k)
     ]
     found = win_rates(values, higher, repeats=50)
@@ -46,10 +54,14 @@ def test_intervals_are_those_of_a_bootstrap_over_data_sets():
     values = np.random.default_rng(3).normal(size=(40, 2))
     found = mean_over_sets(values, repeats=9999, random_state=1)
     for j in range(2):
-        other = stats.bootstrap((values[:, j],), np.mean, n_resamples=9999, method="percentile", random_state=2)
+        other = stats.bootstrap(
+            (values[:, j],), np.mean, n_resamples=9999, method="percentile", random_state=2
+        )
         assert found.lower[j] == pytest.approx(other.confidence_interval.low, abs=0.02)
         assert found.upper[j] == pytest.approx(other.confidence_interval.high, abs=0.02)
-    assert (mean_over_sets(values, random_state=1).lower == mean_over_sets(values, random_state=1).lower).all()
+    assert (
+        mean_over_sets(values, random_state=1).lower == mean_over_sets(values, random_state=1).lower
+    ).all()
 
 
 def test_an_infinite_value_makes_the_mean_infinite_and_never_a_nan():

@@ -34,12 +34,18 @@ KINDS = [
     ("category", ["1", "2", "3", "4", "5a"] * 40, "grade"),
     ("category", ["a name of four words"] * 100 + ["another name of five words"] * 100, "x"),
     ("text", [" ".join(RNG.choice(WORDS, 8)) for _ in range(N)], "comment"),
-    ("text", [f"{a} {b}" for a, b in zip(RNG.choice(WORDS, N), RNG.integers(0, 999, N), strict=True)], "address"),
+    (
+        "text",
+        [f"{a} {b}" for a, b in zip(RNG.choice(WORDS, N), RNG.integers(0, 999, N), strict=True)],
+        "address",
+    ),
     ("mixed", [*map(str, RNG.normal(size=N - 2)), "broken", "n/k"], "x"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "values", "name"), KINDS, ids=[f"{k}-{n}-{i}" for i, (k, _, n) in enumerate(KINDS)])
+@pytest.mark.parametrize(
+    ("kind", "values", "name"), KINDS, ids=[f"{k}-{n}-{i}" for i, (k, _, n) in enumerate(KINDS)]
+)
 def test_kind(kind, values, name):
     column = pd.Series(values)
     found = inspect(column.astype("str") if column.dtype == object else column, name)
@@ -62,6 +68,8 @@ def test_names_of_identifiers(name):
     assert identifier_name(name)
 
 
-@pytest.mark.parametrize("name", ["acid", "width", "identity", "idea", "x", "paid", "7", "", "grid_size", "candid"])
+@pytest.mark.parametrize(
+    "name", ["acid", "width", "identity", "idea", "x", "paid", "7", "", "grid_size", "candid"]
+)
 def test_names_of_other_columns(name):
     assert not identifier_name(name)

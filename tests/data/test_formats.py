@@ -39,7 +39,9 @@ def test_arff_names_and_values_may_be_quoted():
 
 
 def test_arff_nominal_attributes_are_categories_with_all_declared_levels():
-    frame = arff("@attribute x {low,mid,high}", "@attribute y {0,1} % the label", "@data", "low,1", "high,0", "low,0")
+    frame = arff(
+        "@attribute x {low,mid,high}", "@attribute y {0,1} % the label", "@data", "low,1", "high,0", "low,0"
+    )
     assert isinstance(frame["x"].dtype, pd.CategoricalDtype)
     assert frame["x"].cat.categories.tolist() == ["low", "mid", "high"]
     assert class_counts(frame, "y") == {"0": 2, "1": 1}
@@ -48,7 +50,12 @@ def test_arff_nominal_attributes_are_categories_with_all_declared_levels():
 
 def test_arff_whole_numbers_are_not_cut_and_ranges_are_no_hindrance():
     frame = arff(
-        "@attribute x integer", "@attribute z numeric [0, 10]", "@attribute y {a,b}", "@data", "1.5,3,a", "2,4,b"
+        "@attribute x integer",
+        "@attribute z numeric [0, 10]",
+        "@attribute y {a,b}",
+        "@data",
+        "1.5,3,a",
+        "2,4,b",
     )
     assert frame["x"].tolist() == [1.5, 2.0]
     assert frame["z"].tolist() == [3, 4]
@@ -78,7 +85,11 @@ def test_arff_sparse_rows_are_zero_or_the_first_level_where_they_say_nothing():
 
 def sheet(*rows, title="data", book=None):
     book = book or openpyxl.Workbook()
-    page = book.active if book.active.max_row <= 1 and book.active["A1"].value is None else book.create_sheet(title)
+    page = (
+        book.active
+        if book.active.max_row <= 1 and book.active["A1"].value is None
+        else book.create_sheet(title)
+    )
     for row in rows:
         page.append(row)
     return book

@@ -9,7 +9,9 @@ import pytest
 
 from calib.data import DataError, TableFile, read_table
 
-ROWS = pd.DataFrame({"age": [31, 40, 22, 58], "town": ["Ulm", "Bonn", "Ulm", "Kiel"], "target": ["n", "y", "n", "y"]})
+ROWS = pd.DataFrame(
+    {"age": [31, 40, 22, 58], "town": ["Ulm", "Bonn", "Ulm", "Kiel"], "target": ["n", "y", "n", "y"]}
+)
 TABLE = ROWS.to_csv(index=False)
 
 ABOVE = {
@@ -91,7 +93,9 @@ def book(above=(), sheets=1) -> bytes:
     return content.getvalue()
 
 
-@pytest.mark.parametrize("above", [(), [("Customers",)], [("Customers",), (), ("made by", None)], [(None,), ("All",)]])
+@pytest.mark.parametrize(
+    "above", [(), [("Customers",)], [("Customers",), (), ("made by", None)], [(None,), ("All",)]]
+)
 def test_titles_of_a_sheet_are_not_read(above):
     frame = read_table(book(above), "t.xlsx")
     pd.testing.assert_frame_equal(frame, ROWS, check_dtype=False)

@@ -19,7 +19,16 @@ import pytest
 from calib.data import DataError, errors, guess_target, prepare, read_table, summarise, validate
 from calib.kernel.checks import InputError
 
-NAMES = ["<script>alert(1)</script>", '"quoted"', "=1+1", "\u202eright to left", "a\nb", "' OR 1=1 --", "€", "a,b"]
+NAMES = [
+    "<script>alert(1)</script>",
+    '"quoted"',
+    "=1+1",
+    "\u202eright to left",
+    "a\nb",
+    "' OR 1=1 --",
+    "€",
+    "a,b",
+]
 
 
 def arff(*lines):
@@ -50,7 +59,8 @@ def sheet(rows):
     return made.getvalue()
 
 
-# --- what was a traceback -------------------------------------------------------------------------------------------
+# --- what was a traceback
+# -------------------------------------------------------------------------------------------
 
 
 def test_a_question_mark_among_the_levels_of_an_arff_attribute_is_no_level():
@@ -60,7 +70,9 @@ def test_a_question_mark_among_the_levels_of_an_arff_attribute_is_no_level():
 
 
 def test_half_a_surrogate_pair_is_spelt_out_in_names_levels_and_values():
-    frame = arff("@attribute 'x\\ud800' string", "@attribute y {'\\udfff',1}", "@data", "'a\\ud800','\\udfff'", "b,1")
+    frame = arff(
+        "@attribute 'x\\ud800' string", "@attribute y {'\\udfff',1}", "@data", "'a\\ud800','\\udfff'", "b,1"
+    )
     assert frame.columns[0] == "x\\ud800"
     assert frame.iloc[0].tolist() == ["a\\ud800", "\\udfff"]
     json.dumps(frame.to_dict(), ensure_ascii=False).encode()
@@ -73,7 +85,9 @@ def test_a_delimiter_that_no_reader_takes_is_named_with_those_that_are():
 
 def test_nested_values_of_any_kind_become_text():
     nested = {"d": datetime.date(2020, 1, 31), "n": decimal.Decimal("1.5"), "b": b"\xff"}
-    frame = read_table(parquet({"a": [nested] * 2, "l": [[nested["d"]]] * 2, "y": ["0", "1"]}), "nested.parquet")
+    frame = read_table(
+        parquet({"a": [nested] * 2, "l": [[nested["d"]]] * 2, "y": ["0", "1"]}), "nested.parquet"
+    )
     assert json.loads(frame["a"][0])["d"] == "2020-01-31"
     assert frame["l"][0] == '["2020-01-31"]'
 
@@ -86,11 +100,15 @@ def test_a_seed_out_of_range_is_refused_by_the_command_line(seed, capsys):
     assert "seed must be a whole number from 0 to 2147483647" in capsys.readouterr().err
 
 
-# --- what took too long ---------------------------------------------------------------------------------------------
+# --- what took too long
+# ---------------------------------------------------------------------------------------------
 
 
 def test_one_line_of_a_hundred_thousand_blanks_is_read():
-    assert read_table(b"a b\n1" + b" " * 100_000 + b"2\n3 4\n", "blanks.csv").to_numpy().tolist() == [[1, 2], [3, 4]]
+    assert read_table(b"a b\n1" + b" " * 100_000 + b"2\n3 4\n", "blanks.csv").to_numpy().tolist() == [
+        [1, 2],
+        [3, 4],
+    ]
 
 
 def cell(place, value="<v>1</v>"):
@@ -114,21 +132,27 @@ def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed(
     text = ",".join(f"c{i}" for i in many) + "\n" + "\n".join(",".join("1" for _ in many) for _ in range(3))
     sparse = ["@relation r", *(f"@attribute a{i} numeric" for i in many), "@data", *["{7 1}"] * 3]
     nested = json.dumps([{f"c{i}": 1 for i in many}] * 2).encode()
-    for content, name in ((text.encode(), "w.csv"), ("\n".join(sparse).encode(), "w.arff"), (nested, "w.json")):
+    for content, name in (
+        (text.encode(), "w.csv"),
+        ("\n".join(sparse).encode(), "w.arff"),
+        (nested, "w.json"),
+    ):
         with pytest.raises(DataError, match=r"5,001 columns. Keep at most 5,000"):
             read_table(content, name)
 
 
 def test_names_and_levels_that_would_be_html_formulas_or_commands_are_only_text():
     frame = read_table(
-        json.dumps([{**dict.fromkeys(NAMES, 1.5 * i), "y": NAMES[i % 2]} for i in range(40)]).encode(), "n.json"
+        json.dumps([{**dict.fromkeys(NAMES, 1.5 * i), "y": NAMES[i % 2]} for i in range(40)]).encode(),
+        "n.json",
     )
     assert frame.columns.tolist() == [*NAMES, "y"]
     assert set(summarise(frame)["column"]) == {*NAMES, "y"}
     assert prepare(frame, "y").classes == tuple(sorted(NAMES[:2]))
 
 
-# --- what filled the memory -----------------------------------------------------------------------------------------
+# --- what filled the memory
+# -----------------------------------------------------------------------------------------
 
 LINE = b"1.5,2.5,abc,0\n"
 BOMBS = {
@@ -183,7 +207,8 @@ def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
         read_table(content, name)
 
 
-# --- whatever is read can be looked at ------------------------------------------------------------------------------
+# --- whatever is read can be looked at
+# ------------------------------------------------------------------------------
 
 EDGES = {
     "one row": b"x,y\n1,a\n",

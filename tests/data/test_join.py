@@ -57,7 +57,12 @@ def test_all_that_does_not_fit_is_told_in_one_message_with_the_remedy():
     with pytest.raises(DataError) as told:
         loaded(new)
     said = str(told.value)
-    for words in ("new.csv does not fit old.csv", "no column 'town'", "'n' holds text there and numbers", "'maybe'"):
+    for words in (
+        "new.csv does not fit old.csv",
+        "no column 'town'",
+        "'n' holds text there and numbers",
+        "'maybe'",
+    ):
         assert words in said
     assert "leave out" in said
     assert said.count("new.csv does not fit") == 1
@@ -91,7 +96,9 @@ def test_predictions_made_elsewhere_calibrate_on_one_file_and_are_judged_on_the_
 )
 def test_types_of_files_as_they_are_read_stay(here, there, kind):
     first, second = (
-        read_table(("x,z,label\n" + "".join(f"{x},{i},{i % 2}\n" for i, x in enumerate(column))).encode(), "a.csv")
+        read_table(
+            ("x,z,label\n" + "".join(f"{x},{i},{i % 2}\n" for i, x in enumerate(column))).encode(), "a.csv"
+        )
         for column in (here, there)
     )
     joined = join_tables(first, second, "label", ["x"])

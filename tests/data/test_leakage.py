@@ -68,7 +68,8 @@ def test_the_other_columns_of_a_category_whose_own_is_the_label():
     (leak,) = found(dummies.assign(x=RNG.random(400)), y)
     assert set(leak.columns) == {"scratch", "stain", "bump"}
     assert leak.auc == 1
-    assert found(dummies.drop(columns="bump"), y) == []  # a fault without a column: the label is not known any more
+    # a fault without a column: the label is not known any more
+    assert found(dummies.drop(columns="bump"), y) == []
     overlapping = dummies.assign(bump=(dummies["bump"] | (dummies["stain"] & (RNG.random(400) < 0.5))))
     assert found(overlapping, y) == []  # not of one category
 
@@ -109,5 +110,9 @@ def test_a_very_good_honest_column_is_seldom_suspected():
 def test_of_the_real_sets_only_the_one_with_its_sisters_as_columns_is_suspected(name):
     """SPF: the label is "other faults", and the six named faults are columns of 0 and 1."""
     frame = read_table(shared.path(f"datasets/{name}.csv"))
-    said = [p.column for p in validate(frame, "target", STATED[name]["positive_class"]) if "classes apart" in p.message]
+    said = [
+        p.column
+        for p in validate(frame, "target", STATED[name]["positive_class"])
+        if "classes apart" in p.message
+    ]
     assert said == (["V28, V29, V30, V31, V32 and V33"] if name == "SPF" else [])

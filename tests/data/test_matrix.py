@@ -82,7 +82,10 @@ def test_every_column_of_0_and_1_is_told_by_its_two_sides():
     names = list(matrix.get_feature_names_out())
     for level in "abc":
         column = names.index(f"x = {level}")
-        said = [say(column, 0.5, np.inf) if value > 0.5 else say(column, -np.inf, 0.5) for value in coded[:, column]]
+        said = [
+            say(column, 0.5, np.inf) if value > 0.5 else say(column, -np.inf, 0.5)
+            for value in coded[:, column]
+        ]
         assert said == [f"x = {level}" if own == level else f"x ≠ {level}" for own in levels]
     gap = names.index("y is missing")
     told = {True: "y is missing", False: "y is known"}
@@ -127,7 +130,9 @@ def test_the_columns_of_a_category_are_capped():
 
 
 def test_a_column_with_no_value_in_training_is_kept_and_finite():
-    matrix = Matrix().fit(pd.DataFrame({"x": [np.nan, np.nan], "c": pd.Categorical([None, None]), "k": [1.0, 2.0]}))
+    matrix = Matrix().fit(
+        pd.DataFrame({"x": [np.nan, np.nan], "c": pd.Categorical([None, None]), "k": [1.0, 2.0]})
+    )
     out = matrix.transform(pd.DataFrame({"x": [np.nan, 3.0], "c": [None, "new"], "k": [1.0, np.nan]}))
     assert np.isfinite(out).all()
     assert matrix.transform(pd.DataFrame({"x": [5.0], "c": ["new"], "k": [1.0]})).shape[1] == out.shape[1]

@@ -233,12 +233,16 @@ def test_predictions_among_features_are_noticed_not_taken():
     frame = BESIDE.assign(age=RNG.integers(18, 90, N), income=RNG.normal(3e4, 1e3, N))
     assert not looks_like_predictions(frame)
     assert scores_among_features(frame, "y_true") == ["model_a", "model_b"]
-    assert scores_among_features(frame.rename(columns={"model_a": "share", "model_b": "rate"}), "y_true") == []
+    assert (
+        scores_among_features(frame.rename(columns={"model_a": "share", "model_b": "rate"}), "y_true") == []
+    )
 
 
 def test_columns_of_no_other_sign_are_scores_as_a_last_resort():
     assert score_columns(pd.DataFrame({"y": [0, 1, 1], "grade": [1, 4, 5]}), "y") == ["grade"]
-    assert score_columns(pd.DataFrame({"y": [0, 1, 1], "svm": [-0.5, 1.5, 2.0], "nb": [0.1, 0.4, 0.9]}), "y") == [
+    assert score_columns(
+        pd.DataFrame({"y": [0, 1, 1], "svm": [-0.5, 1.5, 2.0], "nb": [0.1, 0.4, 0.9]}), "y"
+    ) == [
         "svm",
         "nb",
     ]

@@ -66,7 +66,9 @@ def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed
     assert np.flatnonzero(data.X["x"].isna()).tolist() == [3, 4, 7] or np.isinf(data.X["x"]).any()
     assert any("'x': 1 value that are no numbers ('n/k') count as missing" in note for note in data.notes)
     zeros = int((FRAME["k"] == 0).sum())
-    assert any(f"'k': {zeros} values infinite or beyond 1e+30 count as missing" in note for note in data.notes)
+    assert any(
+        f"'k': {zeros} values infinite or beyond 1e+30 count as missing" in note for note in data.notes
+    )
     assert np.isfinite(data.X["k"].dropna()).all()
 
 
@@ -143,7 +145,11 @@ def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
 
 
 def test_words_of_notes():
-    assert [counted(1, "row"), counted(0, "row"), counted(12345, "value")] == ["1 row", "0 rows", "12,345 values"]
+    assert [counted(1, "row"), counted(0, "row"), counted(12345, "value")] == [
+        "1 row",
+        "0 rows",
+        "12,345 values",
+    ]
     assert quoted(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' …"
     assert row_numbers(np.array([False, True])) == "row 2"
     assert row_numbers(np.ones(12, dtype=bool)) == "rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 …"

@@ -43,7 +43,9 @@ def excel(table, **options):
 
 def arff_text(table):
     cells = (
-        table.astype(object).where(table.notna(), "?").map(lambda cell: f"'{cell}'" if isinstance(cell, str) else cell)
+        table.astype(object)
+        .where(table.notna(), "?")
+        .map(lambda cell: f"'{cell}'" if isinstance(cell, str) else cell)
     )
     cells = cells.replace("'?'", "?")
     kinds = ["numeric", "integer", "string", "{g,b}"]
@@ -111,7 +113,8 @@ def test_the_encoding_that_was_assumed_is_said():
     assert read_table(CSV.encode(), "a.csv").attrs["notes"] == ()
     frame = read_table("a,b\n“q”,1\nx,2\n".encode("cp1252"), "a.csv")  # quotation marks that Latin-1 lacks
     assert frame["a"].tolist() == ["“q”", "x"]
-    assert "Latin-1" in read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv").attrs["notes"][0]  # 81 is no Windows-1252
+    # 81 is no Windows-1252
+    assert "Latin-1" in read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv").attrs["notes"][0]
 
 
 class Trap:
@@ -178,7 +181,10 @@ REFUSED = {
     "no-data.arff": (b"@relation r\n@attribute a numeric\n", "ARFF"),
     "strange-value.arff": (b"@relation r\n@attribute a {x,y}\n@data\nz\n", "Line 4"),
     "ragged.arff": (b"@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n1\n", "Line 5"),
-    "word-for-number.arff": (b"@relation r\n@attribute a numeric\n@attribute b {x}\n@data\n1,x\ntwo,x\n", "row 2"),
+    "word-for-number.arff": (
+        b"@relation r\n@attribute a numeric\n@attribute b {x}\n@data\n1,x\ntwo,x\n",
+        "row 2",
+    ),
     "twice-named.arff": (b"@relation r\n@attribute a numeric\n@attribute a numeric\n@data\n1,2\n", "ARFF"),
     "relational.arff": (b"@relation r\n@attribute a relational\n@data\n1\n", "table in a cell"),
     "no-type.arff": (b"@relation r\n@attribute\n@data\n1\n", "declares no attribute"),
@@ -252,7 +258,12 @@ def is_answer(result):
     return bool(result.remedy) if isinstance(result, DataError) else len(result) > 0
 
 
-STARTS = {"a.parquet": b"PAR1", "a.xlsx": b"PK\x03\x04", "a.csv.gz": b"\x1f\x8b", "a.arff": b"@relation r\n@attribute "}
+STARTS = {
+    "a.parquet": b"PAR1",
+    "a.xlsx": b"PK\x03\x04",
+    "a.csv.gz": b"\x1f\x8b",
+    "a.arff": b"@relation r\n@attribute ",
+}
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

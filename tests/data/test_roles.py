@@ -48,14 +48,22 @@ def test_the_digest_tells_roles_apart():
 @pytest.mark.parametrize("part", PARTS)
 def test_every_word_for_a_part_is_understood_however_it_is_written(part):
     for word in SYNONYMS[part]:
-        for spelt in (word, word.upper(), f" {word.title()} ", word.replace(" ", "-"), word.replace(" ", "_")):
+        for spelt in (
+            word,
+            word.upper(),
+            f" {word.title()} ",
+            word.replace(" ", "-"),
+            word.replace(" ", "_"),
+        ):
             table = pd.DataFrame({"y": [0, 1], "set": [spelt, spelt]})
             assert read_roles(table, {"part": "set"}, "y").values["part"].tolist() == [PARTS.index(part)] * 2
 
 
 def test_another_word_is_refused_and_shown():
     table = TABLE.assign(set=TABLE["set"].replace("val", "fold 3"))
-    with pytest.raises(DataError, match="part: 'set' holds 'fold 3', which names no part.*train, calibrate and test"):
+    with pytest.raises(
+        DataError, match="part: 'set' holds 'fold 3', which names no part.*train, calibrate and test"
+    ):
         prepare(table, "target", roles={"part": "set"})
 
 
@@ -96,7 +104,9 @@ def test_rows_without_a_weight_or_of_none_are_left_out_by_number():
     ],
 )
 def test_dates_are_ordered_as_a_person_reads_them(texts, expected):
-    table = read_table(("when,y,x\n" + "\n".join(f"{t},{i % 2},{i}" for i, t in enumerate(texts))).encode(), "t.csv")
+    table = read_table(
+        ("when,y,x\n" + "\n".join(f"{t},{i % 2},{i}" for i, t in enumerate(texts))).encode(), "t.csv"
+    )
     time = read_roles(table, {"time": "when"}, "y").values["time"]
     assert np.argsort(np.argsort(time)).tolist() == expected
 
@@ -110,12 +120,16 @@ def test_dates_that_can_be_read_two_ways_are_refused_with_the_remedy():
 
 def test_what_is_no_date_is_shown():
     table = TABLE.assign(when=["2024-01-01"] * (N - 1) + ["soon"])
-    with pytest.raises(DataError, match=f"time: 'when' must hold dates or numbers, but holds 'soon' in row {N}"):
+    with pytest.raises(
+        DataError, match=f"time: 'when' must hold dates or numbers, but holds 'soon' in row {N}"
+    ):
         prepare(table, "target", roles={"time": "when"})
 
 
 def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_left_out():
-    table = TABLE.assign(who=TABLE["who"].mask(TABLE.index.isin([0, 1])), set=TABLE["set"].mask(TABLE.index == 4))
+    table = TABLE.assign(
+        who=TABLE["who"].mask(TABLE.index.isin([0, 1])), set=TABLE["set"].mask(TABLE.index == 4)
+    )
     table["when"] = table["when"].mask(table.index == 5)
     data = prepare(table, "target", roles={key: ROLES[key] for key in ("time", "cluster", "part")})
     assert data.n == N - 2
@@ -138,7 +152,9 @@ def test_a_column_has_one_role(roles, message):
 
 def proposals(table, **roles):
     found = validate(table, "target", roles=roles)
-    return {p.column: dict(p.fix) for p in found if p.fix and {"weight", "time", "cluster", "part"} & p.fix.keys()}
+    return {
+        p.column: dict(p.fix) for p in found if p.fix and {"weight", "time", "cluster", "part"} & p.fix.keys()
+    }
 
 
 def test_likely_roles_are_proposed_and_none_is_taken():
@@ -157,7 +173,9 @@ def test_likely_roles_are_proposed_and_none_is_taken():
 
 
 def test_a_table_of_counts_is_predictions_and_its_count_is_proposed():
-    counts = pd.DataFrame({"score": np.repeat([0.1, 0.4, 0.8], 2), "label": [0, 1] * 3, "n": [90, 10, 60, 40, 25, 75]})
+    counts = pd.DataFrame(
+        {"score": np.repeat([0.1, 0.4, 0.8], 2), "label": [0, 1] * 3, "n": [90, 10, 60, 40, 25, 75]}
+    )
     assert looks_like_predictions(counts)
     (problem,) = [p for p in validate(counts, "label", content="predictions") if p.fix == {"weight": "n"}]
     assert "6 rows would stand for 300" in problem.message

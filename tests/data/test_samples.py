@@ -13,7 +13,16 @@ import sklearn
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from calib.data import DEFAULT_SAMPLE, SAMPLES, DataError, load_sample, read_table, sample_frame, samples, validate
+from calib.data import (
+    DEFAULT_SAMPLE,
+    SAMPLES,
+    DataError,
+    load_sample,
+    read_table,
+    sample_frame,
+    samples,
+    validate,
+)
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -62,7 +71,9 @@ def test_checksums_are_those_of_the_files():
 
 def test_making_them_again_gives_the_same_files(tmp_path):
     if not (sklearn.__version__.startswith("1.9.") and np.__version__.startswith("2.4.")):
-        pytest.skip("the checksums are those of scikit-learn 1.9 and NumPy 2.4, and other versions may draw otherwise")
+        pytest.skip(
+            "the checksums are those of scikit-learn 1.9 and NumPy 2.4, and other versions may draw otherwise"
+        )
     spec = importlib.util.spec_from_file_location("make", FOLDER / "make.py")
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
@@ -83,7 +94,9 @@ def test_the_real_ones_are_scikit_learn_s():
 
 def test_the_first_sample_shows_miscalibration_at_first_sight():
     data = load_sample(DEFAULT_SAMPLE)
-    train, test, y_train, y_test = train_test_split(data.X, data.y, test_size=0.3, random_state=0, stratify=data.y)
+    train, test, y_train, y_test = train_test_split(
+        data.X, data.y, test_size=0.3, random_state=0, stratify=data.y
+    )
     p = RandomForestClassifier(random_state=0).fit(train, y_train).predict_proba(test)[:, 1]
     rng = np.random.default_rng(0)
     by_chance = [calibration_error((rng.random(len(p)) < p).astype(int), p) for _ in range(100)]
@@ -92,8 +105,12 @@ def test_the_first_sample_shows_miscalibration_at_first_sight():
 
 def test_the_predictions_are_too_bold_too_modest_and_no_probabilities():
     data = load_sample("predictions")
-    above = {name: data.y[data.X[name] > 0.7].mean() - data.X[name][data.X[name] > 0.7].mean() for name in data.X}
-    below = {name: data.y[data.X[name] < 0.3].mean() - data.X[name][data.X[name] < 0.3].mean() for name in data.X}
+    above = {
+        name: data.y[data.X[name] > 0.7].mean() - data.X[name][data.X[name] > 0.7].mean() for name in data.X
+    }
+    below = {
+        name: data.y[data.X[name] < 0.3].mean() - data.X[name][data.X[name] < 0.3].mean() for name in data.X
+    }
     assert above["naive_bayes"] < -0.1 < 0.05 < below["naive_bayes"]
     assert above["forest"] > 0.1 > -0.1 > below["forest"]
     assert data.X["svm_margin"].min() < -1

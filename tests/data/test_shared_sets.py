@@ -34,5 +34,9 @@ def test_a_real_set_goes_from_file_to_matrix(name):
 
     by_pandas = pd.read_csv(path)
     numbers = [c for c in by_pandas.columns if by_pandas[c].dtype.kind in "if" and c != "target"]
-    np.testing.assert_array_equal(frame[numbers].to_numpy(dtype=float), by_pandas[numbers].to_numpy(dtype=float))
-    assert not [c for c in frame.columns if c not in numbers and c != "target" and frame[c].dtype.kind in "if"]
+    np.testing.assert_array_equal(
+        frame[numbers].to_numpy(dtype=float), by_pandas[numbers].to_numpy(dtype=float)
+    )
+    assert not [
+        c for c in frame.columns if c not in numbers and c != "target" and frame[c].dtype.kind in "if"
+    ]

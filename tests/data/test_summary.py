@@ -20,7 +20,15 @@ def test_each_column_in_plain_words():
         }
     )
     told = summarise(frame).set_index("column")
-    assert told["type"].tolist() == ["number", "yes or no", "date", "category", "free text", "identifier", "empty"]
+    assert told["type"].tolist() == [
+        "number",
+        "yes or no",
+        "date",
+        "category",
+        "free text",
+        "identifier",
+        "empty",
+    ]
     assert told.loc["x", ["missing", "missing %", "distinct"]].tolist() == [1, 2.5, 39]
     assert told.loc["x", "examples"] == "1.25, 2, 3"
     assert told.loc["day", "examples"] == "2020-01-01, 2020-01-02, 2020-01-03"

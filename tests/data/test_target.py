@@ -67,7 +67,9 @@ def test_the_positive_class_is_found_as_spelt_or_as_meant(positive, names, meant
     assert match(positive, names) == meant
 
 
-@pytest.mark.parametrize(("positive", "names"), [("maybe", ["no", "yes"]), ("Ä", ["a", "A"]), ("", ["0", "1"])])
+@pytest.mark.parametrize(
+    ("positive", "names"), [("maybe", ["no", "yes"]), ("Ä", ["a", "A"]), ("", ["0", "1"])]
+)
 def test_a_positive_class_that_is_no_label_is_refused_with_the_labels(positive, names):
     with pytest.raises(DataError, match=names[0]):
         match(positive, names)

@@ -129,7 +129,9 @@ def test_python_values(cells, dtype, values):
 
 
 def test_python_dates():
-    column = typed_objects([datetime.date(2020, 1, 31), datetime.datetime(2019, 12, 1, 6), None, pd.NaT]).values
+    column = typed_objects(
+        [datetime.date(2020, 1, 31), datetime.datetime(2019, 12, 1, 6), None, pd.NaT]
+    ).values
     assert column.tolist()[:2] == [pd.Timestamp("2020-01-31"), pd.Timestamp("2019-12-01 06:00")]
     assert column.isna().tolist() == [False, False, True, True]
 
@@ -162,7 +164,10 @@ def test_labels_keep_the_spelling_of_the_file(spelt):
 
 def test_truth_values_keep_the_spelling_of_their_format():
     records = [{"x": 1, "target": True}, {"x": 2, "target": False}, {"x": 3, "target": None}]
-    assert class_counts(read_table(json.dumps(records).encode(), "t.json"), "target") == {"false": 1, "true": 1}
+    assert class_counts(read_table(json.dumps(records).encode(), "t.json"), "target") == {
+        "false": 1,
+        "true": 1,
+    }
 
 
 @given(st.lists(st.sampled_from(["1", "1.0", "+1", "2", "02", "-0", "0", "?"]), min_size=3))

@@ -118,7 +118,9 @@ def test_a_file_with_all_its_troubles_at_once():
         for i in range(90)
     )
     problems = {
-        p.column: p.message for p in validate(read_table(text.encode(), "t.csv"), "target") if p.column != "target"
+        p.column: p.message
+        for p in validate(read_table(text.encode(), "t.csv"), "target")
+        if p.column != "target"
     }
     assert problems.keys() == {"id", "when", "note", "flat", "empty", "v"}
 
@@ -166,13 +168,17 @@ def test_a_key_whose_values_come_back_is_named_with_a_remedy(name, values, repea
 
 
 def test_the_label_is_asked_for_with_the_candidates():
-    frame = GOOD.rename(columns={"target": "lesion"}).assign(outcome=RNG.integers(1, 4, N), smokes=RNG.random(N) < 0.5)
+    frame = GOOD.rename(columns={"target": "lesion"}).assign(
+        outcome=RNG.integers(1, 4, N), smokes=RNG.random(N) < 0.5
+    )
     (problem,) = [p for p in validate(frame, None) if p.severity == "error"]
     assert "'outcome', 'colour', 'lesion', 'smokes'" in problem.remedy
 
 
 def test_predictions_are_not_judged_as_features():
-    frame = pd.DataFrame({"y": GOOD["target"], "p": RNG.random(N), "q": (GOOD["target"] == "no") * 0.5 + 0.25})
+    frame = pd.DataFrame(
+        {"y": GOOD["target"], "p": RNG.random(N), "q": (GOOD["target"] == "no") * 0.5 + 0.25}
+    )
     problems = validate(frame, "y", content="predictions")
     assert [p.severity for p in problems] == ["warning", "warning", "info"]
     assert {p.column for p in problems} == {"p", "q", "p and q"}

@@ -48,8 +48,12 @@ ELSEWHERE = {
         "IL is the same": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
         "The three add up": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
     },
-    "tree_depth": {"TCE, the mean squared": "shared/test_prediction_errors.py::test_tce_and_its_parts_are_those"},
-    "tree_count": {"One tree against a forest": "tree_count/test_simulation.py::test_a_forest_is_its_trees_less_what"},
+    "tree_depth": {
+        "TCE, the mean squared": "shared/test_prediction_errors.py::test_tce_and_its_parts_are_those"
+    },
+    "tree_count": {
+        "One tree against a forest": "tree_count/test_simulation.py::test_a_forest_is_its_trees_less_what"
+    },
     "leaf_estimates": {
         "Curtailed trees still help": "leaf_estimates/test_simulation.py::test_laplace_and_curtailment",
         "The threshold is a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
@@ -179,7 +183,11 @@ def test_with_leaves_as_groups_gl_goes_on_falling_and_cl_takes_it_up(seed):
 def tree_by_depth(seed):
     """The curves of one tree; the forest beside it has two trees only, and takes no time."""
     few = {"grow": lambda *what: grow(*what[:-1], min(what[-1], 2))}
-    return EXPERIMENTS["tree_depth"].simulate("tree_depth_curve", random_state=seed, trees=2, using=few).curves["tree"]
+    return (
+        EXPERIMENTS["tree_depth"]
+        .simulate("tree_depth_curve", random_state=seed, trees=2, using=few)
+        .curves["tree"]
+    )
 
 
 def panels(key, seed, **settings):
@@ -273,7 +281,9 @@ def test_what_remains_does_not_go_with_more_rows(seed):
 @claims("tree_count", "Trees that all say the same")
 def test_a_mean_of_equal_trees_is_the_tree():
     p, posterior = np.array([0.0, 1.0, 0.3]), np.array([0.2, 0.5, 0.3])
-    assert np.mean((np.mean([p] * 5, axis=0) - posterior) ** 2) == pytest.approx(np.mean((p - posterior) ** 2))
+    assert np.mean((np.mean([p] * 5, axis=0) - posterior) ** 2) == pytest.approx(
+        np.mean((p - posterior) ** 2)
+    )
 
 
 @over_seeds
@@ -430,7 +440,9 @@ def test_with_a_dozen_rows_venn_abers_says_next_to_nothing(seed):
     data, searched = sweep(seed, 0), kept_searches()[case(seed)]
     model = forest(data.train, seed, **searched.forest)
     scores = model.predict_proba(data.pool.X)[:, 1], model.predict_proba(data.test.X)[:, 1]
-    few, many = (VennAbers().fit(scores[0][:n], data.pool.y[:n]).predict_interval(scores[1]) for n in (12, 400))
+    few, many = (
+        VennAbers().fit(scores[0][:n], data.pool.y[:n]).predict_interval(scores[1]) for n in (12, 400)
+    )
     assert np.mean(few[:, 1] - few[:, 0]) > max(0.2, 4 * np.mean(many[:, 1] - many[:, 0]))
     assert np.mean(np.abs(merge_pair(*few.T) - 0.5)) < 0.75 * np.mean(np.abs(merge_pair(*many.T) - 0.5))
 
@@ -490,7 +502,9 @@ def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_
     (narrow, off), (wide_, _) = (distances(seed, window=w) for w in (0.05, 1.0))
     assert sorted(off, key=off.get).index("dir") >= 4
     assert off["isotonic"] < off["dir"]
-    width = {w: np.abs(np.subtract(*one.pairs["full"])).mean() for w, one in (("narrow", narrow), ("wide", wide_))}
+    width = {
+        w: np.abs(np.subtract(*one.pairs["full"])).mean() for w, one in (("narrow", narrow), ("wide", wide_))
+    }
     assert width["narrow"] > 3 * width["wide"]
     assert np.abs(narrow.p["full"] - 0.5).mean() < np.abs(wide_.p["full"] - 0.5).mean() / 1.5
 
@@ -506,7 +520,13 @@ def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(se
 
 @over_seeds
 @claims(
-    "counterexample", "A new", "With label 1", "The frequency 1/2", "More training", "Full Venn–Abers", "It then scores"
+    "counterexample",
+    "A new",
+    "With label 1",
+    "The frequency 1/2",
+    "More training",
+    "Full Venn–Abers",
+    "It then scores",
 )
 def test_the_simplified_interval_settles_beside_the_frequency_and_the_full_one_around_it(seed):
     result = found("counterexample", seed)
@@ -589,7 +609,9 @@ def test_moves_take_one_pool_each_and_their_order_does_not_matter():
     moves, rng = found("pooling"), np.random.default_rng(0)
     sizes = [len(state) for state in moves.states]
     assert np.diff(sizes).tolist() == [-1] * moves.moves
-    assert all(set(later) < set(before) for before, later in zip(moves.states, moves.states[1:], strict=False))
+    assert all(
+        set(later) < set(before) for before, later in zip(moves.states, moves.states[1:], strict=False)
+    )
     y = np.array([label for _, label in moves.points])
     for _ in range(20):
         pools = [(int(label), 1) for label in y]
@@ -612,7 +634,12 @@ def test_moves_take_one_pool_each_and_their_order_does_not_matter():
 def partition(name):
     result = found("finite")
     row = result.rows[name]
-    return result.every.calibration[row], result.every.grouping[row], result.every.loss[row], result.every.p[row]
+    return (
+        result.every.calibration[row],
+        result.every.grouping[row],
+        result.every.loss[row],
+        result.every.p[row],
+    )
 
 
 @claims("finite", "A leaf says", "One leaf is calibrated", "What it loses")

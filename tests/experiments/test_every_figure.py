@@ -11,7 +11,9 @@ from tests.experiments.simulated import record as record_of
 def drawn(request):
     """An experiment and its pictures' records."""
     experiment = EXPERIMENTS[request.param]
-    return experiment, {key: record_of(key, request.param) for figures in experiment.runs.values() for key in figures}
+    return experiment, {
+        key: record_of(key, request.param) for figures in experiment.runs.values() for key in figures
+    }
 
 
 def test_a_record_says_what_was_found_and_what_to_look_for(drawn):

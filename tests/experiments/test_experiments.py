@@ -57,7 +57,8 @@ def test_a_recipe_checks_the_settings_of_the_learn_pages_wherever_it_is_imported
 
 def test_computing_loads_nothing_that_draws():
     assert (
-        run_alone("import calib, sys; print('plotly' in sys.modules, 'calib.figures' in sys.modules)") == "False False"
+        run_alone("import calib, sys; print('plotly' in sys.modules, 'calib.figures' in sys.modules)")
+        == "False False"
     )
 
 
@@ -107,10 +108,15 @@ LONG = ("tree_depth", "tree_count", "leaf_estimates", "overlap")  # by make soak
 
 @pytest.mark.parametrize(
     "experiment",
-    [pytest.param(each, id=key, marks=pytest.mark.soak if key in LONG else ()) for key, each in EXPERIMENTS.items()],
+    [
+        pytest.param(each, id=key, marks=pytest.mark.soak if key in LONG else ())
+        for key, each in EXPERIMENTS.items()
+    ],
 )
 def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, capsys):
-    few = {f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")}
+    few = {
+        f"{experiment.key}.{p.name}": p.choices[0] for p in experiment.parameters if p.name in ("draws", "n")
+    }
     seed = 3
     if any(p.name == "results" for p in experiment.parameters):
         few, seed = {}, 0  # hours of work, unless it is the run that was made beforehand
@@ -120,4 +126,6 @@ def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, cap
     for simulation, figures in experiment.runs.items():
         result = experiment.simulate(simulation, random_state=seed, **experiment.numbers(values, simulation))
         records += [FIGURES[key].prepare(result, **experiment.view(values, key)) for key in figures]
-    assert capsys.readouterr().out == "".join(f"{record.to_frame().to_string(max_rows=60)}\n" for record in records)
+    assert capsys.readouterr().out == "".join(
+        f"{record.to_frame().to_string(max_rows=60)}\n" for record in records
+    )

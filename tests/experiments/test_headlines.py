@@ -22,7 +22,9 @@ def means(key, base, measure, along, **chosen):
     return table[table["base"].isin(["", base])].groupby([along, "method"])[measure].mean().unstack()
 
 
-@pytest.mark.parametrize(("base", "d", "measure"), list(itertools.product(BASES, ("2", "5", "10", "20"), LOSSES)))
+@pytest.mark.parametrize(
+    ("base", "d", "measure"), list(itertools.product(BASES, ("2", "5", "10", "20"), LOSSES))
+)
 def test_overlap_compares_with_the_same_forest_uncalibrated(base, d, measure):
     title = record("overlap", "overlap", base=base, d=d, measure=measure).title
     by_step = means("overlap", base, measure, "step", d=int(d))
@@ -68,10 +70,16 @@ def test_both_pictures_of_gl_say_their_groups_and_hold_the_other_kind_too(groups
     tree = found("tree_depth", 0, "tree_depth_curve", **{"trees": 2, "n": 200}).curves["tree"]
     (panel, lines), *_ = curve.shown.items()
     own, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
-    assert panel == f"One tree: {'each leaf is a group' if groups == 'leaves' else 'equal predictions are a group'}"
+    assert (
+        panel
+        == f"One tree: {'each leaf is a group' if groups == 'leaves' else 'equal predictions are a group'}"
+    )
     *_, gl, (name, thin) = lines.items()
     assert name.startswith("GL if ")
-    assert (np.array_equal(gl[1], tree[f"{own}grouping"]), np.array_equal(thin, tree[f"{other}grouping"])) == (
+    assert (
+        np.array_equal(gl[1], tree[f"{own}grouping"]),
+        np.array_equal(thin, tree[f"{other}grouping"]),
+    ) == (
         True,
         True,
     )

@@ -88,7 +88,10 @@ print(json.dumps([text.replace(chr(92), "") for text in [*(element.value for ele
 
 
 @pytest.fixture(
-    params=[pytest.param("validity", id="old page", marks=pytest.mark.soak), pytest.param("coins", id="new page")]
+    params=[
+        pytest.param("validity", id="old page", marks=pytest.mark.soak),
+        pytest.param("coins", id="new page"),
+    ]
 )
 def tree(request, tmp_path):
     """A copy of the project with the experiment in it."""
@@ -123,7 +126,19 @@ def run(tree, *arguments):
 def test_one_more_experiment_is_simulated_drawn_linked_and_on_its_page(tree):
     page, folder = tree
     csv, html = folder / "coin.csv", folder / "coin.html"
-    out = run(folder, "-m", "calib", "simulate", "coin", "--set", "throws=10", "--csv", str(csv), "--html", str(html))
+    out = run(
+        folder,
+        "-m",
+        "calib",
+        "simulate",
+        "coin",
+        "--set",
+        "throws=10",
+        "--csv",
+        str(csv),
+        "--html",
+        str(html),
+    )
     first, further = re.findall(r"Heads in ([\d.]+) of the throws", out)
     assert csv.read_text(encoding="utf-8-sig").split() == ["share", first]
     assert html.read_text(encoding="utf-8").count("Plotly.newPlot") == 2

@@ -12,7 +12,9 @@ from calib.sources import load
 @pytest.fixture(scope="session")
 def evaluations():
     recipes = {
-        "Naive Bayes": Recipe(data="sample:loans", model="naive_bayes", calibrators=("none", "platt", "venn_abers")),
+        "Naive Bayes": Recipe(
+            data="sample:loans", model="naive_bayes", calibrators=("none", "platt", "venn_abers")
+        ),
         "Tree, <i>cross</i>": Recipe(
             data="sample:loans", model="decision_tree", params={"max_depth": 4}, placement="cv", cv=3, bins=10
         ),

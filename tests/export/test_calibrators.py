@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 from scipy.special import logit
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS, PPA, Beta, Histogram, Isotonic, Platt, Rank, Spline, Venn, VennAbers
+from calib.calibrators import (
+    CALIBRATORS,
+    PPA,
+    Beta,
+    Histogram,
+    Isotonic,
+    Platt,
+    Rank,
+    Spline,
+    Venn,
+    VennAbers,
+)
 from calib.data import read_table
 from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
 from calib.export.calibrators import FORMAT
@@ -92,7 +103,9 @@ def test_one_class_beta_keeps_its_infinite_intercept_in_strict_json():
 
 @pytest.fixture(scope="module")
 def predictions():
-    recipe = Recipe(data="sample:predictions", content="predictions", calibrators=("none", "beta", "venn_abers"))
+    recipe = Recipe(
+        data="sample:predictions", content="predictions", calibrators=("none", "beta", "venn_abers")
+    )
     return evaluate(recipe, load(recipe))
 
 
@@ -109,7 +122,11 @@ def test_an_evaluations_calibrator_answers_as_on_the_page_and_says_what_it_is(pr
 def test_cross_calibration_needs_a_score_from_each_fold_and_merges_them_as_the_placement_does():
     data = load(Recipe(data="sample:breast_cancer"))
     recipe = Recipe(
-        data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers", "platt")
+        data="sample:breast_cancer",
+        model="naive_bayes",
+        placement="cv",
+        cv=3,
+        calibrators=("venn_abers", "platt"),
     )
     evaluation = evaluate(recipe, data)
     saved = read_calibrator(calibrator_json(evaluation, "venn_abers"))
@@ -203,14 +220,20 @@ def test_a_range_that_is_none_is_refused(changes, words):
     ("changes", "key", "words"),
     [
         ({"evaluation": "folds", "folds": 2}, "platt", "one a fold"),
-        ({"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}}, "rank", "Rank out of bag"),
+        (
+            {"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}},
+            "rank",
+            "Rank out of bag",
+        ),
         ({"placement": "none"}, "platt", "needs calibration scores"),
         ({}, "beta", "not among"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_with_the_reason(changes, key, words):
     recipe = Recipe(
-        data="sample:breast_cancer", calibrators=("none", "platt", "rank"), **{"model": "naive_bayes"} | changes
+        data="sample:breast_cancer",
+        calibrators=("none", "platt", "rank"),
+        **{"model": "naive_bayes"} | changes,
     )
     evaluation = evaluate(recipe, load(recipe))
     with pytest.raises(InputError, match=words):
@@ -236,7 +259,9 @@ def readme_blocks(words: str) -> list[str]:
     return [block for block in blocks if words in block]
 
 
-@pytest.mark.parametrize("unfitted", [VennAbers(), Venn(), Venn("quantile", bins=5), Venn("uniform", bins=9)], ids=repr)
+@pytest.mark.parametrize(
+    "unfitted", [VennAbers(), Venn(), Venn("quantile", bins=5), Venn("uniform", bins=9)], ids=repr
+)
 def test_the_loader_in_the_readme_gives_the_same_pairs(unfitted, tmp_path):
     (block,) = readme_blocks("def load_calibrator")
     assert len([line for line in block.splitlines() if line.strip()]) <= 10
@@ -248,7 +273,9 @@ def test_the_loader_in_the_readme_gives_the_same_pairs(unfitted, tmp_path):
     (tmp_path / "venn_abers.json").write_text(write_calibrator(fitted), encoding="utf-8")
     pair = names["load_calibrator"](tmp_path / "venn_abers.json")
     queries = asked(scores)
-    assert [pair(score) for score in queries.tolist()] == list(map(tuple, fitted.predict_interval(queries).tolist()))
+    assert [pair(score) for score in queries.tolist()] == list(
+        map(tuple, fitted.predict_interval(queries).tolist())
+    )
 
 
 # Applied to a table

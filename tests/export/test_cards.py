@@ -11,7 +11,11 @@ from calib.lessons import LESSONS
 
 @pytest.mark.parametrize(
     ("place", "key"),
-    [(("two_probabilities", 1), "theorem"), (("two_probabilities", 2), "pairs"), (("not_useful", 4), "costs")],
+    [
+        (("two_probabilities", 1), "theorem"),
+        (("two_probabilities", 2), "pairs"),
+        (("not_useful", 4), "costs"),
+    ],
 )
 def test_a_step_s_picture_is_that_of_its_page(place, key):
     lesson, number = place

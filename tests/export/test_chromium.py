@@ -32,7 +32,9 @@ class TestWithChromium:
         assert root.tag.endswith("svg")
         assert "Predicted probability" in " ".join(root.itertext())
         text = files["svg"].decode().lower()
-        assert "rgb({}, {}, {})".format(*(int(MARKS["platt"].color[i : i + 2], 16) for i in (1, 3, 5))) in text
+        assert (
+            "rgb({}, {}, {})".format(*(int(MARKS["platt"].color[i : i + 2], 16) for i in (1, 3, 5))) in text
+        )
         assert "font-family" in text
         assert not re.search(r"rgb\(0, 0, [1-9]\d?\)|#00000\d", text)  # Streamlit's placeholders
         assert files["png"].startswith(b"\x89PNG\r\n\x1a\n")
@@ -73,7 +75,11 @@ class TestWithChromium:
         (files,) = chromium.draw([figure], ["svg"])
         root = ElementTree.fromstring(files["svg"])
         assert trap in " ".join(root.itertext())
-        assert not {element.tag.rpartition("}")[2] for element in root.iter()} & {"script", "img", "foreignObject"}
+        assert not {element.tag.rpartition("}")[2] for element in root.iter()} & {
+            "script",
+            "img",
+            "foreignObject",
+        }
 
 
 def running() -> str:

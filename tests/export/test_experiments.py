@@ -16,7 +16,9 @@ def test_a_run_holds_every_picture_of_all_simulations():
     run = run_experiment("cl_gl", settings, 5)
     assert [chart.key for chart in run.charts] == ["cl_gl", "cl_gl_groups", "cl_gl_sweep"]
     sweep = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=5, n=50, against="leaf")
-    assert run.charts[2].record.to_frame().equals(FIGURES["cl_gl_sweep"].prepare(sweep, loss="log").to_frame())
+    assert (
+        run.charts[2].record.to_frame().equals(FIGURES["cl_gl_sweep"].prepare(sweep, loss="log").to_frame())
+    )
     assert run.values == EXPERIMENTS["cl_gl"].values({}) | settings
 
 
@@ -28,7 +30,9 @@ def test_the_html_stands_alone_and_says_with_what_it_was_made():
     for text in ("Predictor: Venn, two categories", "Draws: 500", "Seed: 8"):
         assert f"<li>{text}</li>" in own
     assert "experiment.simulate(random_state=8, predictor='venn'" in unescape(own)
-    assert "Depth: no limit" in experiment_html(run_experiment("cl_gl", {"n": 50, "against": "leaf"})).decode()
+    assert (
+        "Depth: no limit" in experiment_html(run_experiment("cl_gl", {"n": 50, "against": "leaf"})).decode()
+    )
     assert "Seed" not in experiment_html(run_experiment("pooling")).decode()
 
 

@@ -69,7 +69,9 @@ def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evalua
         assert evaluation.dataset.digest in text
         assert name.replace("<", "&lt;").replace(">", "&gt;") in text
         for label, value in formatted_metrics(evaluation).T["Platt"].items():
-            assert re.search(rf"<th>{re.escape(label)}</th>(\s*<td>[^<]*</td>)*\s*<td>{re.escape(value)}</td>", text)
+            assert re.search(
+                rf"<th>{re.escape(label)}</th>(\s*<td>[^<]*</td>)*\s*<td>{re.escape(value)}</td>", text
+            )
     assert "<i>cross</i>" not in text
     for package in ("calib 0", "numpy", "scikit-learn", "plotly", "Python 3"):
         assert package in text
@@ -86,7 +88,9 @@ def test_the_report_begins_with_the_recommendation(report, evaluations):
     text = html.unescape(own(report))
     for evaluation in evaluations.values():
         advice = recommend(evaluation)
-        (at,) = [found.start() for found in re.finditer(re.escape(f'<p class="answer">{advice.answer}</p>'), text)][:1]
+        (at,) = [
+            found.start() for found in re.finditer(re.escape(f'<p class="answer">{advice.answer}</p>'), text)
+        ][:1]
         assert at < text.index(charts(evaluation)[0].record.title)
         assert all(words in text for words in (*advice.reasons, *advice.warnings))
 
@@ -100,7 +104,9 @@ def test_nothing_on_paper_asks_for_a_click(report, archive):
         name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".html")
     }
     for name, content in pages.items():
-        words = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)\b.*?</\1>", "", content, flags=re.S)))
+        words = html.unescape(
+            re.sub(r"<[^>]*>", " ", re.sub(r"<(script|style)\b.*?</\1>", "", content, flags=re.S))
+        )
         assert not SCREEN.search(words), name
 
 
@@ -111,7 +117,8 @@ def test_a_column_for_groups_that_was_dropped_leaves_its_chart_out():
     evaluation = evaluate(recipe, load(recipe))
     assert "groups" not in [chart.key for chart in charts(evaluation)]
     assert "groups" in [
-        chart.key for chart in charts(evaluate(recipe.replace(**{"reliability.group": "income"}), load(recipe)))
+        chart.key
+        for chart in charts(evaluate(recipe.replace(**{"reliability.group": "income"}), load(recipe)))
     ]
 
 
@@ -141,7 +148,13 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
 
 
 SECTIONS = [
-    *("What was judged", "Data and flow of rows", "Split", "Discrimination and overall performance", "Calibration"),
+    *(
+        "What was judged",
+        "Data and flow of rows",
+        "Split",
+        "Discrimination and overall performance",
+        "Calibration",
+    ),
     *("Distribution of predictions", "Net benefit", "Subgroups", "Sample size"),
     *("Intervals of single probabilities, and more", "All metrics on the test rows"),
     *("What was dropped, imputed or left out", "Settings", "How this was made"),
@@ -181,7 +194,10 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     [
         ({"data": "sample:dated", "time": "ordered", "split": "time"}, "was not computed"),
         ({"data": "sample:counts", "content": "predictions", "weight": "count"}, "Lines of the table"),
-        ({"data": "sample:customers", "cluster": "customer_id", "split": "cluster"}, "Rows of one cluster are taken"),
+        (
+            {"data": "sample:customers", "cluster": "customer_id", "split": "cluster"},
+            "Rows of one cluster are taken",
+        ),
     ],
     ids=["time", "counts", "cluster"],
 )
@@ -195,7 +211,9 @@ def test_a_report_of_an_honest_split_says_so(fields, words):
 
 
 def test_what_a_random_split_would_have_claimed_stands_where_it_is_known():
-    recipe = Recipe(data="sample:dated", time="ordered", split="time", model="naive_bayes", calibrators=("none",))
+    recipe = Recipe(
+        data="sample:dated", time="ordered", split="time", model="naive_bayes", calibrators=("none",)
+    )
     honest, at_random = (evaluate(one, load(one)) for one in (recipe, random_recipe(recipe)))
     found = sections(report_html({"mine": honest}, at_random={"mine": at_random}).decode())
     assert optimism(honest, at_random).sentence("none") in found["Split"]
@@ -260,8 +278,17 @@ def table(archive, path) -> pd.DataFrame:
 
 def test_the_zip_holds_charts_numbers_recipes_source_and_calibrators(archive, evaluations, drawn):
     names = set(archive.namelist())
-    assert {"report.html", "reproduce.py", "recipes.json", "side_by_side.csv", "README.txt", "plotly.min.js"} <= names
-    for folder, (name, evaluation) in zip(("1-Naive-Bayes", "2-Tree-i-cross-i"), evaluations.items(), strict=True):
+    assert {
+        "report.html",
+        "reproduce.py",
+        "recipes.json",
+        "side_by_side.csv",
+        "README.txt",
+        "plotly.min.js",
+    } <= names
+    for folder, (name, evaluation) in zip(
+        ("1-Naive-Bayes", "2-Tree-i-cross-i"), evaluations.items(), strict=True
+    ):
         metrics = table(archive, f"{folder}/metrics.csv").set_index("calibrator")
         pd.testing.assert_frame_equal(metrics, evaluation.metrics, check_names=False)
         frame = table(archive, f"{folder}/predictions.csv")
@@ -269,14 +296,19 @@ def test_the_zip_holds_charts_numbers_recipes_source_and_calibrators(archive, ev
         assert Recipe.from_json(archive.read(f"{folder}/recipe.json")) == evaluation.recipe
         for chart in drawn[name]:
             assert f"{folder}/charts/{chart.key}.html" in names
-            rows = list(csv.reader(io.StringIO(archive.read(f"{folder}/charts/{chart.key}.csv").decode("utf-8-sig"))))
+            rows = list(
+                csv.reader(io.StringIO(archive.read(f"{folder}/charts/{chart.key}.csv").decode("utf-8-sig")))
+            )
             assert len(rows) == len(chart.record.to_frame()) + 1
         for key in evaluation.predictions:
             saved = read_calibrator(archive.read(f"{folder}/calibrators/{key}.json"))
             assert saved.method == key
     assert read_recipes(archive.read("recipes.json")) == {k: e.recipe for k, e in evaluations.items()}
     side = table(archive, "side_by_side.csv").set_index(["recipe", "calibrator"])
-    assert side.loc[("Naive Bayes", "platt"), "brier"] == evaluations["Naive Bayes"].metrics.loc["platt", "brier"]
+    assert (
+        side.loc[("Naive Bayes", "platt"), "brier"]
+        == evaluations["Naive Bayes"].metrics.loc["platt", "brier"]
+    )
 
 
 def test_the_charts_in_the_zip_take_their_script_from_beside_them(archive):
@@ -332,16 +364,25 @@ def test_csv_is_safe_to_open_and_keeps_every_digit():
 
 
 def test_json_of_recipes_in_the_report_is_the_recipe(report, evaluations):
-    found = [Recipe.from_json(html.unescape(text)) for text in re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)]
+    found = [
+        Recipe.from_json(html.unescape(text)) for text in re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)
+    ]
     assert found == [evaluation.recipe for evaluation in evaluations.values()]
-    assert f"<pre>{python_source({n: e.recipe for n, e in evaluations.items()})}</pre>" in html.unescape(report)
-    assert json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"] == "naive_bayes"
+    assert f"<pre>{python_source({n: e.recipe for n, e in evaluations.items()})}</pre>" in html.unescape(
+        report
+    )
+    assert (
+        json.loads(html.unescape(re.findall(r"<pre>(\{.*?\})</pre>", report, re.S)[0]))["model"]
+        == "naive_bayes"
+    )
 
 
 def test_weights_that_are_no_counts_are_drawn_too():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
-    frame = pd.DataFrame({"x": x, "w": rng.random(300) + 0.5, "label": (rng.random(300) < 1 / (1 + np.exp(-x))) + 0})
+    frame = pd.DataFrame(
+        {"x": x, "w": rng.random(300) + 0.5, "label": (rng.random(300) < 1 / (1 + np.exp(-x))) + 0}
+    )
     recipe = Recipe(data="upload:00ff", target="label", weight="w", model="naive_bayes")
     for chart in charts(evaluate(recipe, load(recipe, {"00ff": frame}))):
         assert chart.draw().data

@@ -31,7 +31,9 @@ def run(source: str) -> dict:
 
 
 RECIPES = [
-    Recipe(data="sample:loans", model="naive_bayes", calibrators=("none", "beta", "venn"), merge="square", bins=7),
+    Recipe(
+        data="sample:loans", model="naive_bayes", calibrators=("none", "beta", "venn"), merge="square", bins=7
+    ),
     Recipe(
         data="sample:loans",
         exclude=("income", "branch"),
@@ -108,7 +110,9 @@ def test_the_script_runs_as_its_first_line_says(file, tmp_path):
 
 def test_every_script_says_first_how_it_is_run(evaluations):
     evaluation = evaluations["Naive Bayes"]
-    pages = [page_source(page, evaluation.recipe) for page in ("reliability", "decide", "trees", "out_of_bag")]
+    pages = [
+        page_source(page, evaluation.recipe) for page in ("reliability", "decide", "trees", "out_of_bag")
+    ]
     for source in (python_source(RECIPES[0]), chart_source("widths", evaluation, {}), *pages):
         assert source.startswith(HOW)
         assert source.count(HOW) == 1
@@ -140,12 +144,18 @@ def test_a_name_cannot_break_out_of_its_quotes():
 
 @pytest.mark.parametrize(
     ("key", "options"),
-    [("reliability", {"calibrators": ("none", "platt")}), ("pairs", {"color": "width"}), ("interval_means", {})],
+    [
+        ("reliability", {"calibrators": ("none", "platt")}),
+        ("pairs", {"color": "width"}),
+        ("interval_means", {}),
+    ],
 )
 def test_the_source_of_a_chart_gives_its_numbers(key, options, evaluations):
     source = evaluations["Naive Bayes"]
     names = run(chart_source(key, source, options))
-    pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES[key].prepare(source, **options).to_frame())
+    pd.testing.assert_frame_equal(
+        names["record"].to_frame(), FIGURES[key].prepare(source, **options).to_frame()
+    )
 
 
 def test_so_does_that_of_a_decision_and_of_several_evaluations(evaluations):

@@ -44,7 +44,18 @@ def test_numbers_keep_every_digit_and_their_sign(rows):
 
 
 @pytest.mark.parametrize(
-    "evil", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0", "＝1", '=HYPERLINK("http://e.org")']
+    "evil",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "=cmd|' /C calc'!A0",
+        "＝1",
+        '=HYPERLINK("http://e.org")',
+    ],
 )
 def test_known_attacks_are_defused_in_cells_names_categories_and_index(evil):
     frame = pd.DataFrame(

@@ -23,7 +23,9 @@ def rare(n=20_000, seed=0, **view):
     p = expit(rng.normal(-6, 1.6, n))
     y = (rng.random(n) < p).astype(int)
     said = evaluation(calibrators=("none",), n=600, **view)
-    return replace(said, y=y, rows=np.arange(n), scores=p, predictions={"none": Predictions(y, p)}, weight=None)
+    return replace(
+        said, y=y, rows=np.arange(n), scores=p, predictions={"none": Predictions(y, p)}, weight=None
+    )
 
 
 def marks(figure):
@@ -63,7 +65,10 @@ def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty
     assert f"{none.size} bins without a positive" in record.caption
     edge = logit(record.axis.low)
     down = [
-        (x, y) for t in marks(figure) for x, y, s in zip(t.x, t.y, t.marker.symbol, strict=True) if s == "triangle-down"
+        (x, y)
+        for t in marks(figure)
+        for x, y, s in zip(t.x, t.y, t.marker.symbol, strict=True)
+        if s == "triangle-down"
     ]
     np.testing.assert_allclose(sorted(down), sorted((logit(curve.mean_p[i]), edge) for i in none))
     lines = np.column_stack([figure.data[-1].x, figure.data[-1].y]).reshape(-1, 3, 2)
@@ -121,7 +126,9 @@ def test_pairs_and_their_margins_are_put_on_the_axes_and_none_is_lost():
     p0, p1 = said.predictions["venn_abers"].pairs.T
     figure = FIGURES["pairs"].draw(moved)
     x = np.concatenate([t.x for t in figure.data if t.customdata is not None])
-    np.testing.assert_allclose(np.unique(x.round(9)), np.unique(logit(np.clip(p0, moved.axis.low, 1)).round(9)))
+    np.testing.assert_allclose(
+        np.unique(x.round(9)), np.unique(logit(np.clip(p0, moved.axis.low, 1)).round(9))
+    )
     assert moved.margins.sum() == plain.margins.sum()
     words = {word for t in figure.data if t.customdata is not None for word in t.hovertext}
     assert any(f"{p0.max():.3f}" in word for word in words)

@@ -70,7 +70,9 @@ def test_the_cost_table_marks_the_lowest_and_has_no_difference_to_itself(decisio
 def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_threshold(decision):
     record = FIGURES["net_benefit"].prepare(decision)
     y, t = decision.evaluation.y, decision.threshold
-    here = {k: net_benefit(y, said.p, np.array([t]))[0] for k, said in decision.evaluation.predictions.items()}
+    here = {
+        k: net_benefit(y, said.p, np.array([t]))[0] for k, said in decision.evaluation.predictions.items()
+    }
     best = max(here, key=here.get)
     simple = max(0.0, y.mean() - (1 - y.mean()) * t / (1 - t))
     if here[best] > simple:
@@ -86,7 +88,8 @@ def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_thre
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
     moved = decide(evaluations["one"], cost_miss=50)
     axes = [
-        FIGURES["net_benefit"].draw(FIGURES["net_benefit"].prepare(d)).layout.yaxis.range for d in (decision, moved)
+        FIGURES["net_benefit"].draw(FIGURES["net_benefit"].prepare(d)).layout.yaxis.range
+        for d in (decision, moved)
     ]
     assert axes[0] == axes[1]
 

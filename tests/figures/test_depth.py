@@ -22,7 +22,11 @@ def axis(figure, name, i):
 def lines(figure, i):
     """Calibrator → its line in panel i."""
     place = f"x{i + 1 if i else ''}"
-    return {trace.legendgroup: trace for trace in figure.data if (trace.xaxis, trace.mode) == (place, "lines+markers")}
+    return {
+        trace.legendgroup: trace
+        for trace in figure.data
+        if (trace.xaxis, trace.mode) == (place, "lines+markers")
+    }
 
 
 @pytest.mark.parametrize("metric", ["brier", "log_loss", "auc", "width", "tce"])
@@ -60,7 +64,10 @@ def test_panels_share_the_axis_of_depth_and_forests_one_scale():
     assert min(x)[1] > deepest
     assert y[0] == y[1] != y[2] == y[3] == y[4] == y[5]
     drawn = [
-        value for key in RECIPE.calibrators for g, leaf in CELLS[:2] for value in values(g, leaf, key, "brier").values()
+        value
+        for key in RECIPE.calibrators
+        for g, leaf in CELLS[:2]
+        for value in values(g, leaf, key, "brier").values()
     ]
     assert y[0][0] < min(drawn)
     assert max(drawn) < y[0][1]

@@ -21,7 +21,9 @@ def test_lines_are_calibration_loss_grouping_loss_and_their_sum(calibrator):
         for name, expected in zip(LOSSES[:2], both, strict=True):
             assert list(drawn[name].x) == list(expected)
             np.testing.assert_array_equal(drawn[name].y, list(expected.values()))
-        np.testing.assert_allclose(drawn["excess"].y, np.add(*(list(own.values()) for own in both)), atol=1e-15)
+        np.testing.assert_allclose(
+            drawn["excess"].y, np.add(*(list(own.values()) for own in both)), atol=1e-15
+        )
         styles = [(trace.line.dash, trace.marker.symbol) for trace in drawn.values()]
         assert len(set(styles)) == 3  # told apart without colour
 

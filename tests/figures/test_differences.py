@@ -84,7 +84,10 @@ def test_chosen_calibrators_alone_are_shown(resampled):
         ),
         ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of uncalibrated beyond sampling variability"),
         ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
-        ([("platt", 0.0012, 0.0052)], "Platt raises the Brier score of uncalibrated beyond sampling variability"),
+        (
+            [("platt", 0.0012, 0.0052)],
+            "Platt raises the Brier score of uncalibrated beyond sampling variability",
+        ),
         ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator raises"),
         ([], "nothing to set against uncalibrated"),
     ],
@@ -97,7 +100,9 @@ def test_the_title_counts_what_is_more_than_sampling_variability(intervals, word
 
 
 def test_what_is_infinite_is_written_and_not_drawn():
-    runs = pd.DataFrame({"seed": [0, 1], "metric": "log_loss", "calibrator": "isotonic", "value": [np.inf, -0.1]})
+    runs = pd.DataFrame(
+        {"seed": [0, 1], "metric": "log_loss", "calibrator": "isotonic", "value": [np.inf, -0.1]}
+    )
     found = made(("log_loss", "isotonic", np.inf, np.nan, np.nan, 1), runs=runs)
     figure = FIGURE.draw(FIGURE.prepare(found))
     assert [a.text for a in figure.layout.annotations] == ["infinite in 1 splits"]

@@ -35,12 +35,16 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
     assert record.title.startswith(label_of(min(errors, key=errors.get)))
     for trace, (key, one) in zip(figure.data[1:], said.predictions.items(), strict=True):
         found, own = smoothed_residuals(one.y, one.p), table[table["calibrator"] == key]
-        np.testing.assert_allclose(own["observed"], np.interp(own["probability"], found.points, found.observed))
+        np.testing.assert_allclose(
+            own["observed"], np.interp(own["probability"], found.points, found.observed)
+        )
         np.testing.assert_array_equal(trace.y, own["observed"])
         assert (own["density"] > 0.05).all()
 
 
-@pytest.mark.parametrize(("figure", "metric"), [("smooth_calibration", "smooth_ece"), ("cumulative", "kuiper_p")])
+@pytest.mark.parametrize(
+    ("figure", "metric"), [("smooth_calibration", "smooth_ece"), ("cumulative", "kuiper_p")]
+)
 def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
     said = evaluation()
     assert not asked_for(FIGURES[figure], said)

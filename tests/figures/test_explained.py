@@ -49,8 +49,14 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
         ({}, "The model gives the score"),
         ({"placement": "train"}, "calibrates with the rows that trained it"),
         ({"placement": "cv", "cv": 3}, "this is fold 1 of 3"),
-        ({"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)}, "left out of the"),
-        ({"placement": "full", "model": "decision_tree", "params": (("max_depth", 2),), "n": 80}, "was refitted"),
+        (
+            {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},
+            "left out of the",
+        ),
+        (
+            {"placement": "full", "model": "decision_tree", "params": (("max_depth", 2),), "n": 80},
+            "was refitted",
+        ),
     ],
     ids=lambda value: str(value)[:30],
 )

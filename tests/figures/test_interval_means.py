@@ -20,7 +20,10 @@ def test_means_of_class_one_and_of_the_predicted_label():
         assert (own.lower, own.upper) == pytest.approx((predictions.p0.mean(), predictions.p1.mean()))
         assert own.observed == pytest.approx(said[0].y.mean())
         ends = [(p0, p1) if p0 > 1 - p1 else (1 - p1, 1 - p0) for p0, p1 in predictions.pairs.tolist()]
-        right = [(p0 > 1 - p1) == label for (p0, p1), label in zip(predictions.pairs.tolist(), said[0].y, strict=True)]
+        right = [
+            (p0 > 1 - p1) == label
+            for (p0, p1), label in zip(predictions.pairs.tolist(), said[0].y, strict=True)
+        ]
         label = table.loc[series.name, "predicted label"]
         assert (label.lower, label.upper) == pytest.approx(tuple(np.mean(ends, axis=0)))
         assert label.observed == pytest.approx(np.mean(right))

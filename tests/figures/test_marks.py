@@ -81,4 +81,7 @@ def test_the_classes_differ_in_symbol_and_area_says_how_many(theme):
 
 def test_names_of_classes_are_text():
     traces = mark_traces(gather(*rows(5)), LIGHT, ("<b>no</b>", "yes & no"), "label", "here", (0, 1))
-    assert [trace.name for trace in traces[:2]] == ["&lt;b&gt;no&lt;/b&gt; (class 0)", "yes &amp; no (class 1)"]
+    assert [trace.name for trace in traces[:2]] == [
+        "&lt;b&gt;no&lt;/b&gt; (class 0)",
+        "yes &amp; no (class 1)",
+    ]

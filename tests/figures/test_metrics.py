@@ -53,11 +53,15 @@ def test_values_that_read_the_same_share_the_star_and_where_all_do_there_is_none
     assert stars([0.12341, 0.12339, 0.2]) == [True, True, False]
     y = np.array([0, 1, 1, 0])
     p, worse = np.array([0.0, 0.5, 1.0, 1.0]), np.array([0.5, 0.0, 1.0, 1.0])
-    table = formatted_metrics(judged(y, {"none": p, "ppa": p, "platt": worse}), ["brier", "log_loss", "accuracy"])
+    table = formatted_metrics(
+        judged(y, {"none": p, "ppa": p, "platt": worse}), ["brier", "log_loss", "accuracy"]
+    )
     assert list(table["Brier score"].str.contains("★")) == [True, True, False]
     assert list(table["Log loss"]) == ["∞", "∞", "∞"]
     twins = {"A": judged(y, {"none": p}), "B": judged(y, {"none": p})}
-    assert not formatted_side_by_side(twins, ["brier", "log_loss"]).map(lambda text: "★" in text).any(axis=None)
+    assert (
+        not formatted_side_by_side(twins, ["brier", "log_loss"]).map(lambda text: "★" in text).any(axis=None)
+    )
 
 
 def test_side_by_side_an_infinite_log_loss_has_no_ring_and_no_praise():
@@ -70,4 +74,6 @@ def test_side_by_side_an_infinite_log_loss_has_no_ring_and_no_praise():
 def test_the_table_is_that_of_the_metrics():
     y, p = np.array([0, 1, 1, 0] * 10), np.linspace(0.1, 0.9, 40)
     evaluation = judged(y, {"none": p})
-    pd.testing.assert_frame_equal(evaluation.metrics, metric_table(evaluation.predictions, bins=evaluation.recipe.bins))
+    pd.testing.assert_frame_equal(
+        evaluation.metrics, metric_table(evaluation.predictions, bins=evaluation.recipe.bins)
+    )

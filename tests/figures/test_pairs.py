@@ -34,7 +34,9 @@ def test_marginals_count_every_row_of_every_class():
     for end, counts in zip((p0, p1), record.margins, strict=True):
         for label in (0, 1):
             inside = end[said.y == label]
-            expected = [sum(min(BINS - 1, int(BINS * value + 1e-9)) == b for value in inside) for b in range(BINS)]
+            expected = [
+                sum(min(BINS - 1, int(BINS * value + 1e-9)) == b for value in inside) for b in range(BINS)
+            ]
             assert counts[label].tolist() == expected
 
 
@@ -70,7 +72,9 @@ def test_the_list_begins_with_the_widest_or_with_the_row_and_its_likes():
 
 
 def test_pairs_that_cross_are_said():
-    said = evaluation(placement="full", model="decision_tree", params=(("min_samples_leaf", 8),), n=120, seed=3)
+    said = evaluation(
+        placement="full", model="decision_tree", params=(("min_samples_leaf", 8),), n=120, seed=3
+    )
     crossed = int((said.predictions["venn_abers"].p0 > said.predictions["venn_abers"].p1).sum())
     caption = prepare(said).caption
     assert (f"{counted(crossed, 'pair')} with p0 > p1" in caption) == (crossed > 0)

@@ -139,10 +139,14 @@ def test_the_title_is_the_finding():
 
 def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks_for_it():
     y, truth, _, rng = world(7, 600)
-    said = judged(y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]})
+    said = judged(
+        y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]}
+    )
     assert recommend(said).answer == "Use Platt."
     assert ENTRY.prepare(said).title.startswith("Platt ends the infinite log loss")
-    assert ENTRY.prepare(judged(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})).title.startswith("Too few rows")
+    assert ENTRY.prepare(judged(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})).title.startswith(
+        "Too few rows"
+    )
 
 
 def test_the_words_for_the_blind_name_every_ece():
@@ -172,7 +176,8 @@ def test_no_calibrator_gives_an_empty_diagram_with_its_axes():
     assert ENTRY.draw(record).layout.xaxis.range == (-0.02, 1.02)
 
 
-# --- bands, and rows picked -----------------------------------------------------------------------------------------
+# --- bands, and rows picked
+# -----------------------------------------------------------------------------------------
 
 
 def viewed(**view):
@@ -282,16 +287,18 @@ def test_a_diagram_beside_marks_the_same_rows_and_rings_nothing():
     _, figure = drawn(e, picked=picked)
     assert rings(figure) == {}
     for key in METHODS:
-        assert sum(t.y[:-1].sum() for t in figure.data if t.legendgroup == key and t.yaxis == "y2") == len(e.y) + len(
-            picked
-        )
+        assert sum(t.y[:-1].sum() for t in figure.data if t.legendgroup == key and t.yaxis == "y2") == len(
+            e.y
+        ) + len(picked)
 
 
 def test_every_click_knows_its_calibrator_and_range():
     for curve in ("binned", "smoothed", "corp"):
         _, figure = drawn(viewed(curve=curve))
         for trace in figure.data:
-            for x, known in zip(trace.x, trace.customdata if trace.customdata is not None else (), strict=False):
+            for x, known in zip(
+                trace.x, trace.customdata if trace.customdata is not None else (), strict=False
+            ):
                 key, low, high, count = known[:4]
                 assert key == trace.legendgroup
                 assert 0 <= low <= x <= high <= 1
@@ -306,8 +313,12 @@ def test_the_title_tells_the_finding_and_its_curves_are_strong():
     best = found.choice if found.choice not in (None, "none") else table["brier"].drop("none").idxmin()
     assert record.leading == ("none", best)
     widths = {key: max(t.line.width for t in lines_of(figure, key)) for key in METHODS}
-    assert min(widths["none"], widths[best]) > max(widths[key] for key in METHODS if key not in ("none", best))
-    assert record.title.startswith(f"{label_of(best)} lowers" if best == found.choice else "No calibrator shown lowers")
+    assert min(widths["none"], widths[best]) > max(
+        widths[key] for key in METHODS if key not in ("none", best)
+    )
+    assert record.title.startswith(
+        f"{label_of(best)} lowers" if best == found.choice else "No calibrator shown lowers"
+    )
 
 
 def test_a_curve_is_worked_out_once_for_all_views(monkeypatch):
@@ -323,7 +334,8 @@ def test_a_curve_is_worked_out_once_for_all_views(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "view", [{"bins": 7}, {"binning": "quantile"}, {"curve": "corp", "band": "confidence"}, {"curve": "binned"}]
+    "view",
+    [{"bins": 7}, {"binning": "quantile"}, {"curve": "corp", "band": "confidence"}, {"curve": "binned"}],
 )
 def test_a_view_given_explicitly_is_that_of_a_recipe(view):
     e = viewed()

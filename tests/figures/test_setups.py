@@ -58,10 +58,16 @@ def test_the_title_names_the_winners(table):
 
 def test_stars_mark_the_best_of_each_column(table):
     shown = formatted_setups(table)
-    for column, name in (("Brier score", "brier"), ("Reliability (100 bins)", "reliability"), ("Size", "size")):
+    for column, name in (
+        ("Brier score", "brier"),
+        ("Reliability (100 bins)", "reliability"),
+        ("Size", "size"),
+    ):
         starred = [text.endswith("★") for text in shown[column]]
         assert starred == (table[name] == table[name].min()).tolist()
-    assert [t.endswith("★") for t in shown["Accuracy"]] == (table["accuracy"] == table["accuracy"].max()).tolist()
+    assert [t.endswith("★") for t in shown["Accuracy"]] == (
+        table["accuracy"] == table["accuracy"].max()
+    ).tolist()
     gap = table["accuracy_gap"].abs()
     assert [t.endswith("★") for t in shown["Estimate − accuracy"]] == (gap == gap.min()).tolist()
     assert (shown.loc[["RF-cal", "Iso-oob"], "Interval of the label"] == "–").all()

@@ -31,7 +31,9 @@ def test_what_the_2019_paper_found_significant_is_marked():
 
 
 def test_one_sided_pvalues_say_the_direction_themselves():
-    p = pd.DataFrame([[np.nan, 0.01, 0.4], [0.99, np.nan, np.nan], [0.6, np.nan, np.nan]], NAMES[:3], NAMES[:3])
+    p = pd.DataFrame(
+        [[np.nan, 0.01, 0.4], [0.99, np.nan, np.nan], [0.6, np.nan, np.nan]], NAMES[:3], NAMES[:3]
+    )
     record = prepare(p, note="Not adjusted.")
     assert record.sign.to_numpy().tolist() == [[0, 1, 0], [-1, 0, 0], [0, 0, 0]]
     assert record.caption.endswith("Not adjusted.")
@@ -51,7 +53,11 @@ def test_every_cell_has_its_number_and_its_colour():
             shown = heat.text[i][j].replace("&lt;", "<")
             assert shown.startswith("v<br>") == (record.sign.loc[a, b] == 1)
             number = shown.removeprefix("v<br>")
-            assert float(number) == pytest.approx(p.loc[a, b], abs=0.0051) if "<" not in number else p.loc[a, b] < 0.01
+            assert (
+                float(number) == pytest.approx(p.loc[a, b], abs=0.0051)
+                if "<" not in number
+                else p.loc[a, b] < 0.01
+            )
     table = record.to_frame()
     assert len(table) == 12
     assert table.set_index(["setup", "against"]).loc[("VAP", "Tree"), "significantly"] == "better"

@@ -13,7 +13,8 @@ from calib.calibrators import CALIBRATORS
 from calib.figures.theme import DARK, FIXED, LIGHT, MARKS, RESERVE, THEMES, for_a_room, layout, reserved, rgba
 from calib.kernel.wording import number
 
-# What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009, severity 1)
+# What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009,
+# severity 1)
 VISION = {
     "usual": np.eye(3),
     "protanopia": np.array(
@@ -56,17 +57,25 @@ def difference(one: str, two: str, vision: np.ndarray) -> float:
 
 def test_the_yardsticks_measure_what_is_known():
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
-    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)  # the well-known grey just below 4.5
+    # The well-known grey just below 4.5
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)
     np.testing.assert_allclose(lab("#FFFFFF", np.eye(3)), [100, 0, 0], atol=0.01)
     np.testing.assert_allclose(lab("#FF0000", np.eye(3)), [53.24, 80.09, 67.20], atol=0.02)
     for name, vision in VISION.items():  # white and grey look alike to everyone
         np.testing.assert_allclose(vision.sum(axis=1), 1, atol=1e-5, err_msg=name)
-    assert difference("#FF0000", "#6E6A00", VISION["protanopia"]) < difference("#FF0000", "#6E6A00", np.eye(3)) / 5
+    assert (
+        difference("#FF0000", "#6E6A00", VISION["protanopia"])
+        < difference("#FF0000", "#6E6A00", np.eye(3)) / 5
+    )
 
 
 def test_every_calibrator_has_a_mark_of_its_own():
     assert set(CALIBRATORS) <= set(MARKS)
-    assert len({mark.color for mark in MARKS.values()}) == len({mark.symbol for mark in MARKS.values()}) == len(MARKS)
+    assert (
+        len({mark.color for mark in MARKS.values()})
+        == len({mark.symbol for mark in MARKS.values()})
+        == len(MARKS)
+    )
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
@@ -77,7 +86,8 @@ def test_marks_stand_out_from_the_paper(key, theme):
 
 @pytest.mark.parametrize("mark", RESERVE, ids=lambda mark: mark.symbol)
 def test_marks_in_reserve_stand_out_from_both_papers_and_from_all_others(mark):
-    go.Scatter(marker={"symbol": [mark.symbol, f"{mark.symbol}-open"]}, line={"dash": mark.dash})  # Plotly knows them
+    # Plotly knows them
+    go.Scatter(marker={"symbol": [mark.symbol, f"{mark.symbol}-open"]}, line={"dash": mark.dash})
     for theme in THEMES.values():
         assert contrast(mark.color, theme.paper) >= 3
     others = [other for other in (*FIXED.values(), *RESERVE) if other is not mark]
@@ -188,7 +198,9 @@ def test_translucent_colours():
 def test_for_a_room_all_type_grows_alike_marks_do_not_and_charts_fit_under_a_title():
     title = {"text": "p", "font": {"size": 14}}
     marks = go.Scatter(x=[0.0, 1.0], y=[0.5, 0.5], marker={"size": 6}, textfont={"size": 12})
-    figure = go.Figure(marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}]))
+    figure = go.Figure(
+        marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}])
+    )
     larger = for_a_room(figure)
     assert larger.layout.height == 560
     assert larger.layout.template.layout.font.size == pytest.approx(13 * 4 / 3)
@@ -199,4 +211,7 @@ def test_for_a_room_all_type_grows_alike_marks_do_not_and_charts_fit_under_a_tit
     assert list(larger.data[0].x) == [0.0, 1.0]
     assert figure.layout.height == 640
     assert larger.layout.template.layout.margin.t == 16
-    assert [for_a_room(go.Figure(layout=layout(DARK, height=h))).layout.height for h in (300, 4000)] == [400, 4000]
+    assert [for_a_room(go.Figure(layout=layout(DARK, height=h))).layout.height for h in (300, 4000)] == [
+        400,
+        4000,
+    ]

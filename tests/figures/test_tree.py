@@ -53,7 +53,8 @@ def test_every_node_drawn_says_rule_rows_label_and_its_probabilities(tree):
         assert y == record.shown.index(number_)
         words = html.unescape(re.sub("<br>|</?b>|</?span[^>]*>", " ", text))
         condition = node.condition or "every row"
-        parts = [condition] if len(condition) <= 34 else [condition[:20], condition[-13:]]  # the threshold stays
+        # The threshold stays
+        parts = [condition] if len(condition) <= 34 else [condition[:20], condition[-13:]]
         assert all(part in words for part in parts)
         assert f"n {node.n} ·" in words
         assert tree.classes[int(node.label)] in words
@@ -84,7 +85,8 @@ def test_edges_go_from_each_parent_to_its_children(tree):
     figure = draw(record)
     drawn = marks(figure)
     expected = {
-        ((drawn[tree.nodes[i].parent][0], drawn[tree.nodes[i].parent][1]), drawn[i][:2]) for i in record.shown[1:]
+        ((drawn[tree.nodes[i].parent][0], drawn[tree.nodes[i].parent][1]), drawn[i][:2])
+        for i in record.shown[1:]
     }
     plain, lit = [t for t in figure.data if t.mode == "lines" and t.xaxis is None][:2]
     assert set(edges(plain)) == expected

@@ -15,12 +15,17 @@ def test_every_width_is_counted_once_in_its_bin():
     said = [evaluation(), evaluation(placement="cv", cv=3), evaluation(placement="train")]
     record = prepare(said)
     assert [s.name for s in record.series] == [
-        f"{method}, {kind}" for method in ("Venn", "Venn–Abers") for kind in ("inductive", "cross", "simplified")
+        f"{method}, {kind}"
+        for method in ("Venn", "Venn–Abers")
+        for kind in ("inductive", "cross", "simplified")
     ]
     for series, counts, quantiles in zip(record.series, record.counts, record.quantiles, strict=True):
         width = np.sort(series.predictions.width)
         bins = [
-            sum(left <= w < right or (i == 0 and w < left) or (i == len(counts) - 1 and w >= right) for w in width)
+            sum(
+                left <= w < right or (i == 0 and w < left) or (i == len(counts) - 1 and w >= right)
+                for w in width
+            )
             for i, (left, right) in enumerate(zip(record.edges[:-1], record.edges[1:], strict=True))
         ]
         assert counts.sum() == len(width)
@@ -36,7 +41,9 @@ def test_every_width_is_counted_once_in_its_bin():
     assert len([trace for trace in draw(record).data if trace.fill]) == 6
 
 
-@pytest.mark.parametrize(("narrow", "low"), [(0.5, 0.01), (0.01, 0.01), (0.009, 0.001), (0.0, 1e-6), (1e-9, 1e-6)])
+@pytest.mark.parametrize(
+    ("narrow", "low"), [(0.5, 0.01), (0.01, 0.01), (0.009, 0.001), (0.0, 1e-6), (1e-9, 1e-6)]
+)
 def test_the_axis_begins_at_a_power_of_ten(narrow, low):
     edges = logarithmic_edges(narrow)
     assert edges[0] == pytest.approx(low)

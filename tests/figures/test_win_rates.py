@@ -8,7 +8,8 @@ from calib.figures.win_rates import draw, prepare
 from calib.kernel.checks import InputError
 
 RATES = pd.DataFrame(
-    {"mean": [0.25, 0.9, 0.35], "lower": [0.1, 0.7, 0.2], "upper": [0.4, 1.0, 0.6]}, index=["Iso", "VAP", "<i>x</i>"]
+    {"mean": [0.25, 0.9, 0.35], "lower": [0.1, 0.7, 0.2], "upper": [0.4, 1.0, 0.6]},
+    index=["Iso", "VAP", "<i>x</i>"],
 )
 
 
@@ -18,7 +19,9 @@ def test_every_mark_stands_at_its_rate_with_its_interval():
     (marks,) = figure.data
     assert list(figure.layout.yaxis.ticktext) == ["VAP", "&lt;i&gt;x&lt;/i&gt;", "Iso"]
     assert list(marks.x) == [0.9, 0.35, 0.25]
-    assert [x + up for x, up in zip(marks.x, marks.error_x.array, strict=True)] == pytest.approx([1.0, 0.6, 0.4])
+    assert [x + up for x, up in zip(marks.x, marks.error_x.array, strict=True)] == pytest.approx(
+        [1.0, 0.6, 0.4]
+    )
     ends = [x - down for x, down in zip(marks.x, marks.error_x.arrayminus, strict=True)]
     assert ends == pytest.approx([0.7, 0.2, 0.1])
     low, high = figure.layout.yaxis.range

@@ -79,7 +79,9 @@ def test_edge_index_is_the_half_open_bin(values):
 def test_group_sums_are_loops():
     rng = np.random.default_rng(0)
     index, values = rng.integers(0, 4, 50), rng.random(50)
-    np.testing.assert_allclose(group_sums(index, 6, values), [values[index == g].sum() for g in range(6)], atol=1e-12)
+    np.testing.assert_allclose(
+        group_sums(index, 6, values), [values[index == g].sum() for g in range(6)], atol=1e-12
+    )
     assert group_sums(index, 6).tolist() == [float((index == g).sum()) for g in range(6)]
 
 

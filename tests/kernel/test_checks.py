@@ -12,7 +12,10 @@ from calib.kernel.records import Parameter
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([0.5, np.nan], r"s must be finite, but 1 of 2 values are not \(the first is missing \(NaN\), at position 1"),
+        (
+            [0.5, np.nan],
+            r"s must be finite, but 1 of 2 values are not \(the first is missing \(NaN\), at position 1",
+        ),
         ([np.inf, 0.5, -np.inf], r"2 of 3 values are not \(the first is infinite, at position 0"),
         ([[0.5]], r"s must be one-dimensional, but has shape \(1, 1\)"),
         (0.5, "one-dimensional"),
@@ -31,7 +34,9 @@ def test_score_vector_refuses(values, said):
         checks.score_vector(values, "s")
 
 
-@pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), pd.Series([1, 2], [5, 4])])
+@pytest.mark.parametrize(
+    "values", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), pd.Series([1, 2], [5, 4])]
+)
 def test_score_vector_is_float64(values):
     array = checks.score_vector(values)
     assert (array.dtype, array.tolist()) == (np.float64, [1, 2])
@@ -39,7 +44,9 @@ def test_score_vector_is_float64(values):
 
 def test_probabilities_lie_in_the_unit_interval_ends_included():
     assert checks.probability_vector([0, 1, 0.5]).tolist() == [0, 1, 0.5]
-    with pytest.raises(InputError, match=r"p must lie in \[0, 1\], but 2 of 3 values do not \(the first is -0.1, at"):
+    with pytest.raises(
+        InputError, match=r"p must lie in \[0, 1\], but 2 of 3 values do not \(the first is -0.1, at"
+    ):
         checks.probability_vector([0.5, -0.1, 1.5], "p")
     with pytest.raises(InputError, match=r"shape \(n, 2\), but has shape \(3,\)"):
         checks.probability_pairs([0.1, 0.2, 0.3])
@@ -55,10 +62,19 @@ def test_labels_0_and_1_are_taken_whatever_their_type(labels):
 
 @pytest.mark.parametrize(
     ("labels", "first"),
-    [([0, 2], "2"), ([-1, 1], "-1"), ([0, 0.5], "0.5"), (["0", "1"], "0"), ([0, None], "None"), ([0, np.nan], "nan")],
+    [
+        ([0, 2], "2"),
+        ([-1, 1], "-1"),
+        ([0, 0.5], "0.5"),
+        (["0", "1"], "0"),
+        ([0, None], "None"),
+        ([0, np.nan], "nan"),
+    ],
 )
 def test_other_labels_are_refused_never_mapped(labels, first):
-    with pytest.raises(InputError, match=f"y must hold the labels 0 and 1 only, but holds '{first}'. Map the two"):
+    with pytest.raises(
+        InputError, match=f"y must hold the labels 0 and 1 only, but holds '{first}'. Map the two"
+    ):
         checks.binary_labels(labels)
 
 
@@ -118,7 +134,10 @@ def test_settings_take_defaults_and_refuse_what_is_unknown():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([[0.5], [np.nan]], r"X must be finite, but 1 values are missing or infinite \(the first at index \[1, 0\]\)"),
+        (
+            [[0.5], [np.nan]],
+            r"X must be finite, but 1 values are missing or infinite \(the first at index \[1, 0\]\)",
+        ),
         ([0.5], r"shape \(n, d\)"),
         ([["a"]], "X must be numbers"),
     ],

@@ -18,7 +18,9 @@ def sample(seed, n=300, d=2):
 def test_fit_is_scikit_learns_without_a_penalty(seed):
     columns, y, weights = sample(seed)
     fit = fit_logistic(columns, y, weights)
-    theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(columns, y, weights)
+    theirs = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(
+        columns, y, weights
+    )
     np.testing.assert_allclose(fit.slopes, theirs.coef_[0], rtol=1e-7, atol=1e-9)
     assert fit.intercept == pytest.approx(theirs.intercept_[0], rel=1e-6, abs=1e-7)
     assert not fit.bounded
@@ -34,7 +36,11 @@ def test_gradient_vanishes_for_targets_between_0_and_1(seed):
 
 
 def test_loss_is_the_cross_entropy():
-    logits, targets, weights = np.array([-2.0, 0.5, 800.0]), np.array([0.2, 1.0, 1.0]), np.array([1.0, 2.0, 3.0])
+    logits, targets, weights = (
+        np.array([-2.0, 0.5, 800.0]),
+        np.array([0.2, 1.0, 1.0]),
+        np.array([1.0, 2.0, 3.0]),
+    )
     p = expit(logits[:2])
     by_hand = -weights[:2] @ (targets[:2] * np.log(p) + (1 - targets[:2]) * np.log(1 - p))
     assert log_loss_sum(logits, targets, weights) == pytest.approx(by_hand)
@@ -56,7 +62,9 @@ def test_a_likelihood_without_maximum_is_noticed(scores, y, separable):
     assert fit.bounded == separable
     assert np.isfinite([*fit.slopes, fit.intercept]).all()
     best = minimize(
-        lambda beta: log_loss_sum(columns[:, 0] * beta[0] + beta[1], y, np.ones(4)), [0.0, 0.0], bounds=[(-40, 40)] * 2
+        lambda beta: log_loss_sum(columns[:, 0] * beta[0] + beta[1], y, np.ones(4)),
+        [0.0, 0.0],
+        bounds=[(-40, 40)] * 2,
     )
     assert log_loss_sum(columns @ fit.slopes + fit.intercept, y, np.ones(4)) <= best.fun + 1e-9
 

@@ -11,7 +11,9 @@ from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from tests import exact
 from tests.vectors import vector
 
-counts = st.lists(st.integers(1, 6).flatmap(lambda w: st.tuples(st.just(w), st.integers(0, w))), min_size=1, max_size=9)
+counts = st.lists(
+    st.integers(1, 6).flatmap(lambda w: st.tuples(st.just(w), st.integers(0, w))), min_size=1, max_size=9
+)
 
 
 @given(counts)
@@ -61,8 +63,8 @@ def test_large_fit_is_exact_against_the_hull_of_whole_numbers():
 
 
 def test_near_ties_are_no_ties():
-    """scikit-learn's isotonic regression takes scores within 1e-6 (float32) for equal; one unit in the last place is
-    enough here."""
+    """scikit-learn's isotonic regression takes scores within 1e-6 (float32) for equal; one unit in the last
+    place is enough here."""
     scores = np.array([0.5, np.nextafter(0.5, 1), 0.5])
     tied = pool_ties(scores, np.array([0, 1, 0]))
     assert tied.scores.tolist() == [0.5, np.nextafter(0.5, 1)]

@@ -47,7 +47,9 @@ def test_a_digest_does_not_depend_on_the_name_or_the_index():
 
 
 def test_widths_and_pairs_are_those_of_methods_with_intervals():
-    said = Predictions(Y, np.full(3, 0.5), np.full(3, 0.25), np.full(3, 0.75), np.full(3, 0.75), np.full(3, 0.25))
+    said = Predictions(
+        Y, np.full(3, 0.5), np.full(3, 0.25), np.full(3, 0.75), np.full(3, 0.75), np.full(3, 0.25)
+    )
     assert said.width.tolist() == [0.5] * 3
     assert said.pairs.tolist() == [[0.75, 0.25]] * 3
     for name in ("width", "pairs"):

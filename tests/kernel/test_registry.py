@@ -17,7 +17,9 @@ def thing(key, label="A thing", make=len):
 
 
 def registry(*shipped):
-    return Registry(GROUP, shipped, check=lambda entry: check_named(entry, "thing"), origin=lambda entry: entry.make)
+    return Registry(
+        GROUP, shipped, check=lambda entry: check_named(entry, "thing"), origin=lambda entry: entry.make
+    )
 
 
 @pytest.fixture
@@ -38,13 +40,16 @@ def installed(tmp_path, monkeypatch):
         sys.modules.pop(path.stem, None)
 
 
-GOOD = (
-    "from types import SimpleNamespace\ndef make(): ...\nONE = SimpleNamespace(key='{key}', label='One', make=make)\n"
-)
+GOOD = """from types import SimpleNamespace
+def make(): ...
+ONE = SimpleNamespace(key='{key}', label='One', make=make)
+"""
 
 
 def test_what_installed_packages_bring_stands_after_what_is_shipped(installed):
-    installed(plug_b=("two = plug_b:ONE", GOOD.format(key="b")), plug_a=("one = plug_a:ONE", GOOD.format(key="a")))
+    installed(
+        plug_b=("two = plug_b:ONE", GOOD.format(key="b")), plug_a=("one = plug_a:ONE", GOOD.format(key="a"))
+    )
     found = registry(thing("z"))
     assert list(found) == ["z", "a", "b"]  # by the entry points' names
     assert list(found.shipped) == ["z"]
@@ -86,7 +91,9 @@ def test_a_broken_package_is_named_and_left_out_and_the_others_stay(installed, p
 def test_one_that_registers_itself_before_its_module_fails_is_left_out_too(installed, monkeypatch):
     found = registry(thing("z"))
     monkeypatch.setattr("calib.kernel.registry.found", found, raising=False)
-    source = "from calib.kernel import registry\n" + GOOD.format(key="f") + "registry.found.register(ONE)\n1 / 0\n"
+    source = (
+        "from calib.kernel import registry\n" + GOOD.format(key="f") + "registry.found.register(ONE)\n1 / 0\n"
+    )
     installed(plug_f=("f = plug_f:ONE", source))
     assert list(found) == ["z"]
     assert "ZeroDivisionError" in found.problems[0]
@@ -111,7 +118,10 @@ def test_other_threads_wait_until_all_packages_are_loaded(installed, monkeypatch
     other = threading.Thread(target=look)
     other.start()
     installed(
-        plug_h=("h = plug_h:ONE", "from calib.kernel import registry\nregistry.begun.set()\n" + GOOD.format(key="h"))
+        plug_h=(
+            "h = plug_h:ONE",
+            "from calib.kernel import registry\nregistry.begun.set()\n" + GOOD.format(key="h"),
+        )
     )
     assert list(found) == ["h"]
     other.join(10)

@@ -78,7 +78,9 @@ def bins(evaluation: Evaluation, calibrator: str = "none") -> tuple[np.ndarray, 
     """Mean prediction, observed share and rows of each of the diagram's bins that hold ten rows, by the definition."""
     y, p, k = evaluation.y, evaluation.predictions[calibrator].p, evaluation.recipe.bins
     at = np.minimum((p * k + 1e-9).astype(int), k - 1)
-    found = [(p[at == b].mean(), y[at == b].mean(), (at == b).sum()) for b in range(k) if (at == b).sum() >= 10]
+    found = [
+        (p[at == b].mean(), y[at == b].mean(), (at == b).sum()) for b in range(k) if (at == b).sum() >= 10
+    ]
     return tuple(np.array(column) for column in zip(*found, strict=True))
 
 
@@ -91,7 +93,9 @@ def marks(evaluation: Evaluation, least: int = 1) -> list[tuple[float, float]]:
 
 def test_why_calibrate_every_mark_from_06_on_lies_above_the_diagonal():
     assert all(came > said for said, came in marks(of("why_calibrate", 1)) if said >= 0.6)
-    assert not all(came > said for said, came in marks(of("why_calibrate", 1)) if said >= 0.5), "nearer they do not"
+    assert not all(came > said for said, came in marks(of("why_calibrate", 1)) if said >= 0.5), (
+        "nearer they do not"
+    )
 
 
 @over_seeds
@@ -131,22 +135,31 @@ def test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_fif
     assert many.metrics.ece["none"] > 4 * few.metrics.ece["none"]
     posterior = few.dataset.posterior[few.rows]
     assert np.sqrt(np.mean((few.predictions["none"].p - posterior) ** 2)) < 0.06
-    y = np.random.default_rng(0).binomial(1, posterior, (200, len(posterior)))  # labels drawn anew from the truth
+    # Labels drawn anew from the truth
+    y = np.random.default_rng(0).binomial(1, posterior, (200, len(posterior)))
     at = np.minimum((posterior * 50).astype(int), 49)
     gaps = [np.abs((y - posterior)[:, at == b].sum(axis=1)) for b in range(50)]
-    assert np.mean(np.sum(gaps, axis=0) / len(posterior)) > 0.08, "even the truth has such an ECE in fifty bins"
+    assert np.mean(np.sum(gaps, axis=0) / len(posterior)) > 0.08, (
+        "even the truth has such an ECE in fifty bins"
+    )
 
 
 def test_reliability_diagram_from_2_to_100_bins_the_ece_is_anything_from_0016_to_018():
     evaluation = of("reliability_diagram", 3)
-    ece = [expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=k) for k in range(2, 101)]
+    ece = [
+        expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=k)
+        for k in range(2, 101)
+    ]
     assert (round(min(ece), 3), round(max(ece), 2)) == (0.016, 0.18)
 
 
 @over_seeds
 def test_reliability_diagram_more_bins_raise_the_ece_of_a_right_model_fourfold(seed):
     evaluation = of("reliability_diagram", 3, seed=seed)
-    ece = [expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=k) for k in range(2, 101)]
+    ece = [
+        expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=k)
+        for k in range(2, 101)
+    ]
     assert max(ece) > 4 * min(ece)
 
 
@@ -190,7 +203,9 @@ def test_two_probabilities_marks_lie_above_the_diagonal():
 
 
 def test_two_probabilities_the_pair_is_wide_where_few_rows_calibrate():
-    width = {n: of("two_probabilities", 3, calibration_size=n).metrics.width["venn_abers"] for n in (0.1, 1 / 3)}
+    width = {
+        n: of("two_probabilities", 3, calibration_size=n).metrics.width["venn_abers"] for n in (0.1, 1 / 3)
+    }
     assert width[0.1] > 1.5 * width[1 / 3]
 
 
@@ -202,7 +217,11 @@ def test_two_probabilities_the_narrow_end_of_the_line_takes_more_than_twice_the_
 
 def test_deep_trees_the_tree_is_best_at_a_small_depth_and_much_worse_when_fully_grown():
     recipe = step("deep_trees", 1).recipe
-    fits = [fit for fit in sweep(recipe, load(recipe), Watch()) if fit.growth == "tree" and fit.leaf == "frequency"]
+    fits = [
+        fit
+        for fit in sweep(recipe, load(recipe), Watch())
+        if fit.growth == "tree" and fit.leaf == "frequency"
+    ]
     tce = {fit.depth: float(depth_scores(recipe, fit).tce.iloc[0]) for fit in fits}
     best = min(tce, key=tce.get)
     assert best <= 5
@@ -213,7 +232,9 @@ def test_deep_trees_the_tree_is_best_at_a_small_depth_and_much_worse_when_fully_
 
 @over_seeds
 def test_deep_trees_a_fully_grown_tree_makes_two_groups_and_is_wrong_in_its_numbers_and_groups(seed):
-    settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step("deep_trees", 3).recipe.settings)))
+    settings = EXPERIMENTS["cl_gl"].numbers(
+        EXPERIMENTS["cl_gl"].values(dict(step("deep_trees", 3).recipe.settings))
+    )
     point = EXPERIMENTS["cl_gl"].simulate(random_state=seed, **settings).point
     parts = point.losses["brier"]
     assert parts.groups == 2
@@ -282,7 +303,9 @@ def test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better(pla
     settings = EXPERIMENTS["cl_gl"].numbers(EXPERIMENTS["cl_gl"].values(dict(step(*place).recipe.settings)))
     found = EXPERIMENTS["cl_gl"].simulate("cl_gl_sweep", random_state=0, against="depth", **settings)
     losses = [point.losses["brier"] for point in found.points]
-    calibration, grouping = (np.array([getattr(loss, part) for loss in losses]) for part in ("calibration", "grouping"))
+    calibration, grouping = (
+        np.array([getattr(loss, part) for loss in losses]) for part in ("calibration", "grouping")
+    )
     assert calibration[0] < 0.05 * grouping[0]
     assert calibration[-1] > 10 * calibration[0]
     best = int(np.argmin(calibration + grouping))
@@ -314,7 +337,10 @@ def test_labels_to_steps_p0_is_never_1_nor_p1_0_and_they_part_where_rows_are_few
 
 
 def test_labels_to_steps_a_move_joins_two_pools_at_their_common_share():
-    found, at = simulated("labels_to_steps", 2), dict(step("labels_to_steps", 2).recipe.settings)["pooling.step"]
+    found, at = (
+        simulated("labels_to_steps", 2),
+        dict(step("labels_to_steps", 2).recipe.settings)["pooling.step"],
+    )
     left = found.joined[at]
     (a, n), (b, m) = found.ratio(at, left), found.ratio(at, left + 1)
     assert found.ratio(at + 1, left) == (a + b, n + m)

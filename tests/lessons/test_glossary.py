@@ -34,7 +34,9 @@ def test_what_was_stumbled_over_is_explained():
 def test_every_term_that_texts_link_to_is_linked_from_one(key):
     term = GLOSSARY[key]
     shown = any(key in experiment.words for experiment in EXPERIMENTS.values())
-    assert shown or any(f"#{term.anchor} " in text for text in linked(TEXTS)), "else it is explained for nobody"
+    assert shown or any(f"#{term.anchor} " in text for text in linked(TEXTS)), (
+        "else it is explained for nobody"
+    )
 
 
 def test_a_term_is_linked_once_with_its_meaning_and_nothing_else_is_changed():

@@ -113,7 +113,9 @@ def test_every_lesson_ends_with_three_questions_and_a_sentence_to_remember_for_e
             assert len(set(question.answers)) == len(question.why) == 3
             assert all(text.endswith((".", "…")) for text in question.why)
         assert all(step.point.endswith(".") and len(step.point) <= 110 for step in lesson.steps)
-        assert len({question.right for question in lesson.questions}) > 1, "the right one is not always at one place"
+        assert len({question.right for question in lesson.questions}) > 1, (
+            "the right one is not always at one place"
+        )
 
 
 @pytest.mark.parametrize("broken", ["right = 3", "right = 0"])

@@ -107,7 +107,9 @@ def test_many_differences_are_those_of_each_pair_under_the_same_seed():
     found = bootstrap_differences(metrics, y, said, "none", repeats=60, level=0.8, random_state=3)
     assert set(found) == {(key, name) for key in metrics for name in ("platt", "beta")}
     for (key, name), interval in found.items():
-        alone = bootstrap_difference(key, y, said[name], p, repeats=60, level=0.8, random_state=3, **metrics[key])
+        alone = bootstrap_difference(
+            key, y, said[name], p, repeats=60, level=0.8, random_state=3, **metrics[key]
+        )
         assert vars(interval) == pytest.approx(vars(alone), abs=1e-12)
 
 
@@ -162,7 +164,9 @@ def test_metrics_of_intervals_and_posteriors_can_be_resampled():
     found = bootstrap_interval("width", y, intervals, repeats=50, random_state=0)
     assert found.lower <= interval_summary(y, intervals).width <= found.upper
     truth = p**1.1
-    assert bootstrap_interval("tce", truth, p, repeats=50, random_state=0).value == METRICS["tce"].function(truth, p)
+    assert bootstrap_interval("tce", truth, p, repeats=50, random_state=0).value == METRICS["tce"].function(
+        truth, p
+    )
 
 
 def test_the_seed_decides_and_another_seed_differs():
@@ -193,7 +197,9 @@ def test_many_rows_fit_into_little_memory():
 )
 def test_bad_input_is_refused_by_name(arguments, says):
     with pytest.raises(InputError, match=says):
-        bootstrap_interval(**({"metric": "brier", "y": [1, 0], "p": [0.2, 0.3], "random_state": 0} | arguments))
+        bootstrap_interval(
+            **({"metric": "brier", "y": [1, 0], "p": [0.2, 0.3], "random_state": 0} | arguments)
+        )
 
 
 def test_an_option_the_metric_does_not_have_is_refused():

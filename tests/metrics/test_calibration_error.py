@@ -76,8 +76,12 @@ def test_mce_of_the_reference_vectors():
 def test_decimals_on_an_edge_open_their_bin():
     # 0.15 belongs with 0.17, not with 0.13; 0.29 · 100 is 28.999… in floating point
     assert expected_calibration_error([1, 0], [0.15, 0.17], bins=20) == pytest.approx(0.34, abs=1e-12)
-    assert expected_calibration_error([1, 0], [0.13, 0.15], bins=20) == pytest.approx((0.87 + 0.15) / 2, abs=1e-12)
-    assert expected_calibration_error([1, 0], [0.29, 0.295], bins=100) == pytest.approx(abs(1 - 0.585) / 2, abs=1e-12)
+    assert expected_calibration_error([1, 0], [0.13, 0.15], bins=20) == pytest.approx(
+        (0.87 + 0.15) / 2, abs=1e-12
+    )
+    assert expected_calibration_error([1, 0], [0.29, 0.295], bins=100) == pytest.approx(
+        abs(1 - 0.585) / 2, abs=1e-12
+    )
 
 
 def test_quantile_ece_without_ties_is_that_of_equal_parts_of_the_sorted_predictions():

@@ -32,7 +32,8 @@ def test_each_comes_to_what_the_bootstrap_says(metric):
     y, p = rows(1, 600)
     drawn = bootstrap_interval(metric, y, p, repeats=80 if metric == "ici" else 300, random_state=0)
     low, high = confidence_interval(metric, y, p)
-    assert low < METRICS[metric].function(y, p) < high or metric in ("ici", "ece")  # resampling adds noise to distances
+    # Resampling adds noise to distances
+    assert low < METRICS[metric].function(y, p) < high or metric in ("ici", "ece")
     width = drawn.upper - drawn.lower
     assert (high - low) / width == pytest.approx(1, abs=0.25)
     assert abs((low + high) - (drawn.lower + drawn.upper)) / 2 < 0.25 * width
@@ -44,7 +45,9 @@ def test_counts_are_repeated_rows(metric):
     counts = np.random.default_rng(0).integers(1, 4, 150)
     repeated = confidence_interval(metric, np.repeat(y, counts), np.repeat(p, counts))
     tolerance = 0.1 if metric in ("ici", "ece") else 1e-9  # those are drawn
-    np.testing.assert_allclose(confidence_interval(metric, y, p, counts), repeated, rtol=tolerance, atol=1e-12)
+    np.testing.assert_allclose(
+        confidence_interval(metric, y, p, counts), repeated, rtol=tolerance, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("metric", INTERVALS)

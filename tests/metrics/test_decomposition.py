@@ -25,7 +25,9 @@ from .cases import decimals, labelled, probabilities, random_case
 def test_murphy_terms_add_up_to_brier(case, bins):
     y, p = case
     m = murphy_decomposition(y, p, bins)
-    assert m.reliability - m.resolution + m.uncertainty + m.within == pytest.approx(brier_score(y, p), abs=1e-12)
+    assert m.reliability - m.resolution + m.uncertainty + m.within == pytest.approx(
+        brier_score(y, p), abs=1e-12
+    )
 
 
 @given(labelled(decimals), st.sampled_from([3, 20, 100]))
@@ -88,7 +90,9 @@ def test_corp_recalibrates_as_scikit_learns_isotonic_regression(digits):
     y, p = random_case(4, 700, digits)
     recalibrated = IsotonicRegression().fit(p, y).predict(p)
     c = corp_decomposition(y, p)
-    assert c.miscalibration == pytest.approx(np.mean((p - y) ** 2) - np.mean((recalibrated - y) ** 2), abs=1e-12)
+    assert c.miscalibration == pytest.approx(
+        np.mean((p - y) ** 2) - np.mean((recalibrated - y) ** 2), abs=1e-12
+    )
 
 
 def test_corp_is_perfect_for_its_own_recalibration_and_infinite_for_a_certain_mistake():

@@ -42,7 +42,9 @@ def test_they_stay_out_of_the_everyday_table():
 def test_average_precision_and_brier_skill_are_those_of_scikit_learn(seed, decimals):
     y, p = random_case(seed, 300, decimals)
     weights = np.random.default_rng(seed).random(300)
-    assert average_precision(y, p, weights) == pytest.approx(average_precision_score(y, p, sample_weight=weights))
+    assert average_precision(y, p, weights) == pytest.approx(
+        average_precision_score(y, p, sample_weight=weights)
+    )
     frequency = np.full(300, y.mean())
     skill = 1 - brier_score_loss(y, p) / brier_score_loss(y, frequency)
     assert brier_skill(y, p) == pytest.approx(skill)
@@ -90,7 +92,9 @@ def test_smooth_calibration_error_is_the_fixed_point_of_its_definition(power):
     np.testing.assert_allclose(found.density[::512], density, atol=1e-3)
     kernel = reflected(found.points[::512], p, found.width)
     residual = (kernel @ y) / kernel.sum(axis=1) - (kernel @ p) / kernel.sum(axis=1)
-    np.testing.assert_allclose(found.observed[::512], np.clip(found.points[::512] + residual, 0, 1), atol=2e-3)
+    np.testing.assert_allclose(
+        found.observed[::512], np.clip(found.points[::512] + residual, 0, 1), atol=2e-3
+    )
 
 
 SMOOTH = [
@@ -185,7 +189,9 @@ def test_many_rows_are_drawn_together_without_a_visible_change():
         far = np.abs(p - point)
         weights = np.clip(1 - (far / np.sort(far)[4499]) ** 3, 0, 1) ** 3
         every.append(np.polyfit(p - point, y, 2, w=np.sqrt(weights))[2])
-    np.testing.assert_allclose(np.interp(p[some], found.points, found.observed), np.clip(every, 0, 1), atol=2e-4)
+    np.testing.assert_allclose(
+        np.interp(p[some], found.points, found.observed), np.clip(every, 0, 1), atol=2e-4
+    )
 
 
 def test_the_intervals_of_the_line_are_those_of_the_likelihood():
@@ -200,7 +206,8 @@ def test_the_intervals_of_the_line_are_those_of_the_likelihood():
     hessian = np.array(
         [
             [
-                (loss(*(at + s + t)) - loss(*(at + s - t)) - loss(*(at - s + t)) + loss(*(at - s - t))) / (4 * h * h)
+                (loss(*(at + s + t)) - loss(*(at + s - t)) - loss(*(at - s + t)) + loss(*(at - s - t)))
+                / (4 * h * h)
                 for t in steps
             ]
             for s in steps

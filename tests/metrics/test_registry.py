@@ -25,7 +25,16 @@ every = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
 
 
 def test_the_keys_that_studies_and_tables_name_are_there():
-    assert {"accuracy", "auc", "brier", "log_loss", "ece", "reliability", "resolution", "tce"} <= METRICS.keys()
+    assert {
+        "accuracy",
+        "auc",
+        "brier",
+        "log_loss",
+        "ece",
+        "reliability",
+        "resolution",
+        "tce",
+    } <= METRICS.keys()
     assert [key for key, metric in METRICS.items() if metric.key != key] == []
     assert len({metric.label for metric in METRICS.values()}) == len(METRICS)
 
@@ -64,8 +73,12 @@ def test_whole_weights_are_repeated_rows_and_zero_weights_absent_ones(metric, st
     first, second = arguments(metric)
     weights = np.random.default_rng(4).integers(0, 4, len(first))
     options = {"bins": 7, "strategy": strategy} if metric.binned else {}
-    repeated = metric.function(np.repeat(first, weights, axis=0), np.repeat(second, weights, axis=0), **options)
-    assert metric.function(first, second, sample_weight=weights, **options) == pytest.approx(repeated, abs=1e-9)
+    repeated = metric.function(
+        np.repeat(first, weights, axis=0), np.repeat(second, weights, axis=0), **options
+    )
+    assert metric.function(first, second, sample_weight=weights, **options) == pytest.approx(
+        repeated, abs=1e-9
+    )
     assert metric.function(first, second, sample_weight=np.ones(len(first)), **options) == pytest.approx(
         metric.function(first, second, **options), abs=1e-12
     )
@@ -91,7 +104,11 @@ def test_whole_weights_are_repeated_rows_and_zero_weights_absent_ones(metric, st
     ],
 )
 def test_weights_are_repetitions_in_every_term_too(function, options):
-    needs = {"loss_decomposition": "posterior", "interval_summary": "intervals", "predicted_label_summary": "intervals"}
+    needs = {
+        "loss_decomposition": "posterior",
+        "interval_summary": "intervals",
+        "predicted_label_summary": "intervals",
+    }
     metric = replace(METRICS["brier"], needs=needs.get(function.__name__, "probabilities"))
     first, second = arguments(metric)
     weights = np.random.default_rng(6).integers(0, 4, len(first))

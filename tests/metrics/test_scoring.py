@@ -69,7 +69,9 @@ def test_one_half_predicts_class_zero():
     assert accuracy([0, 0], [0.5, np.nextafter(0.5, 1)]) == 0.5
 
 
-@pytest.mark.parametrize("metric", [accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse])
+@pytest.mark.parametrize(
+    "metric", [accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse]
+)
 @pytest.mark.parametrize(
     ("y", "p", "says"),
     [

@@ -86,7 +86,9 @@ def test_what_several_numbers_are_of_is_worked_out_once():
         calls.append(len(y))
         return y.mean(), p.mean()
 
-    first, second = (Metric(k, k, brier_score, None, "", of=of, read=itemgetter(i)) for i, k in enumerate("ab"))
+    first, second = (
+        Metric(k, k, brier_score, None, "", of=of, read=itemgetter(i)) for i, k in enumerate("ab")
+    )
     said = Predictions(y, p)
     assert (metric_value(first, said), metric_value(second, said)) == (y.mean(), p.mean())
     assert calls == [50]
@@ -100,4 +102,7 @@ def test_an_infinite_log_loss_stays_infinite():
 
 
 def test_no_methods_make_an_empty_table():
-    assert metric_table({}).shape == (0, len([m for m in METRICS.values() if m.everyday and m.needs != "posterior"]))
+    assert metric_table({}).shape == (
+        0,
+        len([m for m in METRICS.values() if m.everyday and m.needs != "posterior"]),
+    )

@@ -89,9 +89,9 @@ class TestEveryEntry:
             ends = parameter.choices if parameter.kind == "choice" else (parameter.low, parameter.high)
             for end in ends:
                 built = entry.build({parameter.name: end}, 0)
-                assert end in [value for value in built.get_params(deep=True).values() if type(value) is type(end)] or (
-                    parameter.name in ("units", "layers")
-                )
+                assert end in [
+                    value for value in built.get_params(deep=True).values() if type(value) is type(end)
+                ] or (parameter.name in ("units", "layers"))
 
     def test_refuses_what_is_out_of_range_or_unknown_by_name(self, entry):
         with pytest.raises(InputError, match=f"{entry.label} has no setting 'n_estimatorz'"):
@@ -107,7 +107,14 @@ class TestEveryEntry:
 
 def test_the_keys_are_those_a_recipe_may_name():
     assert set(MODELS) >= {
-        *("decision_tree", "random_forest", "bagged_trees", "gradient_boosting", "logistic_regression", "naive_bayes"),
+        *(
+            "decision_tree",
+            "random_forest",
+            "bagged_trees",
+            "gradient_boosting",
+            "logistic_regression",
+            "naive_bayes",
+        ),
         *("svm", "neural_network", "nearest_neighbours", "tuned_forest", "large_forest", "given"),
     }
     assert all(key == entry.key for key, entry in MODELS.items())
@@ -128,7 +135,9 @@ def test_score_of_class_one_is_the_second_column_or_the_margin():
 
 
 def test_an_estimator_without_scores_is_refused_with_the_remedy():
-    with pytest.raises(InputError, match="StandardScaler gives neither probabilities nor margins.*predict_proba"):
+    with pytest.raises(
+        InputError, match="StandardScaler gives neither probabilities nor margins.*predict_proba"
+    ):
         gives_probability(StandardScaler())
 
 
@@ -143,7 +152,10 @@ class Recorder(ClassifierMixin, BaseEstimator):
 def test_a_pipeline_is_fitted_as_scikit_learn_fits_it():
     frame = pd.DataFrame({"town": np.array(["a", "b", "c"])[np.arange(120) % 3], "x": X[:, 0]})
     steps = [
-        ("columns", ColumnTransformer([("one", OneHotEncoder(), ["town"]), ("rest", StandardScaler(), ["x"])])),
+        (
+            "columns",
+            ColumnTransformer([("one", OneHotEncoder(), ["town"]), ("rest", StandardScaler(), ["x"])]),
+        ),
         ("inner", Pipeline([("scale", StandardScaler(with_mean=False)), ("model", LogisticRegression())])),
     ]
     theirs = Pipeline(steps).fit(frame, Y)
@@ -156,14 +168,17 @@ def test_a_pipeline_is_fitted_as_scikit_learn_fits_it():
 
 
 def test_the_matrix_is_the_one_the_model_was_fitted_on_even_where_transform_would_differ():
-    # TargetEncoder encodes its training rows out of fold: transform() of the same rows would leak their labels.
+    # TargetEncoder encodes its training rows out of fold: transform() of the same rows would leak their
+    # labels.
     towns = np.array(["a", "b", "c", "d"])[np.random.default_rng(0).integers(0, 4, 120)][:, None]
     model, matrix = fit_model(Pipeline([("code", TargetEncoder()), ("model", Recorder())]), towns, Y)
     assert matrix is last_step(model).X_
     assert not np.allclose(matrix, before_last_step(model, towns))
 
 
-@pytest.mark.parametrize(("model", "at_least"), [(ProbabilityForest(40, random_state=0), 3), (LogisticRegression(), 2)])
+@pytest.mark.parametrize(
+    ("model", "at_least"), [(ProbabilityForest(40, random_state=0), 3), (LogisticRegression(), 2)]
+)
 def test_progress_reaches_a_model_that_reports_it_and_brackets_one_that_does_not(model, at_least):
     seen = []
     watch = Watch(lambda share, what: seen.append(share))
@@ -173,5 +188,7 @@ def test_progress_reaches_a_model_that_reports_it_and_brackets_one_that_does_not
 
 
 def test_more_neighbours_than_rows_are_refused_with_the_remedy():
-    with pytest.raises(InputError, match="n_neighbors=15 needs as many training rows, but there are 10.*fewer"):
+    with pytest.raises(
+        InputError, match="n_neighbors=15 needs as many training rows, but there are 10.*fewer"
+    ):
         MODELS["nearest_neighbours"].build({}, 0).fit(X[:10], Y[:10])

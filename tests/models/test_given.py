@@ -32,7 +32,11 @@ def test_what_the_scores_are_can_be_said_instead_of_seen():
 
 def test_the_first_column_is_the_default_and_arrays_will_do():
     assert class_one_score(GivenScores().fit(TABLE, Y), TABLE).tolist() == [0.1, 0.9, 0.4]
-    assert class_one_score(GivenScores().fit(TABLE.to_numpy(), Y), TABLE.to_numpy()).tolist() == [0.1, 0.9, 0.4]
+    assert class_one_score(GivenScores().fit(TABLE.to_numpy(), Y), TABLE.to_numpy()).tolist() == [
+        0.1,
+        0.9,
+        0.4,
+    ]
 
 
 def test_a_probability_outside_the_unit_interval_is_refused_later_on():

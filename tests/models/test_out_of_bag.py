@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -40,7 +45,9 @@ def test_mean_of_the_votes_of_the_trees_that_did_not_see_the_reference(ensemble,
     samples = ensemble.estimators_samples_
     for row, r in enumerate(reference):
         free = [t for t in range(9) if r not in samples[t]]
-        assert scores[row] == pytest.approx(votes[row, free].mean() if free else np.nan, nan_ok=True, abs=1e-15)
+        assert scores[row] == pytest.approx(
+            votes[row, free].mean() if free else np.nan, nan_ok=True, abs=1e-15
+        )
 
 
 @pytest.mark.parametrize("ensemble", [*ENSEMBLES, BaggingClassifier(SVC(), 9, random_state=0)])

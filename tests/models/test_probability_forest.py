@@ -121,14 +121,18 @@ def by_definition(forest, X):
     scores = np.full(len(X), np.nan)
     for i, row in enumerate(X):
         votes = [
-            forest.tree_scores(row[None])[0, t] for t, drawn in enumerate(forest.estimators_samples_) if i not in drawn
+            forest.tree_scores(row[None])[0, t]
+            for t, drawn in enumerate(forest.estimators_samples_)
+            if i not in drawn
         ]
         if votes:
             scores[i] = sum(votes) / len(votes)
     return scores
 
 
-@pytest.mark.parametrize("settings", [{}, {"vote": "class"}, {"leaf": "laplace"}, {"curtail": 20}, {"max_samples": 30}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"vote": "class"}, {"leaf": "laplace"}, {"curtail": 20}, {"max_samples": 30}]
+)
 def test_out_of_bag_scores_by_definition(settings):
     forest = ProbabilityForest(6, random_state=1, **settings).fit(X[:80], Y[:80])
     scores = forest.oob_scores()
@@ -181,7 +185,8 @@ def test_without_bootstrap_there_are_no_out_of_bag_scores():
 
 
 @pytest.mark.parametrize(
-    ("settings", "name"), [({"vote": "hard"}, "vote"), ({"leaf": "laplas"}, "leaf"), ({"curtail": -3}, "curtail")]
+    ("settings", "name"),
+    [({"vote": "hard"}, "vote"), ({"leaf": "laplas"}, "leaf"), ({"curtail": -3}, "curtail")],
 )
 def test_misspelt_settings_are_refused_by_name(settings, name):
     with pytest.raises(InputError, match=f"^{name} must"):

@@ -23,7 +23,14 @@ SETTINGS = [
 def same_tree(a, b):
     return all(
         np.array_equal(getattr(a, name), getattr(b, name))
-        for name in ("children_left", "children_right", "feature", "threshold", "value", "weighted_n_node_samples")
+        for name in (
+            "children_left",
+            "children_right",
+            "feature",
+            "threshold",
+            "value",
+            "weighted_n_node_samples",
+        )
     )
 
 
@@ -54,7 +61,9 @@ def test_laplace_leaves_count_the_training_objects_in_the_leaf():
     leaves = tree.apply(X)
     for leaf in np.unique(leaves):
         inside = Y[leaves == leaf]
-        assert np.allclose(tree.predict_proba(X[leaves == leaf])[:, 1], (inside.sum() + 1) / (len(inside) + 2))
+        assert np.allclose(
+            tree.predict_proba(X[leaves == leaf])[:, 1], (inside.sum() + 1) / (len(inside) + 2)
+        )
 
 
 @pytest.mark.parametrize("leaf", ["frequency", "laplace", "m"])
@@ -82,7 +91,9 @@ def test_any_two_labels_will_do():
 
 @pytest.mark.parametrize(("y", "said"), [(np.arange(400) % 3, "3 classes"), (np.zeros(400), "1 class:")])
 def test_other_than_two_classes_are_refused(y, said):
-    with pytest.raises(InputError, match=f"Only binary classification is supported. ProbabilityTree got {said}"):
+    with pytest.raises(
+        InputError, match=f"Only binary classification is supported. ProbabilityTree got {said}"
+    ):
         ProbabilityTree().fit(X, y)
 
 

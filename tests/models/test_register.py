@@ -24,7 +24,9 @@ def make(alpha, random_state):
     return BernoulliNB(alpha=alpha)
 
 
-MINE = ModelEntry("mine", "Mine", make, (Parameter("alpha", "Alpha", "number", 1.0, 0.1, 9.0, help="Smoothing."),))
+MINE = ModelEntry(
+    "mine", "Mine", make, (Parameter("alpha", "Alpha", "number", 1.0, 0.1, 9.0, help="Smoothing."),)
+)
 
 
 def test_it_is_fitted_with_the_recipes_settings():
@@ -45,9 +47,18 @@ def test_it_is_fitted_with_the_recipes_settings():
         (dataclasses.replace(MINE, label=""), "label must be"),
         (dataclasses.replace(MINE, score="logit"), "mine: score must be one of"),
         (dataclasses.replace(MINE, score="margin"), "whose score is a margin"),
-        (dataclasses.replace(MINE, make=lambda alpha, random_state: RidgeClassifier()), "whose score is a probability"),
-        (dataclasses.replace(MINE, make=lambda alpha, random_state: StandardScaler()), "neither probabilities nor"),
-        (dataclasses.replace(MINE, make=lambda alpha: BernoulliNB()), "mine: make fails on the defaults: TypeError"),
+        (
+            dataclasses.replace(MINE, make=lambda alpha, random_state: RidgeClassifier()),
+            "whose score is a probability",
+        ),
+        (
+            dataclasses.replace(MINE, make=lambda alpha, random_state: StandardScaler()),
+            "neither probabilities nor",
+        ),
+        (
+            dataclasses.replace(MINE, make=lambda alpha: BernoulliNB()),
+            "mine: make fails on the defaults: TypeError",
+        ),
         (dataclasses.replace(MINE, parameters=()), "mine: make fails on the defaults: TypeError"),
     ],
     ids=lambda value: str(value)[:40],

@@ -48,7 +48,9 @@ def test_whatever_changes_the_picture_draws_it_anew(draw, drawn, other):
     assert len(drawn) == 2
 
 
-@pytest.mark.parametrize("record", [{"y": np.zeros(200_000)}, {"y": [1], "key": lambda: 0}], ids=["large", "no bytes"])
+@pytest.mark.parametrize(
+    "record", [{"y": np.zeros(200_000)}, {"y": [1], "key": lambda: 0}], ids=["large", "no bytes"]
+)
 def test_what_cannot_be_kept_is_drawn_every_time(draw, drawn, record):
     for _ in range(2):
         assert len(chart._drawn(record, LIGHT, draw, None, False).data) == 1

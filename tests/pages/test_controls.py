@@ -9,7 +9,8 @@ from tests.pages.app import at_once, bring, faults, go, headline, messages, page
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for page in frame.PAGES["Explore"]]
-SWEPT = [pytest.param(path, marks=pytest.mark.soak if path == "explore_trees" else ()) for path in PATHS]  # it is slow
+# It is slow
+SWEPT = [pytest.param(path, marks=pytest.mark.soak if path == "explore_trees" else ()) for path in PATHS]
 
 
 def recipe(at) -> Recipe:
@@ -84,7 +85,16 @@ def test_every_control_is_drawn_by_the_one_mechanism_that_shows_what_is_used(ste
     """No widget of the sidebar has a key of its own making."""
     at = page(stem, **QUICK)
     drawn = set(names(at))
-    kinds = ("selectbox", "slider", "multiselect", "number_input", "segmented_control", "toggle", "text_area", "pills")
+    kinds = (
+        "selectbox",
+        "slider",
+        "multiselect",
+        "number_input",
+        "segmented_control",
+        "toggle",
+        "text_area",
+        "pills",
+    )
     keys = {widget.key for kind in kinds for widget in getattr(at.sidebar, kind, ())}
     assert keys <= drawn
 
@@ -110,7 +120,9 @@ def test_out_of_bag_is_offered_to_models_with_bags_only_and_a_link_to_it_names_w
 def test_names_from_the_file_show_no_signs_that_keep_markdown_quiet(stem):
     """What is shown as text shows itself: the signs belong where Markdown is read."""
     lines = ["a_b,c,target"] + [f"{i % 7},{i % 5},{'*odd*: [x]' if i % 3 else '_even_'}" for i in range(90)]
-    at = go(bring(page("explore_data", model="naive_bayes"), "odd_names.csv", "\n".join(lines).encode()), stem)
+    at = go(
+        bring(page("explore_data", model="naive_bayes"), "odd_names.csv", "\n".join(lines).encode()), stem
+    )
     assert faults(at) == []
     assert not [text.value for text in at.text if "\\" in text.value]
 

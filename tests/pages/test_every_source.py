@@ -63,10 +63,13 @@ def test_every_set_gives_a_diagram(source):
 
 def test_the_menu_offers_every_model():
     at = page(data="sample:breast_cancer", model="naive_bayes")
-    assert set(at.selectbox(key="model").options) == {entry.label for key, entry in MODELS.items() if key != "given"}
+    assert set(at.selectbox(key="model").options) == {
+        entry.label for key, entry in MODELS.items() if key != "given"
+    }
 
 
-KINDS = ("tuned_forest", "neural_network", "svm", "decision_tree")  # of a search, a pipeline, margins and probabilities
+# Of a search, a pipeline, margins and probabilities
+KINDS = ("tuned_forest", "neural_network", "svm", "decision_tree")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,11 @@ def test_no_calibrator_at_all_leaves_a_sentence():
 
 
 def test_side_by_side_gives_one_diagram_for_each_calibrator():
-    query = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt,venn_abers,isotonic"}
+    query = {
+        "data": "sample:breast_cancer",
+        "model": "naive_bayes",
+        "calibrators": "none,platt,venn_abers,isotonic",
+    }
     at = page(**query, **{"reliability.layout": "side"})
     assert faults(at) == []
     assert len(at.get("plotly_chart")) == 3
@@ -123,7 +130,9 @@ def test_side_by_side_gives_one_diagram_for_each_calibrator():
     assert len(at.get("plotly_chart")) == 1
 
 
-@pytest.mark.parametrize(("content", "default"), [("features", "the rarer one"), ("predictions", "named after")])
+@pytest.mark.parametrize(
+    ("content", "default"), [("features", "the rarer one"), ("predictions", "named after")]
+)
 def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"
     at = page("explore_data", data=data, content=content)

@@ -37,7 +37,9 @@ def test_these_settings_stand_alone_when_nothing_is_kept():
     recipe = at.session_state["recipe"]
     evaluation = evaluate(recipe, load(recipe))
     side = table(at, "Brier score")
-    assert side["Brier score"].str.removesuffix(" ★").tolist() == [number(v) for v in evaluation.metrics["brier"]]
+    assert side["Brier score"].str.removesuffix(" ★").tolist() == [
+        number(v) for v in evaluation.metrics["brier"]
+    ]
     assert "Side by side" not in [m.label for m in at.multiselect]
 
 
@@ -97,7 +99,9 @@ def test_a_file_of_recipes_comes_back_as_it_was():
     assert one.session_state["kept_recipes"] == {"alone": Recipe(model="naive_bayes")}
 
 
-@pytest.mark.parametrize("content", [b"nonsense", b'{"bins": 1}', b'{"format": "calib.calibrator"}', b"\x80\x04"])
+@pytest.mark.parametrize(
+    "content", [b"nonsense", b'{"bins": 1}', b'{"format": "calib.calibrator"}', b"\x80\x04"]
+)
 def test_a_bad_file_of_recipes_gives_one_sentence_and_changes_nothing(content):
     at = bring(keep(page("explore_compare", **QUICK), "kept"), "recipe_file", "bad.json", content)
     assert len(at.warning) == 1
@@ -192,7 +196,9 @@ def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why
     at = page("explore_compare", **QUICK)
     labels = {button.label for button in at.get("download_button")}
     assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= labels
-    at = page("explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank")
+    at = page(
+        "explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank"
+    )
     assert any("Rank needs the scores of every tree" in caption.value for caption in at.caption)
     assert "SQL" not in {button.label for button in at.get("download_button")}
     assert faults(at) == []

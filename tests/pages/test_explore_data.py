@@ -116,7 +116,9 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
 def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_left_out_by_a_click():
     content = csv({"customer_id": RNG.integers(0, 80, N), "x": X, "after": Y == "yes", "target": Y})
     at = brought(content)
-    assert any("customer_id: Looks like an identifier whose values come back" in text for text in stripped(at))
+    assert any(
+        "customer_id: Looks like an identifier whose values come back" in text for text in stripped(at)
+    )
     assert any("after: Alone tells the classes apart (AUC 1.00)" in text for text in stripped(at))
     press(at, "Split by cluster")
     press(at, "Leave out")
@@ -134,7 +136,12 @@ def stripped(at):
 
 
 def test_of_several_possible_labels_the_page_asks():
-    colic = {"surgery": RNG.choice(["no", "yes"], N), "outcome": RNG.choice([1, 2, 3], N), "lesion": Y, "pulse": X}
+    colic = {
+        "surgery": RNG.choice(["no", "yes"], N),
+        "outcome": RNG.choice([1, 2, 3], N),
+        "lesion": Y,
+        "pulse": X,
+    }
     at = brought(colic)
     assert at.session_state["recipe"].target is None
     assert not at.metric
@@ -185,7 +192,11 @@ def test_every_imputed_column_is_named_with_its_gaps():
     gaps = RNG.random((N, 3)) < [0.1, 0.2, 0.3]
     columns = {
         "x": pd.Series(X).mask(gaps[:, 0]),
-        "when": pd.date_range("2024-01-01", periods=N).to_series().astype(str).reset_index(drop=True).mask(gaps[:, 1]),
+        "when": pd.date_range("2024-01-01", periods=N)
+        .to_series()
+        .astype(str)
+        .reset_index(drop=True)
+        .mask(gaps[:, 1]),
         "town": pd.Series(RNG.choice(["Ulm", "Bonn"], N)).mask(gaps[:, 2]),
         "target": Y,
     }

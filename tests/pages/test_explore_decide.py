@@ -93,7 +93,11 @@ def test_margins_say_which_method_cannot_decide_and_show_the_others():
 
 
 @pytest.mark.parametrize(
-    "query", [{"data": "sample:predictions", "content": "predictions"}, {**QUICK, "evaluation": "folds", "folds": "3"}]
+    "query",
+    [
+        {"data": "sample:predictions", "content": "predictions"},
+        {**QUICK, "evaluation": "folds", "folds": "3"},
+    ],
 )
 def test_predictions_brought_from_elsewhere_and_folds_are_decided_too(query):
     at = page("explore_decide", **query)

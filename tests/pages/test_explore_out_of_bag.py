@@ -84,7 +84,8 @@ def test_the_papers_settings_are_a_press_away_and_named_until_then(monkeypatch):
 
     at = page(STEM, **SMALL)
     assert any("20 trees instead of 300" in text.value for text in at.caption)
-    monkeypatch.setattr(evaluations, "fit", lambda *args: None)  # 300 trees would still grow in the next tests
+    # 300 trees would still grow in the next tests
+    monkeypatch.setattr(evaluations, "fit", lambda *args: None)
     at.button(key="as_published").click()
     at.run()
     recipe = at.session_state["recipe"]

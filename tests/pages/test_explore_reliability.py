@@ -128,7 +128,10 @@ def test_groups_can_be_made_by_columns_the_model_does_not_see():
 
 
 def test_other_models_stand_beside_with_their_own_numbers():
-    query = QUICK | {"reliability.details": "models", "reliability.others": "logistic_regression,decision_tree"}
+    query = QUICK | {
+        "reliability.details": "models",
+        "reliability.others": "logistic_regression,decision_tree",
+    }
     at = settled(page(**query))
     assert faults(at) == []
     shown = table(at, "")
@@ -203,7 +206,9 @@ def test_looking_at_details_never_fits_the_model_again(monkeypatch):
     calls = []
     for name in ("fit", "calibrate"):
         real = getattr(evaluations, name)
-        monkeypatch.setattr(evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
+        monkeypatch.setattr(
+            evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a)
+        )
     at = page(**QUICK)
     for details in ("rows", "groups", "models", "metrics"):
         at.segmented_control(key="reliability.details").set_value(details).run()
@@ -251,7 +256,9 @@ def test_one_calibrator_or_a_refused_one_is_no_fault(calibrators):
 def test_predictions_brought_from_elsewhere_have_every_detail():
     rng = np.random.default_rng(0)
     p = rng.random(150)
-    made = pd.DataFrame({"label": (rng.random(150) < p).astype(int), "first": p.round(3), "second": (p**2).round(3)})
+    made = pd.DataFrame(
+        {"label": (rng.random(150) < p).astype(int), "first": p.round(3), "second": (p**2).round(3)}
+    )
     at = page("explore_data")
     bring(at, "predictions.csv", made.to_csv(index=False).encode())
     go(at, "explore_reliability")
@@ -319,7 +326,8 @@ def test_the_rows_needed_are_those_of_the_analysis():
     at = page(**QUICK, **{"reliability.details": "sample_size"})
     assert faults(at) == []
     key = recommend(evaluation).choice or "none"
-    found = sample_size(evaluation.y, evaluation.predictions[key].p, 1 / 6)  # the Decide page's costs, 1 and 5
+    # The Decide page's costs, 1 and 5
+    found = sample_size(evaluation.y, evaluation.predictions[key].p, 1 / 6)
     table = next(frame.value for frame in at.dataframe if "Rows needed" in frame.value.columns)
     assert [text.replace(",", "") for text in table["Rows needed"]] == [str(one.rows) for one in found.needed]
     assert table["Width here"].tolist() == [number(one.here) for one in found.needed]
@@ -337,6 +345,6 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
     at.multiselect(key="reliability.more_metrics").set_value(["kuiper_p"]).run()
     assert any("Kuiper" in title for title in titles(at))
     assert faults(at) == []
-    assert page(**QUICK, **{"reliability.more_metrics": "ici"}).multiselect(key="reliability.more_metrics").value == [
-        "ici"
-    ]
+    assert page(**QUICK, **{"reliability.more_metrics": "ici"}).multiselect(
+        key="reliability.more_metrics"
+    ).value == ["ici"]

@@ -50,11 +50,18 @@ def test_the_picture_is_that_of_the_sweep(points):
     record = FIGURES["depth"].prepare(scores)
     tree = grown_tree(recipe_of(), at_depth(points, "tree", "frequency", "3"))
     losses = FIGURES["depth_losses"].prepare(scores).title
-    expected = {record.title, losses, FIGURES["tree"].prepare(tree).title, f"The tree as {len(tree.table())} rules"}
+    expected = {
+        record.title,
+        losses,
+        FIGURES["tree"].prepare(tree).title,
+        f"The tree as {len(tree.table())} rules",
+    }
     assert expected <= set(titles(at))
     assert len(at.get("plotly_chart")) == 6  # two of depth, three diagrams, one tree
     for growth, value, where in best_cells(scores, "brier"):
-        name = {"tree": "Tree, held out", "forest": "Forest, held out", "forest_oob": "Forest, out of bag"}[growth]
+        name = {"tree": "Tree, held out", "forest": "Forest, held out", "forest_oob": "Forest, out of bag"}[
+            growth
+        ]
         shown = next(metric for metric in at.metric if metric.label.endswith(name))
         assert (shown.value, shown.delta) == (number(value), where)
 
@@ -75,7 +82,9 @@ def test_the_best_uncalibrated_numbers_are_scikit_learns():
             model = make(limit).fit(X[rows], y[rows])
             members = getattr(model, "estimators_", [model])
             for laplace in (False, True):
-                p = np.mean([leaf_probabilities(member.tree_, X[test], laplace) for member in members], axis=0)
+                p = np.mean(
+                    [leaf_probabilities(member.tree_, X[test], laplace) for member in members], axis=0
+                )
                 best = min(best, brier_score(y[test], p))
         assert headline(at)[f"Brier score · {name}"] == number(best)
 
@@ -99,7 +108,8 @@ def test_diagrams_are_those_of_evaluate_at_the_depths_chosen():
 
 
 @pytest.mark.parametrize(
-    "query", [{}, {"trees.leaves": "laplace", "trees.depth": "2", "trees.interval": "venn", "merge": "square"}]
+    "query",
+    [{}, {"trees.leaves": "laplace", "trees.depth": "2", "trees.interval": "venn", "merge": "square"}],
 )
 def test_the_rules_are_those_of_the_calibrated_tree(points, query):
     at = opened(**query)
@@ -152,7 +162,8 @@ def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
     assert fits == []
     at.number_input(key="params.n_estimators").set_value(5).run()
     assert settled(at).session_state["recipe"].params == (("n_estimators", 5),)
-    assert {dict(recipe.params).get("n_estimators") for recipe in fits} == {None, 5}  # a tree has no number of trees
+    # a tree has no number of trees
+    assert {dict(recipe.params).get("n_estimators") for recipe in fits} == {None, 5}
 
 
 def test_metrics_are_offered_where_they_are_there():
@@ -193,7 +204,8 @@ def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_
     monkeypatch.setattr(trees, "UNASKED", -1.0)
     at = opened(**{"trees.depths": "2", "trees.growth": "tree"})
     assert any(
-        "Forests of every depth" in text.value and "model fits, about" in text.value for text in at.main.markdown
+        "Forests of every depth" in text.value and "model fits, about" in text.value
+        for text in at.main.markdown
     )
     assert not at.metric
     assert any(title.startswith("The tree of depth 3") for title in titles(at))
@@ -221,7 +233,10 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
 
     monkeypatch.setattr(trees, "sweep", held)
     at = at_once(STEM, **SMALL)
-    until(lambda: len(at.run().session_state["cache_jobs_depths"]) == 2, "first the tree, then the forests are grown")
+    until(
+        lambda: len(at.run().session_state["cache_jobs_depths"]) == 2,
+        "first the tree, then the forests are grown",
+    )
     *_, forests = at.session_state["cache_jobs_depths"].values()
     assert not forests.future.done()
     go(at, "explore_data")

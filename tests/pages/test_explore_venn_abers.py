@@ -107,7 +107,9 @@ def test_dear_work_waits_for_a_press(monkeypatch):
     at = page(STEM, **QUICK | {"test_size": "0.05", "venn_abers.beside": "full,train"})
     assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
-    assert any(f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at))
+    assert any(
+        f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at)
+    )
     at.button(key="start_beside_full").click().run()
     assert "Venn–Abers, full" in means(settled(at)).index
     assert "Venn–Abers, simplified" not in means(at).index
@@ -123,7 +125,8 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert at.query_params["venn_abers.row"] == str(row)
     said = evaluation.predictions["venn_abers"]
     assert any(
-        title.startswith(f"Row {row} (") and f"p0 = {number(said.p0[3])} and p1 = {number(said.p1[3])}" in title
+        title.startswith(f"Row {row} (")
+        and f"p0 = {number(said.p0[3])} and p1 = {number(said.p1[3])}" in title
         for title in titles(at)
     )
     words = [text for text in sentences(at) if text.startswith(("With label", "Merged"))]
@@ -131,7 +134,9 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert words[0].endswith(f"= {number(said.p0[3])}.")
     assert words[1].endswith(f"= {number(said.p1[3])}.")
     assert words[2].endswith(f"p = {number(said.p[3])}.")
-    trained = next(r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows])
+    trained = next(
+        r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows]
+    )
     at.number_input(key="venn_abers.row").set_value(int(trained) + 1).run()
     assert faults(at) == []
     assert any(f"Row {trained + 1} is not among" in text for text in messages(at))
@@ -157,11 +162,17 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     for name in ("fit", "calibrate"):
         whole = getattr(evaluations, name)
         monkeypatch.setattr(
-            evaluations, name, lambda *args, whole=whole, name=name, **more: calls.append(name) or whole(*args, **more)
+            evaluations,
+            name,
+            lambda *args, whole=whole, name=name, **more: calls.append(name) or whole(*args, **more),
         )
     at = settled(page(STEM, **QUICK))
     before = len(calls)
-    for key, value in (("venn_abers.color", "width"), ("venn_abers.color", "score"), ("venn_abers.interval", "venn")):
+    for key, value in (
+        ("venn_abers.color", "width"),
+        ("venn_abers.color", "score"),
+        ("venn_abers.interval", "venn"),
+    ):
         at.segmented_control(key=key).set_value(value).run()
         assert faults(at) == []
     at.number_input(key="venn_abers.row").set_value(

@@ -15,7 +15,9 @@ def two_of_one_kind():
 
     jobs.page_entered("a page")
     for number in (1, 2):
-        found = jobs.run("kind", f"Work {number}", {(number, i): lambda watch: HOLD.wait(60) for i in range(2)})
+        found = jobs.run(
+            "kind", f"Work {number}", {(number, i): lambda watch: HOLD.wait(60) for i in range(2)}
+        )
         st.text(f"{number}: {found}")
     jobs.may_begin("dear", 1, "One", "an hour", 3600.0)
     jobs.may_begin("dear", 2, "Two", "an hour", 3600.0)
@@ -31,11 +33,16 @@ def test_jobs_of_one_kind_asked_for_twice_in_a_run_stand_in_one_place():
     assert [button.key for button in at.button] == ["cancel_kind", "start_dear"]
     at.button(key="cancel_kind").click().run()
     assert not at.exception
-    assert [button.key for button in at.button if "kind" in button.key] in (["cancel_kind"], ["fit_again_kind"])
+    assert [button.key for button in at.button if "kind" in button.key] in (
+        ["cancel_kind"],
+        ["fit_again_kind"],
+    )
     HOLD.set()
 
 
-def test_a_tree_that_ends_while_its_progress_is_drawn_does_not_draw_the_forests_progress_beside_it(monkeypatch):
+def test_a_tree_that_ends_while_its_progress_is_drawn_does_not_draw_the_forests_progress_beside_it(
+    monkeypatch,
+):
     """Two jobs watched in one run once asked for the same button, on a machine slow enough."""
     from pages.ui import jobs
 

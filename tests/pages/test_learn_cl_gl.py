@@ -15,7 +15,9 @@ def test_it_asks_beside_two_groups_and_the_stack():
     assert faults(at) == []
     losses, groups, stacked = titles(at)
     assert losses.startswith("Wrong numbers cost this model ")
-    assert any(caption.value.startswith("CL 0") for caption in at.main.caption), "the identity with its numbers"
+    assert any(caption.value.startswith("CL 0") for caption in at.main.caption), (
+        "the identity with its numbers"
+    )
     assert "leaves make 2 groups" in groups
     assert stacked.startswith("The expected Brier score is least")
     assert verdicts(at)[0].startswith(":green-badge[")
@@ -37,7 +39,9 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
         fits.append(args)
         raise AssertionError("a fit")
 
-    monkeypatch.setattr(importlib.import_module("calib.experiments.shared.gaussian_plane"), "ProbabilityTree", fitted)
+    monkeypatch.setattr(
+        importlib.import_module("calib.experiments.shared.gaussian_plane"), "ProbabilityTree", fitted
+    )
     settled(at.select_slider(key="cl_gl.depth").set_value(7).run())
     assert faults(at) == []
     assert fits == []

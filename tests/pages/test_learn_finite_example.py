@@ -34,7 +34,9 @@ def test_it_asks_and_one_split_is_the_answer():
 
 @pytest.mark.parametrize("name", CUTS)
 def test_a_preset_is_one_click_and_stands_in_the_link(name):
-    at = learn("1:0.05:0 2:0.2:0 | 3:0.25:0 4:0.3:1 5:0.35 6:0.4 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1")
+    at = learn(
+        "1:0.05:0 2:0.2:0 | 3:0.25:0 4:0.3:1 5:0.35 6:0.4 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
+    )
     settled(at.button(key=f"take_{name}").click().run())
     assert faults(at) == []
     assert line_of(at) == Line.of(START).cut_at(CUTS[name])
@@ -48,7 +50,8 @@ def test_cuts_are_added_moved_and_taken_away_by_hand():
     assert line_of(at).cuts == (5, 8)
     settled(at.select_slider(key="cut_0").set_value(7).run())
     assert line_of(at).cuts == (7, 8)
-    assert at.select_slider(key="cut_0").options == [f"{i} | {i + 1}" for i in range(1, 9)]  # up to the next cut
+    # Up to the next cut
+    assert at.select_slider(key="cut_0").options == [f"{i} | {i + 1}" for i in range(1, 9)]
     settled(at.pills(key="cuts").set_value([8]).run())
     assert line_of(at).cuts == (8,)
     settled(at.pills(key="cuts").set_value(list(range(11))).run())
@@ -85,7 +88,10 @@ ROWS = [
         (change({0: {"position": 2.5}}), "2:0.5 2.5:0.25:0 | 3:0.75:1"),  # its cut goes with it
         (change(deleted=[1]), "1:0.25:0 | 3:0.75:1"),
         (change({2: {"posterior": 1}}, deleted=[0]), "2:0.5 3:1:1"),
-        (change(added=[{"position": 1.5, "posterior": 0.1, "label": 1}]), "1:0.25:0 | 1.5:0.1:1 2:0.5 3:0.75:1"),
+        (
+            change(added=[{"position": 1.5, "posterior": 0.1, "label": 1}]),
+            "1:0.25:0 | 1.5:0.1:1 2:0.5 3:0.75:1",
+        ),
         (change(added=[{"position": 1.5}, {}]), "1:0.25:0 | 2:0.5 3:0.75:1"),  # not yet filled
     ],
 )

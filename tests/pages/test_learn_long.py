@@ -59,7 +59,9 @@ def test_other_settings_run_part_by_part(monkeypatch):
     settled(at, lambda at: seen.update(c.value for c in at.main.caption if "Computed here" in c.value))
     assert faults(at) == []
     values = EXPERIMENTS[key].values({}) | SMALL
-    record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0, **EXPERIMENTS[key].numbers(values)))
+    record = FIGURES[key].prepare(
+        EXPERIMENTS[key].simulate(random_state=0, **EXPERIMENTS[key].numbers(values))
+    )
     assert titles(at)[0] == record.title
     assert seen  # pictures while it ran
 

@@ -6,7 +6,9 @@ from tests.pages.app import faults, page, query, settled, titles, verdicts
 
 
 def learn(**settings):
-    return page("learn_which_model", **query({f"which_model.{key}": value for key, value in settings.items()}))
+    return page(
+        "learn_which_model", **query({f"which_model.{key}": value for key, value in settings.items()})
+    )
 
 
 def numbers(at):

@@ -215,12 +215,15 @@ def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
     assert faults(at) == []
     assert recipe(at) == Recipe(bins=7, model="naive_bayes")
     assert lesson(at) is None
-    at.file_uploader(key="recipe_file").set_value(("two.json", b'{"lesson": "nonsense:3"}', "application/json")).run()
+    at.file_uploader(key="recipe_file").set_value(
+        ("two.json", b'{"lesson": "nonsense:3"}', "application/json")
+    ).run()
     assert any("'lesson' is no field of a Recipe" in text for text in messages(at))
 
 
 @pytest.mark.parametrize(
-    ("query", "words"), [({"presenter": "1"}, "presenter must be"), ({"lesson": "deep_trees"}, "lesson must be")]
+    ("query", "words"),
+    [({"presenter": "1"}, "presenter must be"), ({"lesson": "deep_trees"}, "lesson must be")],
 )
 def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, words):
     at = page("explore_reliability", **query, bins="7")

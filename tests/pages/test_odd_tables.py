@@ -19,9 +19,18 @@ GOOD = {
     "numbers as labels": {"x": X, "target": np.where(Y == "yes", 2.5, -1.0)},
     "truth values as labels": {"x": X, "target": Y == "yes"},
     "labels with gaps": {"x": X, "target": np.where(RNG.random(N) < 0.2, None, Y)},
-    "names with commas, brackets and quotes": {'a,"b"': X, "[c]": X**2, "d=e&f#g": RNG.random(N), "target": Y},
+    "names with commas, brackets and quotes": {
+        'a,"b"': X,
+        "[c]": X**2,
+        "d=e&f#g": RNG.random(N),
+        "target": Y,
+    },
     "names in other scripts": {"größe": X, "体重": X**2, "🙂": RNG.random(N), "target": Y},
-    "infinite and missing numbers": {"x": np.where(X > 1, np.inf, X), "z": np.where(X < 0, np.nan, X), "target": Y},
+    "infinite and missing numbers": {
+        "x": np.where(X > 1, np.inf, X),
+        "z": np.where(X < 0, np.nan, X),
+        "target": Y,
+    },
     "a category for every row but a few": {"x": X, "who": [f"name {i // 2}" for i in range(N)], "target": Y},
     "dates and truth values": {
         "d": pd.date_range("2020-01-01", periods=N).astype(str),
@@ -58,7 +67,9 @@ def test_an_odd_table_is_evaluated(what):
 SHOWN = ("three classes", "names with commas, brackets and quotes")  # the others by make soak
 
 
-@pytest.mark.parametrize("what", [pytest.param(key, marks=() if key in SHOWN else pytest.mark.soak) for key in GOOD])
+@pytest.mark.parametrize(
+    "what", [pytest.param(key, marks=() if key in SHOWN else pytest.mark.soak) for key in GOOD]
+)
 def test_an_odd_table_is_shown_and_evaluated(what):
     at = page("explore_data", model="naive_bayes")
     bring(at, "odd.csv", csv(GOOD[what]))

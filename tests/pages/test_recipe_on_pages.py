@@ -138,7 +138,9 @@ def test_a_broken_address_gives_one_clear_message_and_a_page_that_works(query, w
         ({"data": "synthetic:gaussian", "data_params": '{"n":5}'}, ["n"]),
     ],
 )
-@pytest.mark.parametrize("stem", ["explore_data", pytest.param("explore_reliability", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "stem", ["explore_data", pytest.param("explore_reliability", marks=pytest.mark.soak)]
+)
 def test_an_address_of_data_that_are_not_there_says_so(stem, query, words):
     at = page(stem, **query)
     assert not at.exception
@@ -210,7 +212,9 @@ def test_a_view_change_calls_neither_fit_nor_calibrate_and_a_calibrator_change_n
     calls = []
     for name in ("fit", "calibrate"):
         real = getattr(evaluations, name)
-        monkeypatch.setattr(evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a))
+        monkeypatch.setattr(
+            evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a)
+        )
     at = page(**QUICK)
     assert calls == ["fit", "calibrate"]
     at.slider(key="bins").set_value(11).run()
@@ -267,10 +271,17 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
 def test_the_sidebar_holds_what_changes_something_on_the_page_and_the_rest_is_kept(stem, shown):
     every = {"model", "placement", "calibrators", "base_rate", "bins", "binning", "curve", "band"}
     every |= {"reliability.axes", "reliability.layout"}
-    chosen = {"calibrators": "none,platt,venn_abers", "bins": "11", "band": "confidence", "model": "bagged_trees"}
+    chosen = {
+        "calibrators": "none,platt,venn_abers",
+        "bins": "11",
+        "band": "confidence",
+        "model": "bagged_trees",
+    }
     query = chosen | {"data": "sample:breast_cancer", "params": '{"n_estimators":5}'}
     at = page(stem, **query)
-    assert {element.key for element in at.sidebar if getattr(element, "key", None)} & every == set(shown.split())
+    assert {element.key for element in at.sidebar if getattr(element, "key", None)} & every == set(
+        shown.split()
+    )
     at = go(at, "explore_reliability")
     assert at.slider(key="bins").value == 11
     assert at.multiselect(key="calibrators").value == ["none", "platt", "venn_abers"]

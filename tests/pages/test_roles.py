@@ -138,12 +138,16 @@ def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
         split="time",
         calibrators="none,platt",
     )
-    assert any("What would a random split have claimed" in text.value.replace("\\", "") for text in at.markdown)
+    assert any(
+        "What would a random split have claimed" in text.value.replace("\\", "") for text in at.markdown
+    )
     assert not any("would have claimed a Brier" in text.value for text in at.markdown)
     press(at, "Start")
     recipe = Recipe.from_query(dict(at.query_params))
     found = optimism(*(evaluate(each, load(each)) for each in (recipe, random_recipe(recipe))))
-    said = [text.value.replace("\\", "") for text in at.markdown if "would have claimed a Brier" in text.value]
+    said = [
+        text.value.replace("\\", "") for text in at.markdown if "would have claimed a Brier" in text.value
+    ]
     assert said in ([found.sentence("platt")], [found.sentence("none")])
     assert faults(at) == []
 

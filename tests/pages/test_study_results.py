@@ -118,11 +118,15 @@ def test_what_is_missing_is_said_by_name():
 
 def test_very_many_gaps_are_folded_away_and_all_named():
     rng = np.random.default_rng(0)
-    lines = [(f"set{i}", f"m{j}", 0, 0, 0, rng.random()) for i in range(12) for j in range(12) if i != j or i > 8]
+    lines = [
+        (f"set{i}", f"m{j}", 0, 0, 0, rng.random()) for i in range(12) for j in range(12) if i != j or i > 8
+    ]
     rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
     at = bring(page(STEM, **{"results.setups": "m9,m10"}), "many.csv", as_csv(rows))
     assert "9 remarks on what is missing stand below." in messages(at)
-    assert [f"set{i}: no value of m{i}" in " ".join(text.value for text in at.text) for i in range(9)] == [True] * 9
+    assert [f"set{i}: no value of m{i}" in " ".join(text.value for text in at.text) for i in range(9)] == [
+        True
+    ] * 9
 
 
 def test_metric_and_paper_are_chosen_and_stand_in_the_link():
@@ -251,7 +255,11 @@ def test_without_predictions_nothing_is_offered_of_single_data_sets():
     "settings",
     [
         {},
-        {"results.rows": "published:trees_laplace", "results.metric": "auc", "results.setups": ("LaP-Iso", "LaP-VAP")},
+        {
+            "results.rows": "published:trees_laplace",
+            "results.metric": "auc",
+            "results.setups": ("LaP-Iso", "LaP-VAP"),
+        },
     ],
 )
 def test_the_python_shown_gives_the_pages_numbers(settings):
@@ -267,7 +275,9 @@ def test_the_python_shown_gives_the_pages_numbers(settings):
 def test_the_python_shown_reads_ones_own_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.csv").write_bytes(as_csv(own_rows()))
-    source = page_source("results", Recipe(settings={"results.rows": "upload:0011", "results.file_name": "mine.csv"}))
+    source = page_source(
+        "results", Recipe(settings={"results.rows": "upload:0011", "results.file_name": "mine.csv"})
+    )
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(source, {})

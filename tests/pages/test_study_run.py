@@ -16,7 +16,17 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from calib.study import SHIPPED, Store, load_protocol, load_sets, run_study
 from pages.ui.study import run
-from tests.pages.app import at_once, faults, go, headline, messages, page, settings_in_address, settled, working
+from tests.pages.app import (
+    at_once,
+    faults,
+    go,
+    headline,
+    messages,
+    page,
+    settings_in_address,
+    settled,
+    working,
+)
 from tests.study import small
 from tests.waiting import until
 
@@ -68,7 +78,9 @@ def equal(rows, expected):
 
 
 def texts(at):
-    return " ".join(one.value.replace("\\", "") for kind in (at.markdown, at.caption, at.success) for one in kind)
+    return " ".join(
+        one.value.replace("\\", "") for kind in (at.markdown, at.caption, at.success) for one in kind
+    )
 
 
 def test_a_study_runs_to_its_end_with_the_rows_of_the_command_line(tmp_path):
@@ -231,7 +243,9 @@ def test_settings_stand_in_the_link_and_a_link_waits_for_its_files():
         "run.repeats": 1,
         "run.test_folds": 2,
     }
-    query = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in link.items()}
+    query = {
+        name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in link.items()
+    }
     other = at_once(STEM, **query)
     assert any("Upload small.toml again to continue" in text for text in messages(other))
     other = bring(other, "run_protocol_file", ("small.toml", TOML))
@@ -354,7 +368,11 @@ def test_the_python_shown_gives_the_rows(tmp_path, monkeypatch):
     small.files(tmp_path, "one")
     monkeypatch.chdir(tmp_path)
     settings = {
-        **{"run.protocol": "upload:0011", "run.protocol_file": "small.toml", "run.sets": ("upload:22:one.csv",)},
+        **{
+            "run.protocol": "upload:0011",
+            "run.protocol_file": "small.toml",
+            "run.sets": ("upload:22:one.csv",),
+        },
         **{"run.repeats": 1, "run.metrics": ("brier",)},
     }
     printed = io.StringIO()
@@ -364,7 +382,9 @@ def test_the_python_shown_gives_the_rows(tmp_path, monkeypatch):
     store = Store.in_memory()
     run_study(protocol, load_sets(["one.csv"], protocol.data), store, repeats=1)
     expected = store.rows().round(4)
-    assert [line.split()[-2] for line in printed.getvalue().splitlines()[1:]] == [f"{v:.4f}" for v in expected["brier"]]
+    assert [line.split()[-2] for line in printed.getvalue().splitlines()[1:]] == [
+        f"{v:.4f}" for v in expected["brier"]
+    ]
 
 
 def test_shipped_protocols_open_with_their_titles():

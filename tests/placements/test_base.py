@@ -43,10 +43,14 @@ def placed(request):
 def test_other_leaves_give_what_fitting_with_them_gives(key):
     def fit(leaf):
         forest = ProbabilityForest(8, leaf=leaf, random_state=0)
-        return PLACEMENTS[key]().fit(Pipeline([("scale", StandardScaler()), ("forest", forest)]), X, Y, random_state=0)
+        return PLACEMENTS[key]().fit(
+            Pipeline([("scale", StandardScaler()), ("forest", forest)]), X, Y, random_state=0
+        )
 
     one, other = fit("frequency"), fit("laplace")
-    changed = one.with_model(Pipeline([*one.model.steps[:-1], ("forest", one.model[-1].with_leaf("laplace"))]))
+    changed = one.with_model(
+        Pipeline([*one.model.steps[:-1], ("forest", one.model[-1].with_leaf("laplace"))])
+    )
     assert not np.array_equal(one.scores, other.scores)
     np.testing.assert_array_equal(changed.scores, other.scores)
     np.testing.assert_array_equal(changed.score(FEW).scores, other.score(FEW).scores)
@@ -106,7 +110,9 @@ def test_each_shows_an_example_and_says_what_it_is(key):
 def test_same_seed_same_answer_and_a_refit_forgets(key):
     method = VennAbers() if key != "none" else CALIBRATORS["none"]()
     first = PLACEMENTS[key]().fit(FOREST, X, Y, random_state=3)
-    again = PLACEMENTS[key]().fit(FOREST, X[:90], 1 - Y[:90], random_state=9).fit(FOREST, X, Y, random_state=3)
+    again = (
+        PLACEMENTS[key]().fit(FOREST, X[:90], 1 - Y[:90], random_state=9).fit(FOREST, X, Y, random_state=3)
+    )
     assert np.array_equal(first.scores, again.scores)
     assert first.notes == again.notes
     same_outcome(*(placed.predict(placed.calibrate(method), placed.score(FEW)) for placed in (first, again)))
@@ -167,13 +173,17 @@ def test_any_two_labels_and_the_later_in_sorted_order_is_class_one(key):
     numbers, named = (PLACEMENTS[key]().fit(FOREST, X, y, random_state=0) for y in (Y, words))
     assert named.classes.tolist() == ["no", "yes"]
     assert np.array_equal(numbers.y, named.y)
-    same_outcome(*(placed.predict(placed.calibrate(method), placed.score(FEW)) for placed in (numbers, named)))
+    same_outcome(
+        *(placed.predict(placed.calibrate(method), placed.score(FEW)) for placed in (numbers, named))
+    )
 
 
 def test_class_weights_are_spelt_in_the_callers_labels():
     words = np.where(Y == 1, "yes", "no")
     light, heavy = (
-        PLACEMENTS["split"]().fit(LogisticRegression(class_weight={"no": 1, "yes": w}), X, words, random_state=0)
+        PLACEMENTS["split"]().fit(
+            LogisticRegression(class_weight={"no": 1, "yes": w}), X, words, random_state=0
+        )
         for w in (1, 20)
     )
     assert heavy.scores.mean() > light.scores.mean() + 0.1
@@ -182,7 +192,9 @@ def test_class_weights_are_spelt_in_the_callers_labels():
 def mixed(X):
     return pd.DataFrame(
         {
-            "town": pd.Categorical(np.array(["a", "b", "c"])[(X[:, 0] * 3).astype(int) % 3], categories=list("abc")),
+            "town": pd.Categorical(
+                np.array(["a", "b", "c"])[(X[:, 0] * 3).astype(int) % 3], categories=list("abc")
+            ),
             "size": X[:, 1],
             "old": X[:, 2] > 0,
             "gap": np.where(X[:, 3] > 1, np.nan, X[:, 3]),
@@ -192,7 +204,9 @@ def mixed(X):
 
 @pytest.mark.parametrize("key", PLACEMENTS)
 def test_data_frames_of_mixed_types_go_through_a_pipeline(key):
-    columns = ColumnTransformer([("one", OneHotEncoder(handle_unknown="ignore"), ["town"])], remainder="passthrough")
+    columns = ColumnTransformer(
+        [("one", OneHotEncoder(handle_unknown="ignore"), ["town"])], remainder="passthrough"
+    )
     estimator = Pipeline([("columns", columns), ("model", FOREST)])
     table, new, method = mixed(X), mixed(NEW)[:4], VennAbers() if key != "none" else CALIBRATORS["none"]()
     placed = PLACEMENTS[key]().fit(estimator, table, Y, random_state=0)
@@ -223,7 +237,9 @@ def test_margins_calibrate_where_a_method_takes_any_score(key):
     tests = placed.score(FEW)
     for name in ("none", "beta", "temperature", "ppa"):
         if answers(key, name):
-            with pytest.raises(InputError, match="needs probabilities, but Margins gives margins.*Choose Platt"):
+            with pytest.raises(
+                InputError, match="needs probabilities, but Margins gives margins.*Choose Platt"
+            ):
                 placed.calibrate(CALIBRATORS[name]())
     for name in ("platt", "isotonic", "venn", "venn_abers"):
         if answers(key, name):
@@ -268,7 +284,8 @@ def test_labels_of_other_than_two_classes_are_refused(y, said):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("calibration_size", 0), ("calibration_size", 1.5), ("cv", 1), ("cv", 2.5), ("cv", "5")]
+    ("option", "value"),
+    [("calibration_size", 0), ("calibration_size", 1.5), ("cv", 1), ("cv", 2.5), ("cv", "5")],
 )
 def test_options_out_of_range_are_refused_by_name(option, value):
     with pytest.raises(InputError, match=f"^{option} must be"):

@@ -57,7 +57,8 @@ def test_cross_venn_predictors_by_hand(method, rule):
 
 pairs = st.integers(1, 6).flatmap(
     lambda folds: st.tuples(
-        arrays(float, (folds, 5), elements=st.floats(0, 0.999)), arrays(float, (folds, 5), elements=st.floats(0, 1))
+        arrays(float, (folds, 5), elements=st.floats(0, 0.999)),
+        arrays(float, (folds, 5), elements=st.floats(0, 1)),
     )
 )
 

@@ -24,7 +24,9 @@ def algorithm_1(estimator, X, y, x):
     return pair
 
 
-@pytest.mark.parametrize("estimator", [GaussianNB(), ProbabilityTree(max_depth=3, min_samples_leaf=5, random_state=0)])
+@pytest.mark.parametrize(
+    "estimator", [GaussianNB(), ProbabilityTree(max_depth=3, min_samples_leaf=5, random_state=0)]
+)
 def test_full_venn_abers_by_definition(estimator):
     placed = PLACEMENTS["full"]().fit(estimator, X, Y)
     outcome = placed.predict(placed.calibrate(VennAbers()), placed.score(NEW))

@@ -26,7 +26,9 @@ class ByDefinition:
 
     def __init__(self, forest, X, y):
         self.forest, self.X, self.y = forest, X, y
-        self.free = [[t for t, drawn in enumerate(forest.estimators_samples_) if i not in drawn] for i in range(len(X))]
+        self.free = [
+            [t for t, drawn in enumerate(forest.estimators_samples_) if i not in drawn] for i in range(len(X))
+        ]
         self.members = [i for i in range(len(X)) if self.free[i]]
         self.scores = {i: self.score(X[i], i) for i in self.members}
 
@@ -177,7 +179,9 @@ def test_an_estimator_without_bagging_is_refused_before_it_is_fitted():
 def test_one_tree_that_sees_everything_has_no_out_of_bag_objects():
     with pytest.raises(InputError, match="No row is out of bag for any of the 1 trees"):
         # A sample of 3000 draws from 6 rows holds all of them.
-        PLACEMENTS["oob"]().fit(ProbabilityForest(1, max_samples=3000, random_state=0), X[:6], [0, 1, 0, 1, 0, 1])
+        PLACEMENTS["oob"]().fit(
+            ProbabilityForest(1, max_samples=3000, random_state=0), X[:6], [0, 1, 0, 1, 0, 1]
+        )
 
 
 @pytest.mark.parametrize("calibrator", [Venn(), VennAbers()])
@@ -199,4 +203,6 @@ def test_validity_by_simulation(calibrator):
     difference = np.array(observed) - np.array(lower), np.array(upper) - np.array(observed)
     for gap in difference:
         assert gap.mean() > -3 * gap.std() / np.sqrt(len(gap))
-    assert np.mean(upper) - np.mean(lower) < 0.2, "the interval is narrow enough for the check to mean something"
+    assert np.mean(upper) - np.mean(lower) < 0.2, (
+        "the interval is narrow enough for the check to mean something"
+    )

@@ -57,7 +57,9 @@ def test_the_container_and_the_columns_type_do_not_matter():
     assert row_hash(twice, 3).tolist() == hashed
 
 
-@pytest.mark.parametrize("rows", [MIXED, MIXED.astype(object), [[None, "1"], [2, 3.0], ["b", None]], ["some", "text"]])
+@pytest.mark.parametrize(
+    "rows", [MIXED, MIXED.astype(object), [[None, "1"], [2, 3.0], ["b", None]], ["some", "text"]]
+)
 def test_a_row_alone_has_the_number_it_has_among_others(rows):
     alone = [row_hash(rows[i : i + 1], 3)[0] for i in range(len(rows))]
     assert row_hash(rows, 3).tolist() == alone

@@ -42,20 +42,28 @@ def test_both_parts_have_the_classes_in_proportion():
 
 
 def test_rank_sees_every_tree_on_the_held_out_rows():
-    placed = PLACEMENTS["split"]().fit(ProbabilityForest(6, leaf="laplace", random_state=0), X, Y, random_state=0)
+    placed = PLACEMENTS["split"]().fit(
+        ProbabilityForest(6, leaf="laplace", random_state=0), X, Y, random_state=0
+    )
     assert np.array_equal(placed.tree_scores, placed.model.tree_scores(X[placed.index]))
     rank = CALIBRATORS["rank"]().fit(placed.model.tree_scores(X[placed.index]), placed.y)
     outcome = placed.predict(placed.calibrate(CALIBRATORS["rank"]()), placed.score(NEW))
     assert np.array_equal(outcome.p, rank.predict(placed.model.tree_scores(NEW)))
 
 
-@pytest.mark.parametrize("ensemble", [RandomForestClassifier(6, random_state=0), BaggingClassifier(n_estimators=6)])
+@pytest.mark.parametrize(
+    "ensemble", [RandomForestClassifier(6, random_state=0), BaggingClassifier(n_estimators=6)]
+)
 def test_rank_takes_the_trees_of_any_bagged_ensemble(ensemble):
     placed = PLACEMENTS["split"]().fit(make_pipeline(StandardScaler(), ensemble), X, Y, random_state=0)
     scaled, trees = placed.model[0].transform, placed.model[-1].estimators_
-    held_out, new = (np.column_stack([t.predict_proba(scaled(z))[:, 1] for t in trees]) for z in (X[placed.index], NEW))
+    held_out, new = (
+        np.column_stack([t.predict_proba(scaled(z))[:, 1] for t in trees]) for z in (X[placed.index], NEW)
+    )
     outcome = placed.predict(placed.calibrate(CALIBRATORS["rank"]()), placed.score(NEW))
-    np.testing.assert_allclose(outcome.p, CALIBRATORS["rank"]().fit(held_out, placed.y).predict(new), atol=1e-12)
+    np.testing.assert_allclose(
+        outcome.p, CALIBRATORS["rank"]().fit(held_out, placed.y).predict(new), atol=1e-12
+    )
 
 
 def test_scores_made_elsewhere_all_calibrate():
@@ -110,6 +118,8 @@ def test_validity_theorem(calibrator):
     error = np.std(observed) / np.sqrt(len(observed))
     assert np.mean(lower) <= np.mean(observed) + 3 * error
     assert np.mean(observed) <= np.mean(upper) + 3 * error
-    assert np.mean(upper) - np.mean(lower) > 6 * error, "the interval is wide enough for the check to mean something"
+    assert np.mean(upper) - np.mean(lower) > 6 * error, (
+        "the interval is wide enough for the check to mean something"
+    )
     # The stratified split leaves a trace of the training labels' frequency, of order 1/n.
     assert abs(np.mean(gaps)) < 4 * np.std(gaps) / np.sqrt(len(gaps)) + 0.005

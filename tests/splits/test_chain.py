@@ -26,7 +26,10 @@ CLUSTER = RNG.integers(0, 90, N)
 PART = RNG.choice([0, 1, 2], N, p=[0.5, 0.2, 0.3])
 DATA = Dataset("made", X, Y, time=TIME, cluster=CLUSTER, part=PART)
 SMALL = Recipe(
-    model="random_forest", params={"n_estimators": 10, "max_depth": 4}, calibrators=("none", "venn_abers"), cv=4
+    model="random_forest",
+    params={"n_estimators": 10, "max_depth": 4},
+    calibrators=("none", "venn_abers"),
+    cv=4,
 )
 
 
@@ -112,7 +115,8 @@ def test_cross_calibration_in_time_says_how_many_rows_cannot_calibrate():
     missing = len(part.train) - len(part.placed.index)
     assert 0 < missing < len(part.train) / 2
     assert any(
-        note.startswith(f"{missing} of {len(part.train)} training rows do not calibrate") for note in evaluation.notes
+        note.startswith(f"{missing} of {len(part.train)} training rows do not calibrate")
+        for note in evaluation.notes
     )
 
 
@@ -171,7 +175,9 @@ def test_a_training_part_of_one_class_is_refused_with_the_remedy():
     with pytest.raises(InputError, match="split='time' leaves training rows of one class only"):
         evaluate(SMALL.replace(split="time", test_size=0.6), Dataset("late", X, y, time=TIME))
     with pytest.raises(InputError, match="split='time' leaves rows of one class only to a part that trains"):
-        evaluate(SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME))
+        evaluate(
+            SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME)
+        )
 
 
 def test_splits_are_repeated_where_seeds_draw_them_and_refused_where_not():

@@ -13,7 +13,9 @@ from calib.splits import SPLITS, Known
 SPLIT = SPLITS["cluster"]()
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=20, max_size=120), st.integers(0, 99))
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=20, max_size=120), st.integers(0, 99)
+)
 def test_no_cluster_is_in_two_parts(pairs, seed):
     cluster, y = np.array(pairs).T
     if len(set(cluster)) < 4:
@@ -40,9 +42,13 @@ def test_few_clusters_are_dealt_nearly_as_well_as_the_best_of_all_assignments(se
     totals = np.bincount(y, minlength=2)
     own = SPLIT.holdout(Known(y, cluster=cluster), 0.3, seed)
     counts = np.array([[((cluster == c) & (y == k)).sum() for k in (0, 1)] for c in range(10)])
-    best = min(off(np.array(pick) @ counts, totals, 0.3) for pick in product((0, 1), repeat=10) if 0 < sum(pick) < 10)
+    best = min(
+        off(np.array(pick) @ counts, totals, 0.3) for pick in product((0, 1), repeat=10) if 0 < sum(pick) < 10
+    )
     mine = off(np.bincount(y[own.test], minlength=2), totals, 0.3)
-    typical = np.median([off(np.array(p) @ counts, totals, 0.3) for p in product((0, 1), repeat=10) if sum(p) == 3])
+    typical = np.median(
+        [off(np.array(p) @ counts, totals, 0.3) for p in product((0, 1), repeat=10) if sum(p) == 3]
+    )
     assert mine <= max(best + 0.12, typical / 2)
 
 
@@ -50,7 +56,10 @@ def test_many_clusters_keep_both_class_shares():
     rng = np.random.default_rng(0)
     cluster = rng.integers(0, 3000, 10_000)
     y = (rng.random(10_000) < 0.05).astype(int)
-    for cut in (SPLIT.holdout(Known(y, cluster=cluster), 0.3, 1), *SPLIT.folds(Known(y, cluster=cluster), 5, 1)):
+    for cut in (
+        SPLIT.holdout(Known(y, cluster=cluster), 0.3, 1),
+        *SPLIT.folds(Known(y, cluster=cluster), 5, 1),
+    ):
         share = 0.3 if len(cut.test) > 2500 else 0.2
         assert abs(len(cut.test) - share * 10_000) <= 8
         assert abs(y[cut.test].sum() - share * y.sum()) <= 4

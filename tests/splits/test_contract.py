@@ -53,7 +53,9 @@ def test_no_row_is_on_both_sides_and_both_sides_hold_rows(key, rows):
 @pytest.mark.parametrize("key", SPLITS)
 def test_the_same_seed_gives_the_same_split(key):
     rng = np.random.default_rng(0)
-    rows = Known(rng.integers(0, 2, 90), None, rng.integers(0, 30, 90), rng.integers(0, 30, 90), rng.integers(0, 3, 90))
+    rows = Known(
+        rng.integers(0, 2, 90), None, rng.integers(0, 30, 90), rng.integers(0, 30, 90), rng.integers(0, 3, 90)
+    )
     first, again, other = (SPLITS[key]().holdout(rows, 0.3, seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.test, again.test)
     assert SPLITS[key].drawn == (set(first.test) != set(other.test))

@@ -14,7 +14,9 @@ def test_rows_are_those_of_scikit_learn():
     np.testing.assert_array_equal(cut.train, train)
     np.testing.assert_array_equal(cut.test, test)
     folds = SPLITS["random"]().folds(Known(Y), 4, 5)
-    for cut, (train, test) in zip(folds, StratifiedKFold(4, shuffle=True, random_state=5).split(Y, Y), strict=True):
+    for cut, (train, test) in zip(
+        folds, StratifiedKFold(4, shuffle=True, random_state=5).split(Y, Y), strict=True
+    ):
         np.testing.assert_array_equal(cut.train, train)
         np.testing.assert_array_equal(cut.test, test)
 

@@ -69,9 +69,13 @@ def test_whole_weights_split_as_the_repeated_rows_do(values, share, random):
     weight = np.array([random.randint(1, 4) for _ in values], dtype=float)
     rows = rows_of(values, weight)
     repeated = Known(
-        *(np.repeat(each, weight.astype(int)) for each in (rows.y,)), time=np.repeat(rows.time, weight.astype(int))
+        *(np.repeat(each, weight.astype(int)) for each in (rows.y,)),
+        time=np.repeat(rows.time, weight.astype(int)),
     )
-    for make in (lambda r: [SPLITS["time"]().holdout(r, share, 0)], lambda r: SPLITS["time"]().folds(r, 3, 0)):
+    for make in (
+        lambda r: [SPLITS["time"]().holdout(r, share, 0)],
+        lambda r: SPLITS["time"]().folds(r, 3, 0),
+    ):
         for cut, other in zip(make(rows), make(repeated), strict=True):
             assert rows.time[cut.test].min() == repeated.time[other.test].min()
 

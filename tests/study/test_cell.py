@@ -42,7 +42,9 @@ def test_numbers_are_those_of_a_plain_loop():
     p = model.predict_proba(DATA.X.to_numpy()[test])[:, 1]
     assert found["Raw"].metrics["brier"] == pytest.approx(brier_score(DATA.y[test], p), abs=1e-12)
     calibrator = VennAbers().fit(model.predict_proba(X[held_out])[:, 1], y[held_out])
-    assert found["VAP"].metrics["log_loss"] == pytest.approx(log_loss(DATA.y[test], calibrator.predict(p)), abs=1e-12)
+    assert found["VAP"].metrics["log_loss"] == pytest.approx(
+        log_loss(DATA.y[test], calibrator.predict(p)), abs=1e-12
+    )
     assert np.isnan(found["Raw"].metrics["width"])
     assert found["VAP"].sizes == (60, 20, 30)
 
@@ -50,7 +52,9 @@ def test_numbers_are_those_of_a_plain_loop():
 def test_one_fit_serves_its_cell(monkeypatch):
     fits = []
     fit = cell_module.fit_rows
-    monkeypatch.setattr(cell_module, "fit_rows", lambda *args, **more: fits.append(args) or fit(*args, **more))
+    monkeypatch.setattr(
+        cell_module, "fit_rows", lambda *args, **more: fits.append(args) or fit(*args, **more)
+    )
     protocol = load_protocol("venn_forests_2019")
     for cell in grid(protocol, ["one"], repeats=1, folds=2):
         assert len(run(Task(cell, DATA, protocol.metrics))) == 5

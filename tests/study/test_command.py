@@ -82,7 +82,18 @@ def test_the_rows_are_written_as_csv(tmp_path, capsys):
     assert printed.out == ""
     assert "100% 24 of 24 cells" in printed.err
     rows = pd.read_csv(tmp_path / "rows.csv")
-    columns = ["data", "setup", "repeat", "fold", "seed", "accuracy", "brier", "log_loss", "reliability", "width"]
+    columns = [
+        "data",
+        "setup",
+        "repeat",
+        "fold",
+        "seed",
+        "accuracy",
+        "brier",
+        "log_loss",
+        "reliability",
+        "width",
+    ]
     assert rows.columns.tolist() == [*columns, "fit_seconds"]
     assert (tmp_path / "rows.csv").read_bytes().startswith(b"data,setup")
     assert len(rows) == 2 * 3 * 2 * 3
@@ -130,7 +141,10 @@ def test_a_second_process_on_the_same_store_is_refused(tmp_path, capsys):
 
 
 def test_a_failing_cell_is_told_and_the_exit_status_says_so(tmp_path, capsys):
-    files(tmp_path, text=PROTOCOL.replace('{ name = "Raw", calibrator = "none"', '{ name = "Raw", calibrator = "rank"'))
+    files(
+        tmp_path,
+        text=PROTOCOL.replace('{ name = "Raw", calibrator = "none"', '{ name = "Raw", calibrator = "rank"'),
+    )
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 1
     err = capsys.readouterr().err
     assert "error: one, Raw, repeat 0, fold 0: The rank calibrator needs the scores of single trees" in err
@@ -152,7 +166,10 @@ def test_setups_repeats_and_folds_are_chosen(tmp_path, capsys):
 def test_setups_that_are_run_only_when_asked_for_are_said(tmp_path, capsys):
     files(tmp_path, text=PROTOCOL.replace('source = "made"', 'source = "made"\ndefault = ["Raw"]'))
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 0
-    assert "note: 1 of the 3 setups of small are run; name others with --setups, or all." in capsys.readouterr().err
+    assert (
+        "note: 1 of the 3 setups of small are run; name others with --setups, or all."
+        in capsys.readouterr().err
+    )
     assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw"}
     assert main(command(tmp_path, "--setups", "all", "--csv", tmp_path / "rows.csv")) == 0
     assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw", "VAP", "Forest"}
@@ -216,6 +233,9 @@ def test_other_metrics_than_the_protocols_are_asked_for_and_a_misspelt_one_is_re
     files(tmp_path)
     assert main([*command(tmp_path, "--repeats", 1), "--metrics", "auc,brier"]) == 0
     with Store(tmp_path / "results.sqlite") as store:
-        assert [name for name in store.rows().columns if name in ("auc", "brier", "accuracy")] == ["auc", "brier"]
+        assert [name for name in store.rows().columns if name in ("auc", "brier", "accuracy")] == [
+            "auc",
+            "brier",
+        ]
     assert main([*command(tmp_path), "--metrics", "briar"]) == 2
     assert "--metrics" in capsys.readouterr().err

@@ -16,7 +16,9 @@ from tests import waiting
 
 from .small import PROTOCOL, files
 
-distributed = pytest.importorskip("distributed", reason="distributed is not installed (requirements-dask.txt)")
+distributed = pytest.importorskip(
+    "distributed", reason="distributed is not installed (requirements-dask.txt)"
+)
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,12 +27,29 @@ def cluster(tmp_path):
     """(address, processes of the workers): started as a user starts them."""
     place = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(place), "--no-dashboard"]
-    run = [sys.executable, "-m", "distributed.cli.dask_scheduler", *common, "--host", "127.0.0.1", "--port", "0"]
+    run = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_scheduler",
+        *common,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+    ]
     log = (tmp_path / "dask.log").open("w")
     started = [subprocess.Popen(run, cwd=ROOT, stdout=log, stderr=log)]
     waiting.until(place.exists, "the scheduler's address")
     for _ in range(2):
-        worker = [sys.executable, "-m", "distributed.cli.dask_worker", *common, "--nthreads", "1", "--no-nanny"]
+        worker = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            *common,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+        ]
         worker += ["--host", "127.0.0.1", "--local-directory", str(tmp_path)]
         started.append(subprocess.Popen(worker, cwd=ROOT, stdout=log, stderr=log))
     with distributed.Client(scheduler_file=str(place), set_as_default=False) as client:
@@ -80,6 +99,8 @@ def test_no_scheduler_at_an_address_is_said(tmp_path, monkeypatch):
     protocol = read_protocol(PROTOCOL, "small.toml")
     _, paths = files(tmp_path)
     sets = load_sets(map(str, paths), protocol.data)
-    nobody_there = pytest.raises(InputError, match="There is no Dask scheduler at tcp://127.0.0.1:1 .*Timed out")
+    nobody_there = pytest.raises(
+        InputError, match="There is no Dask scheduler at tcp://127.0.0.1:1 .*Timed out"
+    )
     with Store(tmp_path / "r.sqlite", write=True) as store, nobody_there:
         run_study(protocol, sets, store, backend="dask", scheduler="tcp://127.0.0.1:1")

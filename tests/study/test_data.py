@@ -75,7 +75,9 @@ def test_of_rows_with_equal_features_the_first_stays_in_the_sets_named(file):
 
 def test_kc2_without_repeated_rows_has_the_rows_whose_trees_are_as_accurate_as_printed():
     """Table 1 of the trees paper: .727, by five times ten folds of scikit-learn; with all its rows it is .796."""
-    data = only(load_sets([str(shared.path("datasets/kc2.csv"))], load_protocol("probability_trees_2019").data))
+    data = only(
+        load_sets([str(shared.path("datasets/kc2.csv"))], load_protocol("probability_trees_2019").data)
+    )
     tree = DecisionTreeClassifier(min_samples_split=10, random_state=0)
     folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=5, random_state=0)
     assert cross_val_score(tree, data.X, data.y, cv=folds).mean() == pytest.approx(0.727, abs=0.015)
@@ -106,7 +108,12 @@ def test_samples_and_synthetic_sets_are_taken_by_their_key():
 def recorded(home, number, frame):
     """What openml.org answers, as scikit-learn keeps it."""
     features = [
-        {"index": str(i), "name": name, "data_type": "nominal" if name == "class" else "numeric", "is_target": target}
+        {
+            "index": str(i),
+            "name": name,
+            "data_type": "nominal" if name == "class" else "numeric",
+            "is_target": target,
+        }
         | {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
         for i, (name, target) in enumerate([("x", "false"), ("class", "true")])
     ]

@@ -30,7 +30,9 @@ def test_the_seed_of_a_cell_is_its_run_index():
 
 def test_folds_are_those_of_scikit_learn_with_the_repeat_as_seed():
     for cell in grid(SMALL, ["one"], setups=["Forest"]):
-        expected = list(StratifiedKFold(3, shuffle=True, random_state=cell.repeat).split(DATA.X, DATA.y))[cell.fold]
+        expected = list(StratifiedKFold(3, shuffle=True, random_state=cell.repeat).split(DATA.X, DATA.y))[
+            cell.fold
+        ]
         for rows, other in zip(rows_of(cell, DATA), expected, strict=True):
             np.testing.assert_array_equal(rows, other)
 
@@ -42,7 +44,9 @@ def test_random_splits_are_drawn_anew_each_repeat(stratified):
     assert [(cell.repeat, cell.fold, cell.seed) for cell in cells] == [(0, 0, 0), (1, 0, 1), (2, 0, 2)]
     for cell in cells:
         stratify = DATA.y if stratified else None
-        train, test = train_test_split(np.arange(90), test_size=1 / 3, stratify=stratify, random_state=cell.repeat)
+        train, test = train_test_split(
+            np.arange(90), test_size=1 / 3, stratify=stratify, random_state=cell.repeat
+        )
         np.testing.assert_array_equal(rows_of(cell, DATA)[1], np.sort(test))
         np.testing.assert_array_equal(rows_of(cell, DATA)[0], np.sort(train))
     with pytest.raises(InputError, match="--folds: this protocol draws random splits"):
@@ -79,7 +83,8 @@ def test_the_extent_is_that_of_the_grid_and_of_its_placements(key, repeats):
     found = extent(protocol, data, repeats=repeats)
     assert found.cells == len(cells)
     assert found.results == sum(len(cell.setups) for cell in cells)
-    within = {"cv": lambda setup: setup.recipe.cv + 1, "full": lambda setup: 1 + 2 * 30}  # a third of 90 rows tests
+    # a third of 90 rows tests
+    within = {"cv": lambda setup: setup.recipe.cv + 1, "full": lambda setup: 1 + 2 * 30}
     one = {cell.setups[0].recipe.placement: cell.setups[0] for cell in cells}
     fits = {name: within.get(name, lambda setup: 1)(setup) for name, setup in one.items()}
     assert found.fits == sum(fits[cell.setups[0].recipe.placement] for cell in cells)

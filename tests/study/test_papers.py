@@ -40,7 +40,9 @@ def test_boosting_has_the_printed_space():
     assert math.prod(map(len, papers.XGB.values())) == 99 * 4 * 5 * 5 * 5 * 5  # Table 15
 
 
-@pytest.mark.parametrize("key", ["RF_opt", "DT_opt", "LR_opt", "SVM_opt", "GNB_opt", "J48", "J48 Bagging", "SVM Platt"])
+@pytest.mark.parametrize(
+    "key", ["RF_opt", "DT_opt", "LR_opt", "SVM_opt", "GNB_opt", "J48", "J48 Bagging", "SVM Platt"]
+)
 def test_learners_answer_and_repeat_themselves(key, monkeypatch):
     monkeypatch.setattr(papers, "DRAWS", 2)
     first, second = (PAPER_MODELS[key](3).fit(X, Y).predict_proba(X) for _ in range(2))

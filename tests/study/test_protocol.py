@@ -43,7 +43,9 @@ def test_the_forests_of_2019():
 
 def test_the_trees_of_2019():
     protocol, setups = load_protocol("probability_trees_2019"), by_name("probability_trees_2019")
-    assert set(setups) == {f"{leaf}-{way}" for leaf in ("RF", "LaP") for way in ("Tree", "Platt", "Iso", "VAP")}
+    assert set(setups) == {
+        f"{leaf}-{way}" for leaf in ("RF", "LaP") for way in ("Tree", "Platt", "Iso", "VAP")
+    }
     params = {name: dict(setup.recipe.params) for name, setup in setups.items()}
     assert {p["min_samples_split"] for p in params.values()} == {10}
     assert {p["min_samples_leaf"] for p in params.values()} == {1}
@@ -150,14 +152,26 @@ calibrators = ["*"]
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("folds = 3", "folds = 1", r"small.toml: \[splits\] folds must be a whole number from 2 to 100, but is 1"),
+        (
+            "folds = 3",
+            "folds = 1",
+            r"small.toml: \[splits\] folds must be a whole number from 2 to 100, but is 1",
+        ),
         ("folds = 3", "fold = 3", r"\[splits\] fold is unknown here; allowed are kind, folds"),
         ('positive = "later"', 'positive = "yes"', r"\[data\] positive must be one of 'later', 'rarer'"),
         ('"brier"', '"briar"', r"\[metrics\] keys must be one of .*'brier'.* but is 'briar'"),
-        ('calibrator = "venn_abers"', 'calibrator = "va"', r"\[\[setups\]\] number 2: calibrator must be one of"),
+        (
+            'calibrator = "venn_abers"',
+            'calibrator = "va"',
+            r"\[\[setups\]\] number 2: calibrator must be one of",
+        ),
         ('name = "Raw", ', "", r"\[\[setups\]\] number 1: name is missing"),
         ('name = "Raw"', 'name = "VAP"', "'VAP' is there twice"),
-        ("n_estimators = 5", "n_estimators = 0", r"number 3: 'Forest': params.n_estimators must be a whole number"),
+        (
+            "n_estimators = 5",
+            "n_estimators = 0",
+            r"number 3: 'Forest': params.n_estimators must be a whole number",
+        ),
         ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is unknown here"),
         ('placement = "none"', 'paper_model = "RF_opt"', "paper_model stands in place of model and params"),
         ('title = "Small"', "", "small.toml: title is missing"),
@@ -169,9 +183,17 @@ calibrators = ["*"]
         ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default must be one of 'Raw', 'VAP'"),
         ("[splits]", "[splits", "small.toml is no TOML"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
-        ("n_estimators = 5 }", 'n_estimators = 5 }, options = "x"', r"number 3: options must be a table of names"),
+        (
+            "n_estimators = 5 }",
+            'n_estimators = 5 }, options = "x"',
+            r"number 3: options must be a table of names",
+        ),
         ('model = "naive_bayes"', 'model = "bayes"', r"\[recipe\] model must be one of"),
-        ("[recipe]", GRID.format("{a}", "*"), r"\[\[grid\]\] number 1: name may hold {model}, {placement} and"),
+        (
+            "[recipe]",
+            GRID.format("{a}", "*"),
+            r"\[\[grid\]\] number 1: name may hold {model}, {placement} and",
+        ),
         ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
         ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
     ],

@@ -8,7 +8,16 @@ import pytest
 from scipy import stats
 
 from calib.comparison import average_ranks
-from calib.study import COMPARISONS, PAPERS, as_rows, beside, likely_paper, measured, published_values, summarise
+from calib.study import (
+    COMPARISONS,
+    PAPERS,
+    as_rows,
+    beside,
+    likely_paper,
+    measured,
+    published_values,
+    summarise,
+)
 from calib.study.published import nothing_beside, plain_name, printed
 from tests import shared
 
@@ -29,7 +38,9 @@ def lines(paper, table):
 
 def wide(paper, table):
     """(numbers by data set and setup, those of the line of means, those of the line of ranks), where there are such."""
-    found = lines(paper, table).pivot_table(index="data", columns="setup", values="value", sort=False, aggfunc="sum")
+    found = lines(paper, table).pivot_table(
+        index="data", columns="setup", values="value", sort=False, aggfunc="sum"
+    )
     rows = found.drop(index=["Mean", "Mean rank", "Rank"], errors="ignore")
     rank = next((found.loc[name] for name in ("Mean rank", "Rank") if name in found.index), None)
     return rows, found.loc["Mean"] if "Mean" in found.index else None, rank
@@ -103,9 +114,14 @@ def test_the_places_of_table_3_follow_from_tables_1_and_2():
     for table, metric in (("1", "log_loss"), ("2", "rmse")):
         rows, *_ = wide(VENN, table)
         for data, row in rows.iterrows():
-            best = {way: row[[n for n in rows.columns if n.split(" ")[0] == way]] for way in ("W", "VA", "SVA", "DIR")}
+            best = {
+                way: row[[n for n in rows.columns if n.split(" ")[0] == way]]
+                for way in ("W", "VA", "SVA", "DIR")
+            }
             order = sorted(best, key=lambda way: best[way].min())[:3]
-            own = places[(places["metric"] == f"{metric}_place") & (places["data"] == data)].sort_values("value")
+            own = places[(places["metric"] == f"{metric}_place") & (places["data"] == data)].sort_values(
+                "value"
+            )
             assert own["setup"].tolist() == [best[way].idxmin() for way in order]
 
 
@@ -141,7 +157,9 @@ def test_the_2025_tables_are_those_of_the_text():
     for table, block in zip([*map(str, range(5, 9)), *map(str, range(17, 21))], blocks, strict=True):
         own = lines(FORESTS, table).set_index(["data", "setup"])["value"]
         head, *rest = [
-            [one.strip() for one in line.strip("| ").split("|")] for line in block.splitlines() if line.startswith("|")
+            [one.strip() for one in line.strip("| ").split("|")]
+            for line in block.splitlines()
+            if line.startswith("|")
         ]
         head, seen = [name for name in head if name], 0
         for name, *cells in rest:
@@ -158,18 +176,24 @@ def test_the_2014_tables_are_those_of_the_texts():
     second = shared.path("papers/004_*.txt").read_text(encoding="utf-8").splitlines()
     one, two = wide(VENN, "1")[0], wide(VENN, "2")[0]
     names = [f"{way} ({of})" for of in upper for way in ways]
-    blocks = [line.split("\t") for line in first if line.split("\t")[0] in one.index and line.count("\t") == 12]
+    blocks = [
+        line.split("\t") for line in first if line.split("\t")[0] in one.index and line.count("\t") == 12
+    ]
     for name, *cells in blocks[:9]:
         assert one.loc[name, names].tolist() == [np.inf if text == "∞" else float(text) for text in cells]
     rows = [[text.strip() for text in line.strip("| ").split("|") if text.strip()] for line in second]
     rows = [row for row in rows if row[0] in one.index]
     for name, *cells in [row for row in rows if len(row) == 10][:9]:
-        assert one.loc[name, [f"{way} ({of})" for of in lower for way in ways[:3]]].tolist() == list(map(float, cells))
+        assert one.loc[name, [f"{way} ({of})" for of in lower for way in ways[:3]]].tolist() == list(
+            map(float, cells)
+        )
     assert np.isinf(one[[name for name in one.columns if name.startswith("DIR")]]).all().all()
     full = [row for row in rows if len(row) == 13]
     for block, of in ((full[:9], upper), (full[9:], lower)):
         for name, *cells in block:
-            assert two.loc[name, [f"{way} ({c})" for c in of for way in ways]].tolist() == list(map(float, cells))
+            assert two.loc[name, [f"{way} ({c})" for c in of for way in ways]].tolist() == list(
+                map(float, cells)
+            )
 
 
 @pytest.mark.parametrize(("table", "file"), [("5", "acc"), ("6", "brier"), ("7", "logloss"), ("8", "ece")])
@@ -207,7 +231,8 @@ def test_printed_tables_open_as_rows_and_give_the_printed_ranks(key):
 
 def test_ones_own_values_stand_beside_the_printed_ones_under_the_names_of_files():
     own = pd.DataFrame(
-        {"RF-VAP": [0.20, 0.3, np.inf], "mine": [0.1, 0.1, 0.1]}, index=["haberman", "jEdit_4.2_4.3", "nowhere"]
+        {"RF-VAP": [0.20, 0.3, np.inf], "mine": [0.1, 0.1, 0.1]},
+        index=["haberman", "jEdit_4.2_4.3", "nowhere"],
     )
     found = beside(own, "brier", TREES)
     assert found[["data", "setup", "table"]].to_numpy().tolist() == [
@@ -216,7 +241,9 @@ def test_ones_own_values_stand_beside_the_printed_ones_under_the_names_of_files(
     ]
     assert found["published"].tolist() == [0.203, 0.236]
     assert found["difference"].tolist() == pytest.approx([-0.003, 0.064])
-    infinite = beside(pd.DataFrame({"RF-Tree": [np.inf, 0.7]}, index=["colic", "iono"]), "log_loss_base2", TREES)
+    infinite = beside(
+        pd.DataFrame({"RF-Tree": [np.inf, 0.7]}, index=["colic", "iono"]), "log_loss_base2", TREES
+    )
     assert infinite["difference"].tolist() == [0.0, -np.inf]
 
 
@@ -233,7 +260,12 @@ def test_what_cannot_be_compared_carries_its_reason_and_no_difference():
     assert "Choose log_loss_clipped" in nothing_beside("log_loss", FORESTS)
     sets = pd.DataFrame({"RF-Tree": [0.2] * 4}, index=["spect", "vote", "german_credit", "kc1"])
     trees = beside(sets, "brier", TREES).set_index("data")
-    assert trees["comparable"].to_dict() == {"spect": False, "vote": False, "german_credit": False, "kc1": True}
+    assert trees["comparable"].to_dict() == {
+        "spect": False,
+        "vote": False,
+        "german_credit": False,
+        "kc1": True,
+    }
     assert "duplicate" in trees.loc["kc1", "remark"]
 
 
@@ -247,7 +279,8 @@ def test_sets_of_one_name_that_are_others_are_not_mistaken():
 def test_every_file_of_the_sets_at_hand_has_at_most_one_printed_name():
     files = [name for name in shared.data_sets() if name != "sources"]
     found = {
-        paper: {name for name in files if not beside(_any(paper, [name]), *_metric(paper)).empty} for paper in PAPERS
+        paper: {name for name in files if not beside(_any(paper, [name]), *_metric(paper)).empty}
+        for paper in PAPERS
     }
     if files:
         assert len(found[FORESTS]) >= 26

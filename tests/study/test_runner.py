@@ -45,7 +45,9 @@ def fits(monkeypatch):
     """What was fitted in this process."""
     seen = []
     fit = cell_module.fit_rows
-    monkeypatch.setattr(cell_module, "fit_rows", lambda *args, **more: seen.append(args) or fit(*args, **more))
+    monkeypatch.setattr(
+        cell_module, "fit_rows", lambda *args, **more: seen.append(args) or fit(*args, **more)
+    )
     return seen
 
 
@@ -112,7 +114,9 @@ def test_another_metric_fits_nothing_again(path, sets, fits):
 def test_other_settings_under_the_same_name_are_refused_not_mixed(path, sets):
     study(path, sets, setups=["VAP"], repeats=1)
     changed = read_protocol(PROTOCOL.replace("[recipe]", '[recipe]\nmerge = "square"'), "small.toml")
-    with pytest.raises(InputError, match="holds results of 'VAP' on 'one', but the protocol or the folds have changed"):
+    with pytest.raises(
+        InputError, match="holds results of 'VAP' on 'one', but the protocol or the folds have changed"
+    ):
         study(path, sets, changed, setups=["VAP"])
     with pytest.raises(InputError, match="protocol or the folds have changed"):
         study(path, sets, setups=["VAP"], folds=4)
@@ -204,7 +208,9 @@ def test_what_cannot_be_run_is_refused_before_anything_is(path, sets, fits, opti
 
 def test_a_missing_package_is_named_before_any_work(path, sets, fits, monkeypatch):
     monkeypatch.setattr("calib.study.papers.find_spec", lambda name: None)
-    text = PROTOCOL.replace('model = "random_forest", params = { n_estimators = 5 }', 'paper_model = "XGB_opt"')
+    text = PROTOCOL.replace(
+        'model = "random_forest", params = { n_estimators = 5 }', 'paper_model = "XGB_opt"'
+    )
     with pytest.raises(InputError, match="XGB_opt needs the package xgboost: .* requirements-xgboost.txt"):
         study(path, sets, read_protocol(text, "small.toml"))
     assert fits == []
@@ -214,7 +220,8 @@ def test_every_metric_is_taken_in_a_cell(path, sets):
     keys = [key for key in METRICS if key != "tce"]
     protocol = read_protocol(
         PROTOCOL.replace(
-            '"reliability", "width"', ", ".join(f'"{k}"' for k in keys if k not in ("accuracy", "brier", "log_loss"))
+            '"reliability", "width"',
+            ", ".join(f'"{k}"' for k in keys if k not in ("accuracy", "brier", "log_loss")),
         ),
         "small.toml",
     )

@@ -37,7 +37,16 @@ def test_rows_come_back_as_they_were_in_the_protocol_s_order(path):
             for fold in (1, 0):
                 store.add([result(data, "Raw", fold=fold), result(data, "VAP", fold=fold, fit_seconds=0.5)])
         rows = store.rows()
-    assert list(rows.columns) == ["data", "setup", "repeat", "fold", "seed", "brier", "log_loss", "fit_seconds"]
+    assert list(rows.columns) == [
+        "data",
+        "setup",
+        "repeat",
+        "fold",
+        "seed",
+        "brier",
+        "log_loss",
+        "fit_seconds",
+    ]
     assert rows["data"].tolist() == ["one"] * 4 + ["two"] * 4
     assert rows["setup"].tolist() == ["VAP", "VAP", "Raw", "Raw"] * 2
     assert rows["fold"].tolist() == [0, 1] * 4
@@ -68,7 +77,9 @@ def test_a_failure_is_kept_and_gives_way_to_its_repetition(path):
     with Store(path, write=True) as store:
         store.add([result(metrics={}, error="no", traceback="Traceback …"), result(fold=1)])
         assert store.rows()["fold"].tolist() == [1]
-        assert store.failures()[["fold", "error", "traceback"]].to_numpy().tolist() == [[0, "no", "Traceback …"]]
+        assert store.failures()[["fold", "error", "traceback"]].to_numpy().tolist() == [
+            [0, "no", "Traceback …"]
+        ]
         assert [len(store.held(failed)) for failed in (None, True, False)] == [2, 1, 1]
         store.add([result()])
         assert len(store.failures()) == 0
@@ -84,7 +95,11 @@ def test_predictions_of_all_folds_are_pooled_in_order(path):
             parts[repeat, fold] = y, p
             store.add([result(repeat=repeat, fold=fold, predictions=pack({"": Predictions(y, p)}))])
     with Store(path) as store:
-        assert [(repeat, fold) for repeat, fold, _ in store.predictions("one", "VAP")] == [(0, 0), (0, 1), (1, 0)]
+        assert [(repeat, fold) for repeat, fold, _ in store.predictions("one", "VAP")] == [
+            (0, 0),
+            (0, 1),
+            (1, 0),
+        ]
         pooled = store.pooled("one", "VAP")
         np.testing.assert_array_equal(pooled.p, np.concatenate([parts[key][1] for key in sorted(parts)]))
         np.testing.assert_array_equal(pooled.y, np.concatenate([parts[key][0] for key in sorted(parts)]))
@@ -141,7 +156,9 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
     cases = {
         "is a SQLite file, but no store": lambda: made_by_others(path),
-        f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(path, APPLICATION, SCHEMA + 1),
+        f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(
+            path, APPLICATION, SCHEMA + 1
+        ),
         "is no store of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
     }
     for message, make in cases.items():
@@ -168,7 +185,9 @@ def test_many_rows_are_read_whole(path):
     values = np.random.default_rng(0).random((100_000, 12))
     with Store(path, write=True) as store:
         store.add(
-            result(f"data{i % 50}", f"setup{i // 50 % 20}", i // 1000, 0, i, dict(zip(keys, row, strict=True)))
+            result(
+                f"data{i % 50}", f"setup{i // 50 % 20}", i // 1000, 0, i, dict(zip(keys, row, strict=True))
+            )
             for i, row in enumerate(values)
         )
         rows = store.rows()

@@ -32,7 +32,9 @@ RANDOM = np.random.default_rng(5).random((20, 5)).round(2)
 def test_means_are_those_of_a_group_by_over_folds_and_repeats():
     rng = np.random.default_rng(0)
     lines = list(product(["b", "a"], ["x", "y"], range(3), range(4)))
-    rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold"]).assign(seed=0, auc=rng.random(len(lines)))
+    rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold"]).assign(
+        seed=0, auc=rng.random(len(lines))
+    )
     summary = summarise(rows.sample(frac=1, random_state=1), "auc", setups=["x", "y"])
     expected = rows.groupby(["data", "setup"])["auc"].mean()
     for data, setup in product("ab", "xy"):
@@ -53,7 +55,9 @@ def test_ranks_and_friedman_are_scipys_and_the_direction_the_metrics(metric, sig
     assert summary.friedman.f_statistic == pytest.approx((n - 1) * chi2 / (n * (k - 1) - chi2))
     better = summary.t_tests.loc["m0", "m1"]
     alternative = "less" if sign == 1 else "greater"
-    assert better == pytest.approx(stats.ttest_rel(RANDOM[:, 0], RANDOM[:, 1], alternative=alternative).pvalue)
+    assert better == pytest.approx(
+        stats.ttest_rel(RANDOM[:, 0], RANDOM[:, 1], alternative=alternative).pvalue
+    )
 
 
 def test_demsars_worked_example():
@@ -84,7 +88,9 @@ def test_a_metric_without_a_best_end_has_means_and_no_ranks():
 
 
 def test_significant_is_where_the_better_rank_has_a_small_adjusted_pvalue():
-    table = np.column_stack([np.arange(30) / 100, 0.5 + np.arange(30) / 100, 0.501 + np.arange(30)[::-1] / 100])
+    table = np.column_stack(
+        [np.arange(30) / 100, 0.5 + np.arange(30) / 100, 0.501 + np.arange(30)[::-1] / 100]
+    )
     summary = summarise(as_rows(table), "brier")
     ranks, p = summary.average_ranks, summary.adjusted
     for a, b in product(summary.setups, summary.setups):
@@ -93,7 +99,9 @@ def test_significant_is_where_the_better_rank_has_a_small_adjusted_pvalue():
     assert not summary.significant.loc["m1", "m0"]
 
 
-@given(st.lists(st.lists(st.sampled_from([0.1, 0.2, np.inf]), min_size=3, max_size=3), min_size=2, max_size=5))
+@given(
+    st.lists(st.lists(st.sampled_from([0.1, 0.2, np.inf]), min_size=3, max_size=3), min_size=2, max_size=5)
+)
 def test_infinite_losses_stay_infinite_and_their_ranks_are_right(table):
     values = np.array(table)
     summary = summarise(as_rows(values, "log_loss", folds=2), "log_loss")
@@ -183,13 +191,16 @@ def test_more_setups_than_bergmann_hommel_compares_have_no_such_pvalues():
 def predictions(sets=("a", "b"), setups=("x", "y"), repeats=2, n=60):
     rng = np.random.default_rng(1)
     return {
-        key: Predictions(rng.integers(0, 2, n), rng.random(n).round(2)) for key in product(sets, setups, range(repeats))
+        key: Predictions(rng.integers(0, 2, n), rng.random(n).round(2))
+        for key in product(sets, setups, range(repeats))
     }
 
 
 def test_reliability_pools_the_folds_of_a_data_set():
     said = predictions()
-    rows = pd.DataFrame(list(product("ab", "xy", range(2), range(3))), columns=["data", "setup", "repeat", "fold"])
+    rows = pd.DataFrame(
+        list(product("ab", "xy", range(2), range(3))), columns=["data", "setup", "repeat", "fold"]
+    )
     rows = rows.assign(seed=0, reliability=0.5, brier=0.25)
     summary = summarise(rows, "reliability", predictions=said)
     for data, setup in product("ab", "xy"):

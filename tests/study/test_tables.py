@@ -30,7 +30,10 @@ def test_means_end_with_their_mean_and_mean_rank():
     assert table.frame.index.tolist()[-2:] == [MEAN, MEAN_RANK]
     np.testing.assert_allclose(table.frame.loc[MEAN], RANDOM.mean(axis=0))
     np.testing.assert_allclose(table.frame.loc[MEAN_RANK], summary.average_ranks)
-    assert table.marked.loc[MEAN_RANK].tolist() == (summary.average_ranks == summary.average_ranks.min()).tolist()
+    assert (
+        table.marked.loc[MEAN_RANK].tolist()
+        == (summary.average_ranks == summary.average_ranks.min()).tolist()
+    )
     assert (table.marked.iloc[:20].sum(axis=1) >= 1).all()
 
 
@@ -70,7 +73,9 @@ def test_reliability_over_folds_is_not_set_beside_the_printed_one_of_pooled_fold
 
 
 def test_infinite_results_are_said_in_the_t_tests_and_the_regret():
-    summary = summarise(as_rows("venn_abers"), "log_loss", setups=["VA (LR)", "SVA (LR)", "DIR (LR)", "W (LR)"])
+    summary = summarise(
+        as_rows("venn_abers"), "log_loss", setups=["VA (LR)", "SVA (LR)", "DIR (LR)", "W (LR)"]
+    )
     found = by_key(summary)
     assert found["t_tests"].frame.loc["VA (LR)", "DIR (LR)"] == INFINITE
     assert isinstance(found["t_tests"].frame.loc["VA (LR)", "SVA (LR)"], float)

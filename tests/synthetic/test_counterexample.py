@@ -12,7 +12,9 @@ from calib.synthetic import MemorisingClassifier, SignExample
 def simplified_interval(model, X, y, x):
     """Algorithm 2 by refitting: isotonic fits on the training scores and (s(x), 0), then (s(x), 1)."""
     scores, s = model.decision_function(X), model.decision_function([x])
-    return [IsotonicRegression().fit(np.append(scores, s), np.append(y, label)).predict(s)[0] for label in (0, 1)]
+    return [
+        IsotonicRegression().fit(np.append(scores, s), np.append(y, label)).predict(s)[0] for label in (0, 1)
+    ]
 
 
 def test_the_simplified_interval_misses_the_truth():

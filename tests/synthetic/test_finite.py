@@ -19,7 +19,11 @@ EXAMPLE = FiniteExample()
 )
 def test_the_values_of_figure_2(cuts, calibration, grouping, loss):
     part = EXAMPLE.partition(cuts)
-    assert (round(part.calibration, 2), round(part.grouping, 2), round(part.loss, 2)) == (calibration, grouping, loss)
+    assert (round(part.calibration, 2), round(part.grouping, 2), round(part.loss, 2)) == (
+        calibration,
+        grouping,
+        loss,
+    )
 
 
 def test_one_split_is_much_better_than_either_end():
@@ -88,7 +92,8 @@ def test_all_partitions_of_the_example_agree_with_their_definition():
 def test_all_partitions_of_any_line_agree_with_their_definition(data):
     x = data.draw(st.lists(st.integers(-20, 20), min_size=2, max_size=6, unique=True))
     posterior = [data.draw(st.integers(0, 100)) / 100 for _ in x]
-    train = data.draw(st.lists(st.sampled_from(x), min_size=1, max_size=8))  # several at one point, in any order
+    # Several at one point, in any order
+    train = data.draw(st.lists(st.sampled_from(x), min_size=1, max_size=8))
     labels = [data.draw(st.integers(0, 1)) for _ in train]
     agree(FiniteExample(tuple(x), tuple(posterior), tuple(train), tuple(labels)))
 

@@ -19,7 +19,9 @@ def random_covariance(rng, d):
 
 
 def bayes(pair, X):
-    f0, f1 = (stats.multivariate_normal(m, c).pdf(X) for m, c in ((pair.mean0, pair.cov0), (pair.mean1, pair.cov1)))
+    f0, f1 = (
+        stats.multivariate_normal(m, c).pdf(X) for m, c in ((pair.mean0, pair.cov0), (pair.mean1, pair.cov1))
+    )
     return f1 / (f0 + f1)
 
 
@@ -35,7 +37,9 @@ def test_the_posterior_is_bayes_rule_on_scipys_densities(d):
 def test_with_equal_variances_the_posterior_is_logistic(m0, m1, variance, x):
     slope = (m1 - m0) / variance
     expected = expit(slope * (x - (m0 + m1) / 2))
-    assert GaussianPair(m0, variance, m1, variance).posterior([[x]])[0] == pytest.approx(expected, rel=1e-9, abs=1e-300)
+    assert GaussianPair(m0, variance, m1, variance).posterior([[x]])[0] == pytest.approx(
+        expected, rel=1e-9, abs=1e-300
+    )
 
 
 def test_far_out_the_posterior_is_certain_and_never_nan():
@@ -150,15 +154,24 @@ def test_a_data_frame_is_as_good_as_an_array():
     [
         (lambda: GaussianPair([0, 0], 1, [1], 1), "mean0 has 2, mean1 has 1"),
         (lambda: GaussianPair([0, np.nan], 1, [1, 1], 1), "mean0 must be finite"),
-        (lambda: GaussianPair([0, 0], [1, 2, 3], [1, 1], 1), r"cov0 must be a number, 2 variances or a \(2, 2\)"),
+        (
+            lambda: GaussianPair([0, 0], [1, 2, 3], [1, 1], 1),
+            r"cov0 must be a number, 2 variances or a \(2, 2\)",
+        ),
         (lambda: GaussianPair([0, 0], 1, [1, 1], [[1, 2], [2, 1]]), "cov1 must be a covariance matrix"),
         (lambda: GaussianPair([0, 0], [[1, 0.5], [0, 1]], [1, 1], 1), "cov0 must be a covariance matrix"),
         (lambda: GaussianPair(0, -1, 1, 1), "cov0 must be a covariance matrix"),
         (lambda: GaussianPair(0, "wide", 1, 1), "cov0 must be numbers"),
         (lambda: GaussianPair.random(0, 0), "d must be a whole number of at least 1"),
-        (lambda: GaussianPair.variant("same", 2, 0), "covariances must be one of 'equal', 'separate', 'unequal'"),
+        (
+            lambda: GaussianPair.variant("same", 2, 0),
+            "covariances must be one of 'equal', 'separate', 'unequal'",
+        ),
         (lambda: GaussianPair.random(2, 0).posterior([[1.0]]), r"X must have shape \(n, 2\)"),
-        (lambda: GaussianPair.random(2, 0).posterior([[1.0, np.nan]]), r"X must be finite.*at index \[0, 1\]"),
+        (
+            lambda: GaussianPair.random(2, 0).posterior([[1.0, np.nan]]),
+            r"X must be finite.*at index \[0, 1\]",
+        ),
         (lambda: GaussianPair.random(2, 0).sample(1, 0), "n must be a whole number of at least 2"),
     ],
 )

@@ -13,7 +13,12 @@ EXPERIMENT = Experiment(
     name="Calibration-set size",
     question="A forest is trained on 800 rows and calibrated on more and more others, from 16 to 800. Which method "
     "comes closest to the true probabilities once there are 800?",
-    answers=("Isotonic regression", "Venn–Abers", "Platt scaling", "None: tuning the forest on all rows is better"),
+    answers=(
+        "Isotonic regression",
+        "Venn–Abers",
+        "Platt scaling",
+        "None: tuning the forest on all rows is better",
+    ),
     right=4,
     why=(
         "It can follow any rising curve, but needs rows for that; and the forest would have used the same rows better.",
@@ -34,9 +39,20 @@ EXPERIMENT = Experiment(
             choices=(2, 5, 10, 20, 50, 100, 200),
             help="Each draws a new mixture; lines are their means.",
         ),
-        Parameter("sizes", "Sizes", "choice", 50, choices=(10, 25, 50), help="How many calibration sizes up to 100 %."),
-        Parameter("n_train", "Training rows", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."),
-        Parameter("n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."),
+        Parameter(
+            "sizes",
+            "Sizes",
+            "choice",
+            50,
+            choices=(10, 25, 50),
+            help="How many calibration sizes up to 100 %.",
+        ),
+        Parameter(
+            "n_train", "Training rows", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."
+        ),
+        Parameter(
+            "n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Of every repetition."
+        ),
     ),
     simulation=RUN,
     notice=(

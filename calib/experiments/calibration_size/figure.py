@@ -77,7 +77,9 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
-        answer=1 + int(np.argmin([last[key] for key in CANDIDATES])) if measure == "tce" and base == "tuned" else None,
+        answer=1 + int(np.argmin([last[key] for key in CANDIDATES]))
+        if measure == "tce" and base == "tuned"
+        else None,
         rows=rows,
         measure=measure,
     )
@@ -87,8 +89,12 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
     """From which share on each calibrator has settled, and from which it beats the forest as it is."""
     steady = ", ".join(f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
     below = beats_none(rows, measure)
-    better = ", ".join(f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items())
-    return f"It stays within a fifth of where it ends from: {steady}. Below the forest as it is from: {better}. "
+    better = ", ".join(
+        f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items()
+    )
+    return (
+        f"It stays within a fifth of where it ends from: {steady}. Below the forest as it is from: {better}. "
+    )
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
@@ -129,7 +135,9 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
             },
         )
     )
-    add_lines(figure, record.rows, "share", record.measure, theme, where={}, hover="share", first=True, bands=True)
+    add_lines(
+        figure, record.rows, "share", record.measure, theme, where={}, hover="share", first=True, bands=True
+    )
     return figure
 
 
@@ -143,7 +151,10 @@ class Entropies(Finding):
 def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     """The mean entropies over all sizes, beside the paper's."""
     rows = (
-        of_base(found.table, base).groupby("method", sort=False)[["group_entropy", "bin_entropy"]].mean().reset_index()
+        of_base(found.table, base)
+        .groupby("method", sort=False)[["group_entropy", "bin_entropy"]]
+        .mean()
+        .reset_index()
     )
     rows["published"] = rows["method"].map(PUBLISHED_ENTROPY)
     known = rows.dropna(subset="published")

@@ -1,7 +1,7 @@
 """How many calibration rows a method needs: calibration sets from 2 % to 100 % of the training set.
 
-Shaker and Hüllermeier (2025), appendix C.3.2, Figures 11 and 12 and Table 3. A repetition draws a mixture of four
-Gaussians a class, and from it training rows, a pool whose first rows calibrate, and test rows.
+Shaker and Hüllermeier (2025), appendix C.3.2, Figures 11 and 12 and Table 3. A repetition draws a mixture of
+four Gaussians a class, and from it training rows, a pool whose first rows calibrate, and test rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
 
 
 RUN = LongRun(
-    package="calib.experiments.calibration_size", settings=SETTINGS, parts=parts, by=("share",), order=("share",)
+    package="calib.experiments.calibration_size",
+    settings=SETTINGS,
+    parts=parts,
+    by=("share",),
+    order=("share",),
 )
 
 

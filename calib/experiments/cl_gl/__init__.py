@@ -41,7 +41,9 @@ EXPERIMENT = Experiment(
             "brier",
             choices=("brier", "log"),
             help="Brier score, or log loss, where a certain mistake costs ∞.",
-            extra=view_of("cl_gl", "cl_gl_groups", "cl_gl_sweep", names={"brier": "Brier score", "log": "Log loss"}),
+            extra=view_of(
+                "cl_gl", "cl_gl_groups", "cl_gl_sweep", names={"brier": "Brier score", "log": "Log loss"}
+            ),
         ),
         Parameter(
             "against",

@@ -105,7 +105,12 @@ def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
                 legendgroup=f"class {label}",
                 showlegend=not axes,
                 hoverinfo="skip",
-                marker={"symbol": symbol, "size": 5, "color": color, "line": {"color": theme.ink, "width": 0.6}},
+                marker={
+                    "symbol": symbol,
+                    "size": 5,
+                    "color": color,
+                    "line": {"color": theme.ink, "width": 0.6},
+                },
                 **axes,
             )
         )
@@ -264,9 +269,15 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         else f"Every expected {LOSSES[loss]} is infinite along {label}: some leaf is certain and wrong",
         caption="From below: what nobody could know (IL), what lumping together costs (GL), what wrong numbers cost "
         "(CL). The ring is where the pictures above are. The three add up to the expected loss"
-        + (", up to the spread inside the bins. " if binned != {None} else "; ∞ stands where CL is infinite. ")
         + (
-            " or, with many different predictions, ".join([_groups(None).rstrip("."), "20 quantile bins of them."])
+            ", up to the spread inside the bins. "
+            if binned != {None}
+            else "; ∞ stands where CL is infinite. "
+        )
+        + (
+            " or, with many different predictions, ".join(
+                [_groups(None).rstrip("."), "20 quantile bins of them."]
+            )
             if len(binned) > 1
             else _groups(*binned)
         )
@@ -318,7 +329,13 @@ def _course(values: np.ndarray) -> str:
 
 
 def _value_name(value: Any) -> str:
-    return LEAF_NAMES.get(value, value) if isinstance(value, str) else "no limit" if value is None else f"{value:,}"
+    return (
+        LEAF_NAMES.get(value, value)
+        if isinstance(value, str)
+        else "no limit"
+        if value is None
+        else f"{value:,}"
+    )
 
 
 def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:

@@ -1,8 +1,8 @@
 """Calibration and grouping loss on two Gaussians: what a tree or forest says, the groups it makes, and what they cost.
 
-Shaker and Hüllermeier (2025), eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015). The losses are means over TESTS
-new rows with their known posteriors π, so that no label adds noise; groups are the rows with the same prediction,
-and where hardly any two coincide, as in most forests, quantile bins of the prediction.
+Shaker and Hüllermeier (2025), eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015). The losses are means
+over TESTS new rows with their known posteriors π, so that no label adds noise; groups are the rows with the
+same prediction, and where hardly any two coincide, as in most forests, quantile bins of the prediction.
 """
 
 from __future__ import annotations
@@ -78,12 +78,16 @@ def one_point(
 ) -> Point:
     """Fit and judge one model; a pure function of numbers and words, so that it can be remembered."""
     plane = draw_plane(covariances, n, random_state)
-    fitted = plane.fit(model, trees, max_depth=depth, max_leaf_nodes=leaves, leaf=leaf, random_state=random_state)
+    fitted = plane.fit(
+        model, trees, max_depth=depth, max_leaf_nodes=leaves, leaf=leaf, random_state=random_state
+    )
     members = getattr(fitted, "estimators_", [fitted])
     count = float(np.mean([tree.get_n_leaves() for tree in members]))
     p, grid_p = (fitted.predict_proba(at)[:, 1] for at in (plane.test, plane.grid))
     groups = groups_for(p)
-    losses = {loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES}
+    losses = {
+        loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES
+    }
     by_leaf = _leaf_grouping(fitted.apply(plane.test), plane.posterior) if model == "tree" else None
     return Point(plane, p, grid_p, count, len(members), groups, losses, by_leaf)
 
@@ -99,7 +103,8 @@ def _leaf_grouping(leaf: Array, posterior: Array) -> float:
 class Groups:
     """The groups of one model.
 
-    table : one row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses its
+    table : one row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses
+        its
     contribution to CL and GL, "calibration_brier", …; they add up to the decomposition
     grid_group : int (g · g,), the group of each cell, NO_GROUP where no test row has its prediction
     """
@@ -136,7 +141,8 @@ def groups_of(point: Point) -> Groups:
         "calibration_brier": share * (p - c) ** 2,
         "grouping_brier": group_sums(index, k, (at - posterior) ** 2) / m,
         "calibration_log": share * (rel_entr(c, p) + rel_entr(c0, 1 - p)),
-        "grouping_log": group_sums(index, k, rel_entr(posterior, at) + rel_entr(1 - posterior, c0[index])) / m,
+        "grouping_log": group_sums(index, k, rel_entr(posterior, at) + rel_entr(1 - posterior, c0[index]))
+        / m,
     }
     return Groups(point, pd.DataFrame({"p": p, "posterior": c, "share": share} | terms), grid_group)
 
@@ -174,5 +180,7 @@ def sweep(
     own, run = values[against], SWEPT[against].choices
     if against == "trees":
         values["model"] = "forest"
-    found = [point(random_state, **(values | {against: value})) for value in watch.loop(run, AGAINST[against])]
+    found = [
+        point(random_state, **(values | {against: value})) for value in watch.loop(run, AGAINST[against])
+    ]
     return Sweep(against, run, tuple(found), own)

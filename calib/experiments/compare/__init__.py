@@ -29,7 +29,9 @@ EXPERIMENT = Experiment(
         training_objects(50),
         with_default(WINDOW, 0.1),
         GAP,
-        Parameter("tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."),
+        Parameter(
+            "tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."
+        ),
         draws(200, 50, 100, 200, 500),
     ),
     simulation=compare_methods,

@@ -35,7 +35,11 @@ def prepare(found: Compared) -> Compare:
             found.mean_and_error(values)
             for values in ((p - found.posterior) ** 2, (p - found.y) ** 2, found.log_loss(key))
         )
-        widths = found.mean_and_error(abs(found.pairs[key][1] - found.pairs[key][0])) if key in found.pairs else None
+        widths = (
+            found.mean_and_error(abs(found.pairs[key][1] - found.pairs[key][0]))
+            if key in found.pairs
+            else None
+        )
         rows.append((key, *tce, *brier, *log, widths[0] if widths else float("nan")))
     columns = ["method", "tce", "tce_se", "brier", "brier_se", "log_loss", "log_loss_se", "width"]
     table = pd.DataFrame(rows, columns=columns)
@@ -83,7 +87,12 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     )
     for i, row in enumerate(record.table.itertuples()):
         mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
-        marker = {"color": mark.color, "symbol": mark.symbol, "size": 13, "line": {"width": 2, "color": mark.color}}
+        marker = {
+            "color": mark.color,
+            "symbol": mark.symbol,
+            "size": 13,
+            "line": {"width": 2, "color": mark.color},
+        }
         figure.add_scatter(
             x=[row.tce],
             y=[count - 1 - i],

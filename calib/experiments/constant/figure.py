@@ -48,9 +48,9 @@ def prepare(found: OneTrainingSet) -> Constant:
         "the true probability. Bands run from p0 to p1. Over many training sets, "
         f"{'; '.join(words)}.",
         alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",
-        table=pd.DataFrame({"x": found.x, "posterior": found.posterior, "p0": found.p0, "p1": found.p1}).assign(
-            constant_p0=found.constant[0], constant_p1=found.constant[1]
-        ),
+        table=pd.DataFrame(
+            {"x": found.x, "posterior": found.posterior, "p0": found.p0, "p1": found.p1}
+        ).assign(constant_p0=found.constant[0], constant_p1=found.constant[1]),
         answer=2 if valid and useless else None,
         found=found,
     )
@@ -89,9 +89,16 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
         line={"color": mark.color, "width": 3},
     )
     figure.add_scatter(
-        x=found.x, y=found.posterior, mode="lines", name="true probability", line={"color": theme.ink, "width": 1.6}
+        x=found.x,
+        y=found.posterior,
+        mode="lines",
+        name="true probability",
+        line={"color": theme.ink, "width": 1.6},
     )
-    for label, at, ink, symbol in ((0, -0.03, theme.negative, "circle"), (1, 1.03, theme.positive, "diamond")):
+    for label, at, ink, symbol in (
+        (0, -0.03, theme.negative, "circle"),
+        (1, 1.03, theme.positive, "diamond"),
+    ):
         chosen = found.train_x[found.train_y == label]
         figure.add_scatter(
             x=chosen,

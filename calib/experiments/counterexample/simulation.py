@@ -25,7 +25,8 @@ UNSEEN = 2.0  # the score of an object that is not among the training objects
 class Settling:
     """Mean pairs of a new object by the number of training objects.
 
-    sizes : (k,) · means, errors : method → (k, 2), mean p0 and p1 and their standard errors · draws : at each size
+    sizes : (k,) · means, errors : method → (k, 2), mean p0 and p1 and their standard errors · draws : at each
+        size
     """
 
     sizes: Array
@@ -45,9 +46,9 @@ def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Sett
     errors: dict[str, list[Array]] = {"simplified": [], "full": []}
     for size in watch.loop(SIZES, "training sets"):
         x = rng.standard_normal((draws, size + 1))
-        y = (rng.random((draws, size)) < SignExample().posterior(x[:, :-1].reshape(-1, 1)).reshape(draws, size)).astype(
-            int
-        )
+        y = (
+            rng.random((draws, size)) < SignExample().posterior(x[:, :-1].reshape(-1, 1)).reshape(draws, size)
+        ).astype(int)
         seen = (x > 0).astype(float)
         unseen = np.column_stack([seen[:, :-1], np.full(draws, UNSEEN)])
         for method, scores in (("simplified", unseen), ("full", seen)):

@@ -130,7 +130,11 @@ def _leaf_lines(table: pd.DataFrame, ends: np.ndarray, theme: Theme) -> list[go.
         )
         for column, name, line in (
             ("prediction", "what the leaf says, p", {"width": 6, "color": MARKS["isotonic"].color}),
-            ("mean_posterior", "mean probability of the group, c", {"width": 2, "color": theme.ink, "dash": "dot"}),
+            (
+                "mean_posterior",
+                "mean probability of the group, c",
+                {"width": 2, "color": theme.ink, "dash": "dot"},
+            ),
         )
     ]
 
@@ -190,7 +194,9 @@ class Costs(Finding):
 
     def formatted(self) -> pd.DataFrame:
         """The table with numbers for people."""
-        return self.table.assign(**{name: self.table[name].map(_number) for name in ("CL", "GL", "IL", "loss")})
+        return self.table.assign(
+            **{name: self.table[name].map(_number) for name in ("CL", "GL", "IL", "loss")}
+        )
 
 
 def prepare_losses(found: EveryPartition) -> Costs:
@@ -352,7 +358,15 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
         hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
     )
     for name, marker in (
-        ("least", {"symbol": "star", "size": 16, "color": theme.positive, "line": {"width": 1, "color": theme.paper}}),
+        (
+            "least",
+            {
+                "symbol": "star",
+                "size": 16,
+                "color": theme.positive,
+                "line": {"width": 1, "color": theme.paper},
+            },
+        ),
         ("own", {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}),
     ):
         row = found.rows[name]

@@ -71,8 +71,9 @@ class Line:
 class EveryPartition:
     """A line with all its partitions, and the rows of a few: "own", the three PRESETS, and "least".
 
-    "one_split" is the single cut of least expected loss, "pure_leaves" cuts half-way between labels that differ, and
-    "least" is the partition of least expected loss; of equally good ones that with fewest cuts, then furthest left.
+    "one_split" is the single cut of least expected loss, "pure_leaves" cuts half-way between labels that
+    differ, and "least" is the partition of least expected loss; of equally good ones that with fewest cuts,
+    then furthest left.
     """
 
     line: Line
@@ -85,7 +86,9 @@ class EveryPartition:
         return tuple(np.flatnonzero(self.every.cuts[row]).tolist())
 
 
-def every_partition(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> EveryPartition:
+def every_partition(
+    settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
+) -> EveryPartition:
     """All partitions of ``settings["line"]``, a text of points and cuts; nothing is drawn.
 
     >>> found = every_partition({"line": "1:0.1:0 2:0.3 | 3:0.9:1"})

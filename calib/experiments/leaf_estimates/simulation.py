@@ -19,7 +19,9 @@ AT_THRESHOLDS = (0, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 LEAVES = ("frequency", "laplace", "curtailed")
 
 
-def with_leaves(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
+def with_leaves(
+    settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
+) -> SideBySide:
     """A tree and a forest, each with frequencies, with Laplace's estimate, and curtailed.
 
     settings : of EXPERIMENTS["leaf_estimates"]
@@ -37,13 +39,17 @@ def with_leaves(settings: Mapping[str, Any], random_state: int, watch: Watch, gr
     return SideBySide(tuple(shown), len(LEAVES), settings)
 
 
-def curve_by_threshold(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SettingCurve:
+def curve_by_threshold(
+    settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
+) -> SettingCurve:
     """TCE of a tree and of a forest for every threshold of curtailment, with either estimate."""
     curves = {}
     for model in watch.loop(MODELS, "models"):
         grown = grown_for(settings, random_state, grow, model=model)
         curves[model] = {
-            leaf: np.array([true_calibration_error(grown.plane.posterior, grown.p(leaf, v)) for v in AT_THRESHOLDS])
+            leaf: np.array(
+                [true_calibration_error(grown.plane.posterior, grown.p(leaf, v)) for v in AT_THRESHOLDS]
+            )
             for leaf in ("frequency", "laplace")
         }
     return SettingCurve(AT_THRESHOLDS, curves, settings["curtail"], settings)

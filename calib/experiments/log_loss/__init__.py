@@ -26,7 +26,9 @@ EXPERIMENT = Experiment(
         training_objects(50),
         WINDOW,
         GAP,
-        Parameter("tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."),
+        Parameter(
+            "tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."
+        ),
         draws(100, 20, 50, 100, 200),
         Parameter(
             "run",

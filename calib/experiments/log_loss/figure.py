@@ -21,7 +21,8 @@ from calib.kernel.checks import Array
 
 @dataclass(frozen=True, eq=False)
 class LogLoss(Finding):
-    """run : its number, from 1 · traces : method → mean log loss of its first t objects, ∞ from a certain mistake on
+    """run : its number, from 1 · traces : method → mean log loss of its first t objects, ∞ from a certain
+    mistake on
     finite : method → share of the runs without a certain mistake among the first t objects; all (m,)"""
 
     run: int
@@ -37,7 +38,9 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     finite = {key: np.isfinite(np.cumsum(values, axis=1)).mean(axis=0) for key, values in losses.items()}
     left = finite["dir"][-1]
     safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
-    pairs = "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
+    pairs = (
+        "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
+    )
     return LogLoss(
         title=f"After {t[-1]} test rows the log loss of DIR is finite in {left:.0%} of {found.y.shape[0]} runs, "
         f"that of {pairs}",
@@ -48,7 +51,9 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
         + ".",
         table=pd.concat(
             [
-                pd.DataFrame({"method": key, "test_objects": t, "log_loss": traces[key], "finite_share": finite[key]})
+                pd.DataFrame(
+                    {"method": key, "test_objects": t, "log_loss": traces[key], "finite_share": finite[key]}
+                )
                 for key in found.p
             ],
             ignore_index=True,

@@ -24,7 +24,9 @@ EXPERIMENT = Experiment(
         "exactly.",
     ),
     parameters=(
-        Parameter("objects", "Training labels l", "integer", 6, 2, 20, help="The test row's label comes after them."),
+        Parameter(
+            "objects", "Training labels l", "integer", 6, 2, 20, help="The test row's label comes after them."
+        ),
         Parameter(
             "ones",
             "Ones among all l + 1 labels",

@@ -42,7 +42,9 @@ class Orderings:
         return Fraction(counts[1], sum(counts.values())) if sum(counts.values()) else None
 
 
-def count_orderings(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Orderings:
+def count_orderings(
+    settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
+) -> Orderings:
     """The four forms 0…0, 0…1, 1…0, 1…1 with their number and the selected probability; nothing is drawn.
 
     settings : objects (l) and ones (m). Raises InputError for m above l.
@@ -55,7 +57,9 @@ def count_orderings(settings: Mapping[str, Any], random_state: int = 0, watch: W
     """
     length, m = settings["objects"], settings["ones"]
     if m > length:
-        raise InputError(f"ones must be at most objects, {length}, but is {m}: lower the ones or raise the objects.")
+        raise InputError(
+            f"ones must be at most objects, {length}, but is {m}: lower the ones or raise the objects."
+        )
     forms = []
     for first in (0, 1):
         for last in (0, 1):

@@ -57,8 +57,17 @@ EXPERIMENT = Experiment(
             extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
         RESULTS,
-        Parameter("repetitions", "Repetitions", "choice", 5, choices=(1, 2, 5, 10, 20), help="Lines are their means."),
-        Parameter("n", "Rows", "choice", 1000, choices=(200, 500, 1000, 2000), help="To learn from, at each step."),
+        Parameter(
+            "repetitions",
+            "Repetitions",
+            "choice",
+            5,
+            choices=(1, 2, 5, 10, 20),
+            help="Lines are their means.",
+        ),
+        Parameter(
+            "n", "Rows", "choice", 1000, choices=(200, 500, 1000, 2000), help="To learn from, at each step."
+        ),
         Parameter(
             "share",
             "Calibration share",

@@ -104,7 +104,10 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     gain = as_it_is - calibrated.median(axis=1)
     step, steps = int(gain.idxmax()), f"{_worse(as_it_is, calibrated)} of {len(means)} steps"
     if gain[step] <= 0:
-        return f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and none of it better", None
+        return (
+            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and none of it better",
+            None,
+        )
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
@@ -151,7 +154,9 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
     for i, (_, rows, measure) in enumerate(record.panels):
         x, y = axes(i)
         where = {"xaxis": x, "yaxis": y}
-        add_lines(figure, rows, "root", measure, theme, where=where, hover="root of the distance", first=i == 0)
+        add_lines(
+            figure, rows, "root", measure, theme, where=where, hover="root of the distance", first=i == 0
+        )
         figure.update_layout(
             {
                 f"yaxis{y[1:]}": {

@@ -1,7 +1,8 @@
 """From complete overlap to none, step by step: where calibrating a forest helps, and where it does not.
 
-Shaker and Hüllermeier (2025), section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The means of one class move away
-in equal steps; at each, every forest and calibrator is judged on fresh rows whose true probabilities are known.
+Shaker and Hüllermeier (2025), section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The means of one class
+move away in equal steps; at each, every forest and calibrator is judged on fresh rows whose true
+probabilities are known.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def _title(found: Moves, state: int) -> str:
     if state == found.moves:
         levels = len(set(found.fitted(state)))
         on = f" on {levels} {'level' if levels == 1 else 'levels'}" if levels < pools else ""
-        return f"Done after {state} moves: {pools} {'pool' if pools == 1 else 'pools'}{on}, and no share falls"
+        return (
+            f"Done after {state} moves: {pools} {'pool' if pools == 1 else 'pools'}{on}, and no share falls"
+        )
     left = found.joined[state]
     one, other = ("{}/{}".format(*found.ratio(state, pool)) for pool in (left, left + 1))
     after = "{}/{}".format(*found.ratio(state + 1, left))
@@ -114,7 +116,12 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
                 mode="markers",
                 name=f"class {label}",
                 customdata=[i for i, _ in chosen],
-                marker={"symbol": symbol, "size": 12, "color": color, "line": {"color": theme.paper, "width": 1}},
+                marker={
+                    "symbol": symbol,
+                    "size": 12,
+                    "color": color,
+                    "line": {"color": theme.paper, "width": 1},
+                },
                 hovertemplate=f"class {label} at %{{x:.3g}}<extra></extra>",
             )
         )

@@ -1,7 +1,8 @@
 """Pool adjacent violators one move at a time, with every state on the way.
 
-Ayer et al. (1955), in the form of lemma 1 of Vovk and Petej (2014): cells of adjacent scores with a ratio a/N each; the
-leftmost pair of cells whose ratios fall is joined, until none falls. Counts are whole numbers and compared as such.
+Ayer et al. (1955), in the form of lemma 1 of Vovk and Petej (2014): cells of adjacent scores with a ratio a/N
+each; the leftmost pair of cells whose ratios fall is joined, until none falls. Counts are whole numbers and
+compared as such.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ class Moves:
         return np.append(0, np.cumsum(self.rows)), np.append(0, np.cumsum(self.ones))
 
 
-def pool_step_by_step(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Moves:
+def pool_step_by_step(
+    settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
+) -> Moves:
     """The moves on ``settings["points"]``, a text of score:label; nothing is drawn.
 
     >>> moves = pool_step_by_step({"points": "1:0 2:1 3:1 4:0 5:1"})
@@ -72,7 +75,9 @@ def pool_step_by_step(settings: Mapping[str, Any], random_state: int = 0, watch:
     states = [tuple(bounds)]
     joined: list[int] = []
     while True:
-        ratios = [Fraction(int(ones[low:high].sum()), int(rows[low:high].sum())) for low, high in pairwise(bounds)]
+        ratios = [
+            Fraction(int(ones[low:high].sum()), int(rows[low:high].sum())) for low, high in pairwise(bounds)
+        ]
         falling = [pool for pool in range(len(ratios) - 1) if ratios[pool] > ratios[pool + 1]]
         if not falling:
             return Moves(tuple(points), tied.scores, rows, ones, tuple(states), tuple(joined))

@@ -24,9 +24,18 @@ EXPERIMENT = Experiment(
     turn={"p1": 0.9},
     parameters=(
         Parameter(
-            "p0", "p0", "number", 0.1, 0.0, 0.99, help="The probability if the label is 0.", extra={"step": 0.01}
+            "p0",
+            "p0",
+            "number",
+            0.1,
+            0.0,
+            0.99,
+            help="The probability if the label is 0.",
+            extra={"step": 0.01},
         ),
-        Parameter("p1", "p1", "number", 0.5, 0.01, 1.0, help="The probability if it is 1.", extra={"step": 0.01}),
+        Parameter(
+            "p1", "p1", "number", 0.5, 0.01, 1.0, help="The probability if it is 1.", extra={"step": 0.01}
+        ),
         Parameter(
             "loss",
             "Loss",

@@ -83,13 +83,21 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             hovertemplate="regret %{y:.4f} at p = %{x:.3f}",
         )
     mark = MARKS["venn_abers"]
-    for p, name, symbol, size in ((best, "minimax", mark.symbol, 17), (midpoint, "midpoint", "circle-open", 13)):
+    for p, name, symbol, size in (
+        (best, "minimax", mark.symbol, 17),
+        (midpoint, "midpoint", "circle-open", 13),
+    ):
         figure.add_scatter(
             x=[p],
             y=[found.worst(loss, p)],
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": size, "color": theme.ink, "line": {"width": 2, "color": theme.ink}},
+            marker={
+                "symbol": symbol,
+                "size": size,
+                "color": theme.ink,
+                "line": {"width": 2, "color": theme.ink},
+            },
             hovertemplate=f"{name}: p = %{{x:.4f}}, worse regret %{{y:.4f}}<extra></extra>",
         )
     return figure

@@ -34,7 +34,9 @@ class Regrets:
 
     def worst(self, loss: str, p: float) -> float:
         """The larger of the two regrets at p."""
-        return float(max(_loss(loss, p, 0) - _loss(loss, self.p0, 0), _loss(loss, p, 1) - _loss(loss, self.p1, 1)))
+        return float(
+            max(_loss(loss, p, 0) - _loss(loss, self.p0, 0), _loss(loss, p, 1) - _loss(loss, self.p1, 1))
+        )
 
 
 def _loss(loss: str, p: Array | float, y: int) -> Array:

@@ -1,8 +1,9 @@
 """The forests that the long experiments compare, every calibrator on two of them, and what each is worth.
 
-Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from everything that
-there is; a calibrated forest gives some of it away for calibration. The entropies of the paper's Table 3 show that it
-calibrated a searched forest: calibrating the default one left its many equal scores equal.
+Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from
+everything that there is; a calibrated forest gives some of it away for calibration. The entropies of the
+paper's Table 3 show that it calibrated a searched forest: calibrating the default one left its many equal
+scores equal.
 """
 
 from __future__ import annotations
@@ -36,13 +37,16 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
         "ct": {"curtail": found.curtail},
     }
     return _table(
-        (name, "", measured(test, scores(forest(data, random_state, **shape), test))) for name, shape in shapes.items()
+        (name, "", measured(test, scores(forest(data, random_state, **shape), test)))
+        for name, shape in shapes.items()
     )
 
 
 def forest(data: Dataset, random_state: int, **shape: Any) -> ProbabilityForest:
     """A forest of TREES trees unless ``shape`` says otherwise."""
-    return ProbabilityForest(**({"n_estimators": TREES} | shape), random_state=random_state).fit(data.X, data.y)
+    return ProbabilityForest(**({"n_estimators": TREES} | shape), random_state=random_state).fit(
+        data.X, data.y
+    )
 
 
 def scores(model: ProbabilityForest, data: Dataset) -> Array:
@@ -56,14 +60,17 @@ class Calibrated:
     One pool serves calibration sets of every size: they are its first rows.
     """
 
-    def __init__(self, train: Dataset, pool: Dataset, test: Dataset, found: ForestSettings, random_state: int) -> None:
+    def __init__(
+        self, train: Dataset, pool: Dataset, test: Dataset, found: ForestSettings, random_state: int
+    ) -> None:
         self.pool, self.test = pool, test
         shapes: dict[str, Mapping[str, Any]] = {"tuned": found.forest, "default": {}}
         self.scores, self.votes = {}, {}
         for base, shape in shapes.items():
             model = forest(train, random_state, **shape)
             self.scores[base] = scores(model, pool), scores(model, test)
-            laplace = model.with_leaf("laplace")  # as rank wants them: else the default's pure leaves are all alike
+            # As rank wants them: else the default's pure leaves are all alike
+            laplace = model.with_leaf("laplace")
             self.votes[base] = laplace.tree_scores(pool.X), laplace.tree_scores(test.X)
 
     def table(self, size: int) -> pd.DataFrame:

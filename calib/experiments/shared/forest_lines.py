@@ -1,6 +1,7 @@
 """Lines of forests and calibrators along one setting, shared by the pictures of the two long experiments.
 
-Calibrators have their own colours; the forests that need no calibration set are in ink, told apart by dash and marker.
+Calibrators have their own colours; the forests that need no calibration set are in ink, told apart by dash
+and marker.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def mark(method: str, theme: Theme) -> Mark:
 
 def name(method: str) -> str:
     """What the legend calls it; UNCALIBRATED is the forest that the others calibrate."""
-    return BASELINES.get(method) or ("Same forest, not calibrated" if method == UNCALIBRATED else label_of(method))
+    return BASELINES.get(method) or (
+        "Same forest, not calibrated" if method == UNCALIBRATED else label_of(method)
+    )
 
 
 def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
@@ -67,7 +70,8 @@ def add_lines(
 ) -> None:
     """A line a method of ``measure`` along the column ``x``, with bands of two standard errors where asked for.
 
-    where : the axes, as traces name them · hover : what x is, in words · first : whether the legend shows these lines
+    where : the axes, as traces name them · hover : what x is, in words · first : whether the legend shows
+        these lines
     """
     for method, rows in table.groupby("method", sort=False):
         ink = mark(method, theme)

@@ -1,7 +1,7 @@
 """Settings found by search for RF_opt and CT: the costly part of the long experiments, done once and kept as a file.
 
-Shaker and Hüllermeier (2025), Tables 1 and 2. One search serves all repetitions of a step; what was found for the
-experiments' own settings is in ``searches.json``, written by ``scripts/long_experiments.py``.
+Shaker and Hüllermeier (2025), Tables 1 and 2. One search serves all repetitions of a step; what was found for
+the experiments' own settings is in ``searches.json``, written by ``scripts/long_experiments.py``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class ForestSettings:
     curtail: int
 
 
-def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None) -> ForestSettings:
+def search(
+    X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None
+) -> ForestSettings:
     """RF_opt's settings and CT's threshold with the least Brier score over five folds of these rows.
 
     X (n, d), y (n,) · draws : settings tried for RF_opt
@@ -43,7 +45,9 @@ def search(X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Wat
 @lru_cache
 def kept_searches() -> dict[str, ForestSettings]:
     """What was searched beforehand, by the name of the case; for the experiments' own seed."""
-    stored = json.loads(resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8"))
+    stored = json.loads(
+        resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8")
+    )
     return {case: ForestSettings(**found) for case, found in stored.items()}
 
 

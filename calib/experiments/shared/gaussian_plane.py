@@ -1,7 +1,7 @@
 """Two Gaussian classes in the plane, known everywhere, and what trees and forests say of their test objects.
 
-Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new objects with their posteriors π,
-so that no label adds noise.
+Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new objects with their
+posteriors π, so that no label adds noise.
 """
 
 from __future__ import annotations
@@ -82,5 +82,7 @@ def expected_loss(posterior: Array, p: Array, loss: str) -> float:
             one, zero = (1 - p) ** 2, p**2
         else:
             one, zero = -np.log(p), -np.log1p(-p)
-        terms = np.where(posterior > 0, posterior * one, 0) + np.where(posterior < 1, (1 - posterior) * zero, 0)
+        terms = np.where(posterior > 0, posterior * one, 0) + np.where(
+            posterior < 1, (1 - posterior) * zero, 0
+        )
     return float(terms.mean())

@@ -1,8 +1,8 @@
 """Trees and forests of any depth, number and leaf estimate against the truth; a tree is grown once for all of them.
 
-Shaker and Hüllermeier (2025), section 5.1, appendices A.4, C.1 and C.2, Figures 3 and 8. Leaf estimates only change
-what is read off a leaf, and the first k trees of a forest are the forest of k trees with the same seed: so neither
-costs another fit.
+Shaker and Hüllermeier (2025), section 5.1, appendices A.4, C.1 and C.2, Figures 3 and 8. Leaf estimates only
+change what is read off a leaf, and the first k trees of a forest are the forest of k trees with the same
+seed: so neither costs another fit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Grown:
     def votes(self, leaf: str = "frequency", curtail: int = 0) -> list[Array]:
         """What each tree says of the test objects, (m,) each."""
         return [
-            node_probabilities(tree, leaf, curtail).take(at) for tree, at in zip(self.trees, self.leaf, strict=True)
+            node_probabilities(tree, leaf, curtail).take(at)
+            for tree, at in zip(self.trees, self.leaf, strict=True)
         ]
 
     def p(self, leaf: str = "frequency", curtail: int = 0) -> Array:

@@ -1,7 +1,8 @@
 """A long experiment: results kept with the package, else independent parts, computed one by one and averaged.
 
-Pages compute the parts as background jobs and show the means of those that are there; ``scripts/long_experiments.py``
-computes them to files, which are found again when it is started once more, and keeps the means.
+Pages compute the parts as background jobs and show the means of those that are there;
+``scripts/long_experiments.py`` computes them to files, which are found again when it is started once more,
+and keeps the means.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class LongRun:
 
     settings : names of those that its parts depend on
     parts : (random_state, settings) → name → part · by : columns that tell the rows of a method apart
-    order : columns that rows are sorted by · chosen : (table, settings) → the rows of kept results that are asked for
+    order : columns that rows are sorted by · chosen : (table, settings) → the rows of kept results that are
+        asked for
     """
 
     package: str
@@ -85,7 +87,9 @@ class LongRun:
             return kept
         parts = list(self.parts(random_state, settings).values())
         shares = [(i / len(parts), (i + 1) / len(parts)) for i in range(len(parts))]
-        return self.gathered([part(watch=watch.within(*share)) for part, share in zip(parts, shares, strict=True)])
+        return self.gathered(
+            [part(watch=watch.within(*share)) for part, share in zip(parts, shares, strict=True)]
+        )
 
     def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
         """The kept results, where they are asked for and were made with these settings.
@@ -114,7 +118,9 @@ class LongRun:
             "versions": {tool: version(tool) for tool in TOOLS},
         }
         folder, packed = Path(str(resources.files(self.package))), {"method": "gzip", "mtime": 0}
-        self.gathered(tables).table.to_csv(folder / TABLE, index=False, float_format="%.6g", compression=packed)
+        self.gathered(tables).table.to_csv(
+            folder / TABLE, index=False, float_format="%.6g", compression=packed
+        )
         (folder / ABOUT).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
         _kept.cache_clear()
 

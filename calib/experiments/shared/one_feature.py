@@ -1,7 +1,7 @@
 """The data of the validity experiments: one feature, two normal classes, independent observations, known posterior.
 
-And what is computed of very many small data sets at once: isotonic fits and window scores of all of them in a few array
-operations, one row a data set.
+And what is computed of very many small data sets at once: isotonic fits and window scores of all of them in a
+few array operations, one row a data set.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class NormalClasses:
 def isotonic_rows(scores: Array, y: Array) -> Array:
     """The isotonic fit of every row's labels on its scores, both (D, k), at the objects themselves, (D, k).
 
-    One compiled fit for all rows: row r is lifted by 2r, so that no pool reaches over two rows. Block means are taken
-    from whole numbers: exact fractions, correctly rounded. Equal scores are pooled first.
+    One compiled fit for all rows: row r is lifted by 2r, so that no pool reaches over two rows. Block means
+    are taken from whole numbers: exact fractions, correctly rounded. Equal scores are pooled first.
 
     >>> isotonic_rows(np.array([[1.0, 2, 3], [3, 1, 2]]), np.array([[0, 1, 0], [1, 1, 0]]))
     array([[0. , 0.5, 0.5],
@@ -66,7 +66,8 @@ def isotonic_rows(scores: Array, y: Array) -> Array:
 def venn_abers_pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
     """p0 and p1 of every row's last object, (D,): scores (D, l + 1) with label 0 and with label 1 for it, y (D, l).
 
-    The same scores twice make the simplified or inductive predictor, scores refitted with the object the full one.
+    The same scores twice make the simplified or inductive predictor, scores refitted with the object the full
+    one.
     """
 
     def fit(scores: Array, label: int) -> Array:
@@ -82,8 +83,8 @@ MOST_AT_ONCE = 2**16  # weights held in memory at a time: few enough to stay in 
 class WindowScorer:
     """The scoring classifier of these experiments: the mean label in a window, s(x) = Σ K(x, x_i) y_i / Σ K(x, x_i).
 
-    K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). A training object's own label
-    counts, so that a narrow window memorises.
+    K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). A training object's own
+    label counts, so that a narrow window memorises.
 
     mass, ones : (D, l), the sums of K and of K y at the training objects
 

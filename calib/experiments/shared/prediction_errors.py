@@ -1,7 +1,7 @@
 """Predictions held against the true probabilities: how far off, how much of that is bias and how much is scatter.
 
-True calibration error: Shaker and Hüllermeier (2025), eq. 4. In bins of the true probability, the mean of p − π is the
-bias there and its variance the scatter, so that TCE = bias² + scatter exactly.
+True calibration error: Shaker and Hüllermeier (2025), eq. 4. In bins of the true probability, the mean of p −
+π is the bias there and its variance the scatter, so that TCE = bias² + scatter exactly.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class PredictionErrors:
         index = np.unique(bin_index(self.posterior, LEVELS), return_inverse=True)[1]
         k = int(index.max()) + 1
         count, off = group_sums(index, k), self.p - self.posterior
-        truth, predicted, mean = (group_sums(index, k, values) / count for values in (self.posterior, self.p, off))
+        truth, predicted, mean = (
+            group_sums(index, k, values) / count for values in (self.posterior, self.p, off)
+        )
         spread = group_sums(index, k, (off - mean[index]) ** 2) / count
         return Levels(count / len(self.p), truth, predicted, spread)
 

@@ -16,7 +16,12 @@ from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
-STYLES = (("solid", "circle", 2.4), ("dash", "square", 2.4), ("dot", "diamond", 2.4), ("dashdot", "diamond-open", 1.4))
+STYLES = (
+    ("solid", "circle", 2.4),
+    ("dash", "square", 2.4),
+    ("dot", "diamond", 2.4),
+    ("dashdot", "diamond-open", 1.4),
+)
 """Dash, marker and width of the first quantity, the second, …"""
 
 Panels = Mapping[str, Mapping[str, Array]]
@@ -26,7 +31,8 @@ Panels = Mapping[str, Mapping[str, Array]]
 class Lines(Finding):
     """shown : model → quantity → (k,), a panel and a line each · names : of the k values · axis : of the setting
 
-    own : number of the value chosen on the page · ringed : whether the least of the quantities is marked: of "first",
+    own : number of the value chosen on the page · ringed : whether the least of the quantities is marked: of
+        "first",
     of "all", of "none"
     """
 
@@ -46,7 +52,9 @@ def forest_of(found: SettingCurve) -> str:
     return f"Forest of {found.settings['trees']}"
 
 
-def lines(found: SettingCurve, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first") -> Lines:
+def lines(
+    found: SettingCurve, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first"
+) -> Lines:
     """The record of these panels, in the order of the values of ``found``."""
     names = ["no limit" if value is None else f"{value:,}" for value in found.values]
     return Lines(
@@ -55,7 +63,10 @@ def lines(found: SettingCurve, shown: Panels, axis: str, title: str, caption: st
         + (" Each panel has a scale of its own." if len(shown) > 1 else ""),
         alt=" ".join(_in_words(model, curves, names) for model, curves in shown.items()),
         table=pd.concat(
-            [pd.DataFrame({"model": model, axis.lower(): names} | dict(curves)) for model, curves in shown.items()],
+            [
+                pd.DataFrame({"model": model, axis.lower(): names} | dict(curves))
+                for model, curves in shown.items()
+            ],
             ignore_index=True,
         ),
         answer=None,
@@ -109,7 +120,10 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         if record.own is not None:
             ends = {"x0": record.own, "x1": record.own, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
             figure.add_shape(
-                type="line", **ends, layer="below", line={"color": theme.diagonal, "width": 1.2, "dash": "dot"}
+                type="line",
+                **ends,
+                layer="below",
+                line={"color": theme.diagonal, "width": 1.2, "dash": "dot"},
             )
         inks = (theme.ink, theme.positive, theme.negative, theme.negative)
         for j, ((quantity, values), color, (dash, symbol, width)) in enumerate(

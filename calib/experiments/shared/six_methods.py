@@ -1,7 +1,7 @@
 """Six ways to a probability on the same draws: the score itself, three calibrators, simplified and full Venn–Abers.
 
-Vovk and Petej (2014), algorithms 1 and 2, and direct isotonic regression (DIR) of section 3. The scorer is the window
-scorer of ``one_feature``; all but the held-out third train and calibrate on the same objects.
+Vovk and Petej (2014), algorithms 1 and 2, and direct isotonic regression (DIR) of section 3. The scorer is
+the window scorer of ``one_feature``; all but the held-out third train and calibrate on the same objects.
 """
 
 from __future__ import annotations

@@ -25,7 +25,12 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
             name=TERMS[term],
             marker={
                 "color": rgba(color, 0.45) if term == "irreducible" else color,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.45), "size": 7},
+                "pattern": {
+                    "shape": pattern,
+                    "fillmode": "overlay",
+                    "fgcolor": rgba(theme.paper, 0.45),
+                    "size": 7,
+                },
             },
             customdata=[number(value) for value in terms[term]],
             hovertemplate=f"{TERMS[term]}: %{{customdata}}<extra></extra>",

@@ -46,7 +46,8 @@ def against_truth(
         "distance to the diagonal, counts both.",
         alt="Predicted against true probability. "
         + " ".join(
-            f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}." for j in shown
+            f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
+            for j in shown
         ),
         table=losses(shown),
         answer=answer,
@@ -78,7 +79,9 @@ def losses(shown: Iterable[PredictionErrors]) -> pd.DataFrame:
 def parts(record: TruthPanels) -> list[TruthPanels]:
     """Its panels as records of their own, so that a page can set them in columns that a phone stacks."""
     return [
-        replace(record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}.")
+        replace(
+            record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}."
+        )
         for j in record.shown
     ]
 
@@ -107,9 +110,16 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     for i, errors in enumerate(record.shown):
         x, y = axes(i)
         on = {"xaxis": x, "yaxis": y}
-        figure.add_trace(_points(errors, theme, on) if record.cloud == "points" else _density(errors, theme, on))
+        figure.add_trace(
+            _points(errors, theme, on) if record.cloud == "points" else _density(errors, theme, on)
+        )
         figure.add_scatter(
-            **on, x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.4}, hoverinfo="skip"
+            **on,
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": theme.diagonal, "width": 1.4},
+            hoverinfo="skip",
         )
         levels = errors.levels
         enough = levels.share * len(errors.p) >= FEW

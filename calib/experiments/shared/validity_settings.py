@@ -8,7 +8,13 @@ PAGE = "validity"
 PAPER = "Vovk and Petej, Venn–Abers predictors (2014)"
 
 GAP = Parameter(
-    "gap", "Distance of the classes", "number", 1.5, 0.0, 4.0, help="In standard deviations; 0 makes the labels noise."
+    "gap",
+    "Distance of the classes",
+    "number",
+    1.5,
+    0.0,
+    4.0,
+    help="In standard deviations; 0 makes the labels noise.",
 )
 WINDOW = Parameter(
     "window",
@@ -34,4 +40,6 @@ def training_objects(default: int) -> Parameter:
 
 def draws(default: int, *choices: int) -> Parameter:
     """How often it is all drawn anew."""
-    return Parameter("draws", "Draws", "choice", default, choices=choices, help="More draws, smaller standard errors.")
+    return Parameter(
+        "draws", "Draws", "choice", default, choices=choices, help="More draws, smaller standard errors."
+    )

@@ -13,7 +13,12 @@ EXPERIMENT = Experiment(
     name="Theorem 1",
     question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
     "training rows and a test row again and again. Which of these stays on average equal to the label?",
-    answers=("p0, the lower one", "p1, the upper one", "The one that belongs to the true label", "None of them"),
+    answers=(
+        "p0, the lower one",
+        "p1, the upper one",
+        "The one that belongs to the true label",
+        "None of them",
+    ),
     right=3,
     why=(
         "It is the fit with label 0 for the new row, so it is pulled down: too low on average.",

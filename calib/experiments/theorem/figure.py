@@ -42,7 +42,8 @@ def prepare(draws: Draws) -> Theorem:
     name = PREDICTORS[draws.predictor]
     found = "right on average" if inside["selected"] else "off by more than chance"
     sides = " and ".join(
-        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}" for key in ("p0", "p1")
+        f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}"
+        for key in ("p0", "p1")
     )
     return Theorem(
         title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
@@ -79,7 +80,12 @@ def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
     for key, style in styles.items():
         run = record.runs[key]
         figure.add_scatter(
-            x=run.t, y=run.mean, mode="lines", name=NAMES[key], line=style, hovertemplate="%{y:.4f} after %{x:,d} draws"
+            x=run.t,
+            y=run.mean,
+            mode="lines",
+            name=NAMES[key],
+            line=style,
+            hovertemplate="%{y:.4f} after %{x:,d} draws",
         )
     figure.add_traces(_levels(record.levels, theme))
     return figure

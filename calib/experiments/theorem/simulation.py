@@ -1,7 +1,7 @@
 """Theorem 1 drawn many times over: the selected probability is right on average, p0 and p1 are not.
 
-Vovk and Petej (2014), theorem 1 with the selector S = Y of its proof; the constant Venn predictor of section 2 and the
-non-invariant predictor of the remark after theorem 2 are among the predictors.
+Vovk and Petej (2014), theorem 1 with the selector S = Y of its proof; the constant Venn predictor of section
+2 and the non-invariant predictor of the remark after theorem 2 are among the predictors.
 """
 
 from __future__ import annotations

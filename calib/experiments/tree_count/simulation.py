@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from calib.experiments.shared.grown_trees import MOST_TREES, Grow, SettingCurve, SideBySide, columns, grow, grown_for
+from calib.experiments.shared.grown_trees import (
+    MOST_TREES,
+    Grow,
+    SettingCurve,
+    SideBySide,
+    columns,
+    grow,
+    grown_for,
+)
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
 from calib.metrics import true_calibration_error
@@ -27,13 +35,17 @@ def at_counts(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
     watch.step(0.0, "trees")
     grown = grown_for(settings, random_state, grow, model="forest", trees=MOST_TREES)
     shown = tuple(
-        PredictionErrors(f"{k:,} tree{'s' * (k > 1)}", grown.plane.posterior, grown.first(k).p(settings["leaf"]))
+        PredictionErrors(
+            f"{k:,} tree{'s' * (k > 1)}", grown.plane.posterior, grown.first(k).p(settings["leaf"])
+        )
         for k in sorted({*COUNTS, settings["trees"]})
     )
     return SideBySide(shown, len(shown), settings)
 
 
-def curve_by_count(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SettingCurve:
+def curve_by_count(
+    settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
+) -> SettingCurve:
     """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` is only noted."""
     watch.step(0.0, "trees")
     grown = grown_for(settings, random_state, grow, model="forest", trees=MOST_TREES)

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from calib.experiments.shared.grown_trees import MODELS, Grow, SettingCurve, SideBySide, columns, grow, grown_for
+from calib.experiments.shared.grown_trees import (
+    MODELS,
+    Grow,
+    SettingCurve,
+    SideBySide,
+    columns,
+    grow,
+    grown_for,
+)
 from calib.experiments.shared.plane_settings import DEPTH
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
@@ -26,22 +34,32 @@ def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
     for depth in watch.loop(depths, "depths"):
         grown = grown_for(settings, random_state, grow, depth=depth)
         name = "No limit" if depth is None else f"Depth {depth}"
-        shown.append(PredictionErrors(name, grown.plane.posterior, grown.p(settings["leaf"], settings["curtail"])))
+        shown.append(
+            PredictionErrors(name, grown.plane.posterior, grown.p(settings["leaf"], settings["curtail"]))
+        )
     return SideBySide(tuple(shown), len(shown), settings)
 
 
-def curve_by_depth(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SettingCurve:
+def curve_by_depth(
+    settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
+) -> SettingCurve:
     """TCE, CL and GL of a tree and of a forest for every depth; ``model`` has no say, ``depth`` is only noted.
 
-    A tree's are given for groups of equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, for its
-    leaves: p is one number in either, so that both pairs add up to TCE.
+    A tree's are given for groups of equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, for
+    its leaves: p is one number in either, so that both pairs add up to TCE.
     """
     rows: dict[str, list[dict[str, float]]] = {model: [] for model in MODELS}
     for depth in watch.loop(DEPTH.choices, "depths"):
         for model in MODELS:
             grown = grown_for(settings, random_state, grow, model=model, depth=depth)
-            errors = PredictionErrors(model, grown.plane.posterior, grown.p(settings["leaf"], settings["curtail"]))
-            row = {"tce": errors.tce, "calibration": errors.losses.calibration, "grouping": errors.losses.grouping}
+            errors = PredictionErrors(
+                model, grown.plane.posterior, grown.p(settings["leaf"], settings["curtail"])
+            )
+            row = {
+                "tce": errors.tce,
+                "calibration": errors.losses.calibration,
+                "grouping": errors.losses.grouping,
+            }
             if model == "tree":
                 means = grown.leaf_means()
                 row["leaf_calibration"] = float(((errors.p - means) ** 2).mean())

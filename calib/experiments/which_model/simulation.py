@@ -1,6 +1,7 @@
 """A forest, a support-vector machine with Platt scaling, logistic regression and any other model against the truth.
 
-Shaker and Hüllermeier (2025), appendix C.1 and Figure 7: where the classes' covariances are equal, and where not.
+Shaker and Hüllermeier (2025), appendix C.1 and Figure 7: where the classes' covariances are equal, and where
+not.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def fit_one(
     fitted = placed.calibrate(CALIBRATORS[calibrator]())
     if CALIBRATORS[calibrator].gives_interval:
         return plane.posterior, placed.predict(fitted, placed.score(plane.test)).p
-    # Only intervals ask the models of the folds about new rows, which for the support-vector machine takes longest.
+    # Only intervals ask the models of the folds about new rows, which for the support-vector machine takes
+    # longest.
     return plane.posterior, fitted.predict(class_one_score(placed.model, plane.test))
 
 
@@ -62,7 +64,10 @@ class Models:
 
 
 def models_side_by_side(
-    settings: Mapping[str, Any], random_state: int, watch: Watch, fit: Callable[..., tuple[Array, Array]] = fit_one
+    settings: Mapping[str, Any],
+    random_state: int,
+    watch: Watch,
+    fit: Callable[..., tuple[Array, Array]] = fit_one,
 ) -> Models:
     """The three models of the paper and the reader's own, on two draws of the data.
 

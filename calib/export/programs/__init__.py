@@ -1,9 +1,9 @@
 """A calibrator written in the language of the place where scores are made: SQL, ONNX, Python or JavaScript.
 
-Every calibrator says its map as a formula (``calib.kernel.formula``), and each language is written once for the terms
-of formulas. All agree with ``predict``: steps exactly, every tie and breakpoint on its side, the rest within 1e-12. A
-score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities, outside [0, 1] – has no
-answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript.
+Every calibrator says its map as a formula (``calib.kernel.formula``), and each language is written once for
+the terms of formulas. All agree with ``predict``: steps exactly, every tie and breakpoint on its side, the
+rest within 1e-12. A score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities,
+outside [0, 1] – has no answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript.
 """
 
 from collections.abc import Callable

@@ -32,8 +32,8 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     Parameters
     ----------
     score
-        The name of the score. A calibrator of several, such as cross Venn–Abers, takes a name for each, or one that
-        stands for score_1, score_2, …
+        The name of the score. A calibrator of several, such as cross Venn–Abers, takes a name for each, or
+        one that stands for score_1, score_2, …
 
     Raises
     ------
@@ -44,7 +44,9 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     held = saved.at_base_rate if saved else getattr(calibrator, "calibrator_", calibrator)
     fitted = unmoved(held)
     if not hasattr(fitted, "formula"):
-        raise InputError(f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program.")
+        raise InputError(
+            f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program."
+        )
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
     method = CALIBRATORS[saved.method] if saved else folds[0]
     bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
@@ -74,7 +76,9 @@ def _names(score: str | Sequence[str], columns: int) -> tuple[str, ...]:
         return (score,) if columns == 1 else tuple(f"{score}_{i + 1}" for i in range(columns))
     names = tuple(text(name, "score") for name in score)
     if len(names) != columns or len(set(names)) < columns:
-        raise InputError(f"score must name {columns} different scores, one for each that is needed, but is {names}.")
+        raise InputError(
+            f"score must name {columns} different scores, one for each that is needed, but is {names}."
+        )
     return names
 
 

@@ -1,8 +1,8 @@
 """A calibrator as a function of plain Python, which imports nothing but math, and the same in JavaScript.
 
-Both read alike: tables of breaks and of what holds between them, a function that finds a place among breaks, and
-``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that stands twice in the formula is
-worked out once.
+Both read alike: tables of breaks and of what holds between them, a function that finds a place among breaks,
+and ``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that stands twice in
+the formula is worked out once.
 """
 
 from __future__ import annotations
@@ -54,13 +54,16 @@ class Syntax:
 
 
 PYTHON = Syntax("_place", "math", "    {} = {}", "{} = {}", "({},)", "min(max({}, {}), {})")
-JAVASCRIPT = Syntax("place", "Math", "  const {} = {};", "const {} = {};", "[{}]", "Math.min(Math.max({}, {}), {})")
+JAVASCRIPT = Syntax(
+    "place", "Math", "  const {} = {};", "const {} = {};", "[{}]", "Math.min(Math.max({}, {}), {})"
+)
 
 
 class Body:
     """The statements of a function, and the tables that they look into; each is written once.
 
-    names : those of the scores, by the ids of their terms · shared : ids of the terms that stand more than once
+    names : those of the scores, by the ids of their terms · shared : ids of the terms that stand more than
+        once
     """
 
     def __init__(self, syntax: Syntax, names: dict[int, str], shared: set[int]) -> None:
@@ -128,8 +131,8 @@ def write_python(calibrator: Any) -> str:
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``). One of several scores takes them
-        as so many arguments.
+        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``). One of several scores
+        takes them as so many arguments.
 
     Raises
     ------

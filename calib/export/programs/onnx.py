@@ -1,9 +1,10 @@
 """A calibrator as an ONNX graph in double precision: scores (n,) in; p, or p0, p1 and p, (n,) out.
 
-The graph is a few operators of the standard set, and an ONNX file is a short message of protocol buffers; both are
-written here, so that no package is needed to make one. Field numbers are those of onnx.proto, which keep their meaning.
-ONNX has no search among sorted numbers: a place among t breaks is found by bisection, in log₂ t rounds of Gather,
-LessOrEqual and Where over all scores at once, so that nothing larger than the scores is ever made.
+The graph is a few operators of the standard set, and an ONNX file is a short message of protocol buffers;
+both are written here, so that no package is needed to make one. Field numbers are those of onnx.proto, which
+keep their meaning. ONNX has no search among sorted numbers: a place among t breaks is found by bisection, in
+log₂ t rounds of Gather, LessOrEqual and Where over all scores at once, so that nothing larger than the scores
+is ever made.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     calibrator
         A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
     score
-        The name of the input, double (n,); for a calibrator of several scores the name of each, or one that stands for
-        score_1, score_2, …
+        The name of the input, double (n,); for a calibrator of several scores the name of each, or one that
+        stands for score_1, score_2, …
 
     Returns
     -------
     bytes
-        Outputs are p0 and p1, where the method has them, and p, double (n,); NaN for a score that ``predict`` refuses.
+        Outputs are p0 and p1, where the method has them, and p, double (n,); NaN for a score that ``predict``
+        refuses.
 
     Raises
     ------
@@ -55,9 +57,15 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     formulas = formulas_of(calibrator, score)
     for name in (s.name for s in formulas.scores):
         if name in formulas.answers:
-            raise InputError(f"score must not be {name!r} in ONNX, where an answer has that name. Choose another.")
+            raise InputError(
+                f"score must not be {name!r} in ONNX, where an answer has that name. Choose another."
+            )
     graph = Graph({id(s): s.name for s in formulas.scores})
-    bounds = [pair for s in formulas.scores for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))]
+    bounds = [
+        pair
+        for s in formulas.scores
+        for pair in ((graph.number(s.low), s.name), (s.name, graph.number(s.high)))
+    ]
     tests = [graph.node("LessOrEqual", *pair) for pair in bounds]
     inside = reduce(partial(graph.node, "And"), tests)
     for name, term in formulas.answers.items():
@@ -117,7 +125,8 @@ class Graph:
     def _place(self, breaks: np.ndarray, x: str) -> str:
         """How many of the breaks are at most x: all of them that are to be looked at, halved in every round."""
         stride = 1 << len(breaks).bit_length()
-        padded = self.constant(np.append(breaks, np.full(stride - 1 - len(breaks), np.nan)))  # which nothing reaches
+        # Which nothing reaches
+        padded = self.constant(np.append(breaks, np.full(stride - 1 - len(breaks), np.nan)))
         place = self.constant(np.int64(0))  # of all scores, until the first comparison makes it one of each
         while stride > 1:
             stride //= 2

@@ -2,19 +2,21 @@
 
 What the three differ in, and what is written therefore:
 
-- A number such as 0.1 is an exact decimal in PostgreSQL and DuckDB and a double in SQLite. All here have an exponent,
-  which makes them doubles in DuckDB, and all results are cast, which makes them doubles in PostgreSQL. They have 17
-  digits, not as few as can be: SQLite's own reading of numbers is not correctly rounded, and the fewest digits may lie
-  as far as half a step from the number that they stand for, 17 at most a fifth of one. (Of numbers below 1e-290 SQLite
-  may still read the neighbour.)
-- Scores are cast too: a NUMERIC column would be compared as decimals, a REAL one in single precision, and a TEXT one,
-  as SQLite's import of CSV makes them, letter by letter. The guard around all compares the column with cast bounds, for
-  which SQLite reads texts as numbers, so that an empty text has no answer instead of that of 0.
-- SQLite allows expressions 1000 deep, and its parser 100 open parts: steps are trees of CASE with eight branches each,
-  so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
-- Nothing can be bound to a name within a select list, so that what stands twice in a formula is written twice.
-- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a score nearer to 0
-  than 1e-290 is 0 wherever it is multiplied.
+- A number such as 0.1 is an exact decimal in PostgreSQL and DuckDB and a double in SQLite. All here have an
+  exponent, which makes them doubles in DuckDB, and all results are cast, which makes them doubles in
+  PostgreSQL. They have 17 digits, not as few as can be: SQLite's own reading of numbers is not correctly
+  rounded, and the fewest digits may lie as far as half a step from the number that they stand for, 17 at most
+  a fifth of one. (Of numbers below 1e-290 SQLite may still read the neighbour.)
+- Scores are cast too: a NUMERIC column would be compared as decimals, a REAL one in single precision, and a
+  TEXT one, as SQLite's import of CSV makes them, letter by letter. The guard around all compares the column
+  with cast bounds, for which SQLite reads texts as numbers, so that an empty text has no answer instead of
+  that of 0.
+- SQLite allows expressions 1000 deep, and its parser 100 open parts: steps are trees of CASE with eight
+  branches each, so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
+- Nothing can be bound to a name within a select list, so that what stands twice in a formula is written
+  twice.
+- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a score
+  nearer to 0 than 1e-290 is 0 wherever it is multiplied.
 """
 
 from __future__ import annotations
@@ -53,14 +55,15 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
     calibrator
         A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
     score
-        The name of the column, as the database spells it; it is quoted where it must be. For a calibrator of several
-        scores the name of each, or one that stands for score_1, score_2, …
+        The name of the column, as the database spells it; it is quoted where it must be. For a calibrator of
+        several scores the name of each, or one that stands for score_1, score_2, …
 
     Returns
     -------
     str
-        To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL. SQLite
-        needs its mathematical functions for methods with logarithms or exponentials (in it since 3.35).
+        To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
+        SQLite needs its mathematical functions for methods with logarithms or exponentials (in it since
+        3.35).
 
     Raises
     ------
@@ -173,7 +176,9 @@ def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
         return answers[0]
     bounds = np.unique(np.linspace(0, len(answers), min(BRANCHES, len(answers)) + 1).astype(int)).tolist()
     inner = indent + "  "
-    branches = [_tree(x, breaks[start : end - 1], answers[start:end], inner) for start, end in pairwise(bounds)]
+    branches = [
+        _tree(x, breaks[start : end - 1], answers[start:end], inner) for start, end in pairwise(bounds)
+    ]
     when = [
         f"{inner}WHEN {x} < {literal(breaks[end - 1])} THEN {branch}"
         for end, branch in zip(bounds[1:-1], branches, strict=False)
@@ -187,7 +192,13 @@ def _polynomial(x: str, factor: str, origin: float, coefficients: np.ndarray) ->
     written = literal(kept[-1]) if len(kept) else literal(0.0)
     if origin == 0 and kept.tolist() == [0, 1]:
         return x
-    away = f"({factor} - {literal(origin)})" if origin > 0 else f"({factor} + {literal(-origin)})" if origin else factor
+    away = (
+        f"({factor} - {literal(origin)})"
+        if origin > 0
+        else f"({factor} + {literal(-origin)})"
+        if origin
+        else factor
+    )
     for coefficient in kept[-2::-1]:
         sign = "+" if coefficient >= 0 else "-"
         written = f"({away} * {written} {sign} {literal(abs(coefficient))})"

@@ -31,7 +31,9 @@ def show(evaluation: Evaluation) -> None:
     st.subheader("Where the positives are rarer or more frequent", anchor=False)
     table = before_and_after(evaluation)
     here = (evaluation.before or evaluation).share
-    st.markdown(f"Of the test rows {rate_text(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}")
+    st.markdown(
+        f"Of the test rows {rate_text(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}"
+    )
     st.dataframe(
         formatted_rates(table, recipe.base_rate),
         width="stretch",
@@ -76,14 +78,18 @@ def _from_a_sample(evaluation: Evaluation) -> None:
     )
     if 0 < said.rate < 1:
         label = f"Take {rate_text(said.rate)}"
-        st.button(label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{said.rate:.4g}")})
+        st.button(
+            label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{said.rate:.4g}")}
+        )
 
 
 def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate:
     """Kept, since the rows have to be scored."""
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)
-    return jobs.cached("estimates", KEPT_ESTIMATES, known, lambda: estimate_of_rows(evaluation, fitted, table, key))
+    return jobs.cached(
+        "estimates", KEPT_ESTIMATES, known, lambda: estimate_of_rows(evaluation, fitted, table, key)
+    )
 
 
 def _read() -> None:

@@ -63,7 +63,11 @@ def keep(recipe: Recipe) -> None:
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
             button(
-                "All kept (JSON)", partial(write_recipes, dict(kept())), "recipes.json", "application/json", "all_kept"
+                "All kept (JSON)",
+                partial(write_recipes, dict(kept())),
+                "recipes.json",
+                "application/json",
+                "all_kept",
             )
     for i, (name, one) in enumerate(kept().items()):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
@@ -73,7 +77,9 @@ def keep(recipe: Recipe) -> None:
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load a file of Recipes"):
         st.file_uploader(
-            "JSON as downloaded here, or one Recipe as the command line takes it", key="recipe_file", on_change=_load
+            "JSON as downloaded here, or one Recipe as the command line takes it",
+            key="recipe_file",
+            on_change=_load,
         )
 
 
@@ -124,7 +130,9 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
 
 
 METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
-declare_settings("compared", [Parameter("metric", "Metric", "choice", METRICS_DRAWN[0], choices=METRICS_DRAWN)])
+declare_settings(
+    "compared", [Parameter("metric", "Metric", "choice", METRICS_DRAWN[0], choices=METRICS_DRAWN)]
+)
 
 
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
@@ -183,7 +191,11 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         if draws:
             on_paper = partial(report_html, evaluations, LIGHT, files, at_random=known)
             button(
-                "Report (PDF)", lambda: print_pdf(on_paper().decode()), "report.pdf", "application/pdf", "report_pdf"
+                "Report (PDF)",
+                lambda: print_pdf(on_paper().decode()),
+                "report.pdf",
+                "application/pdf",
+                "report_pdf",
             )
         button(
             "All charts and numbers (ZIP)",
@@ -198,7 +210,8 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         "rows, split, discrimination, calibration, net benefit, subgroups and sample size, every number with its "
         "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, the "
         "predictions on the test rows, "
-        "and every fitted calibrator." + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
+        "and every fitted calibrator."
+        + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
     )
     with st.expander("The Python source"):
         st.code(source, language="python")
@@ -206,7 +219,9 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
 
 def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
     """What a random split claims, of those Recipes for which the Reliability page has computed it."""
-    asked = {name: random_recipe(one.recipe) for name, one in evaluations.items() if one.recipe.split != "random"}
+    asked = {
+        name: random_recipe(one.recipe) for name, one in evaluations.items() if one.recipe.split != "random"
+    }
     known = {name: recipe for name, recipe in asked.items() if is_fitted(recipe)}
     found = evaluations_of(known, kind="at_random") if known else {}
     return {name: one for name, one in (found or {}).items() if isinstance(one, Evaluation)}
@@ -328,7 +343,9 @@ def _show_applied(applied: Applied) -> None:
         alt="The table with its probabilities",
     )
     mean = number(float(table.iloc[:, -1].mean()))
-    left_out = f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
+    left_out = (
+        f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
+    )
     st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")
     for note in applied.notes:
         st.warning(plain(note))

@@ -9,7 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from calib import sources
-from calib.data import TableFile, class_counts, guess_target, looks_like_predictions, summarise, target_candidates
+from calib.data import (
+    TableFile,
+    class_counts,
+    guess_target,
+    looks_like_predictions,
+    summarise,
+    target_candidates,
+)
 from calib.data.target import spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
@@ -352,13 +359,20 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         st.stop()
     key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude, *given.values())
     key += (recipe.judge_on,)
-    found = jobs.cached("problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive))
+    found = jobs.cached(
+        "problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive)
+    )
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
             show(_line(group).removeprefix("- "))
             button = f"fix_{group[0].action}_{group[0].column}"
-            st.button(plain(group[0].action), key=button, on_click=_apply, args=([problem.fix for problem in group],))
+            st.button(
+                plain(group[0].action),
+                key=button,
+                on_click=_apply,
+                args=([problem.fix for problem in group],),
+            )
         lines = [_line(group) for group in alike if group[0].fix is None]
         if lines:
             show("\n".join(lines))
@@ -370,7 +384,12 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
 def _ask_for_label(table: pd.DataFrame) -> None:
     st.info("Choose the label column: the class that each row belongs to. Several columns could be it.")
     state.control(
-        st.pills, "target", None, "Likely label columns", target_candidates(table)[:MOST_LABELS], key="likely_target"
+        st.pills,
+        "target",
+        None,
+        "Likely label columns",
+        target_candidates(table)[:MOST_LABELS],
+        key="likely_target",
     )
 
 
@@ -418,7 +437,13 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     size = data.n if data.weight is None else data.weight.sum()
     positives = data.y.sum() if data.weight is None else data.weight @ data.y
     with st.container(horizontal=True):
-        st.metric("Rows", f"{data.n:,}", None if data.weight is None else f"stand for {size:,.0f}", **PLAIN, width=160)
+        st.metric(
+            "Rows",
+            f"{data.n:,}",
+            None if data.weight is None else f"stand for {size:,.0f}",
+            **PLAIN,
+            width=160,
+        )
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         st.metric(
             f"Class 1: {plain(data.classes[1])}",
@@ -437,7 +462,10 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     frame.notes(data.notes)
     st.subheader("Columns", anchor=False)
     st.dataframe(
-        summarise(data.X), hide_index=True, width="stretch", alt="Type, missing values and examples of every column"
+        summarise(data.X),
+        hide_index=True,
+        width="stretch",
+        alt="Type, missing values and examples of every column",
     )
     st.subheader("First rows", anchor=False)
     first = data.X.head(PREVIEW_ROWS)

@@ -22,7 +22,12 @@ from pages.ui.widget import shown
 MOST_LISTED = 200
 COST_SETTINGS = (
     Parameter(
-        "cost_false_alarm", "Cost of a false alarm", "number", FALSE_ALARM, *COSTS, help="Acting on a case of class 0."
+        "cost_false_alarm",
+        "Cost of a false alarm",
+        "number",
+        FALSE_ALARM,
+        *COSTS,
+        help="Acting on a case of class 0.",
     ),
     Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a case of class 1."),
 )
@@ -114,7 +119,9 @@ def headline(decision: Decision) -> None:
 def table(decision: Decision) -> None:
     """Every number behind the charts."""
     st.subheader("Costs on the test rows", anchor=False)
-    st.dataframe(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
+    st.dataframe(
+        formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
+    )
     st.caption(
         f"In the units of the two costs, a case; [low, high] are 95 % bootstrap intervals over "
         f"{decision.evaluation.size:,} test rows. A difference whose interval holds 0 may be sampling variability."
@@ -127,7 +134,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())
-        st.info(f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar.")
+        st.info(
+            f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar."
+        )
         return
     own = recipe.setting("decide.interval")
     method = own if own in methods else methods[0]
@@ -143,7 +152,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         )
     rows = decision.undecided[method]
     if not rows.any():
-        st.markdown(f"No {label_of(method)} interval straddles {number(decision.threshold)}: every case is decided.")
+        st.markdown(
+            f"No {label_of(method)} interval straddles {number(decision.threshold)}: every case is decided."
+        )
         return
     shown = decision.undecided_frame(method, MOST_LISTED)
     held = subset(decision.evaluation, rows)
@@ -153,7 +164,10 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         f"says act. {share_text(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look pays here first."
     )
-    said = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in decision.evaluation.predictions}
+    said = {
+        key: st.column_config.NumberColumn(label_of(key), format="%.3f")
+        for key in decision.evaluation.predictions
+    }
     said |= {name: st.column_config.NumberColumn(format="%.3f") for name in ("lower end", "upper end")}
     st.dataframe(
         shown,

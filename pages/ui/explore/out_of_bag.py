@@ -32,10 +32,8 @@ def needs_features(recipe: Recipe) -> None:
 def needs_bagging(recipe: Recipe) -> None:
     """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
     if not SPLITS[recipe.split].bags:
-        text = (
-            f"The split “{SPLITS[recipe.split].label}” leaves no rows out of bag: trees would score what came before "
-        )
-        text += "what they saw, or rows that the file keeps for something else."
+        text = f"The split “{SPLITS[recipe.split].label}” leaves no rows out of bag: trees would score what "
+        text += "came before what they saw, or rows that the file keeps for something else."
         st.info(f"{text} Shown are the five setups with a held-out share.")
         return
     if bagged(recipe):
@@ -61,8 +59,14 @@ def as_published(recipe: Recipe) -> None:
                 help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
             )
     text = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
-    platt = "" if dict(recipe.options).get("platt.on") == "log-odds" else " Platt is fitted on probabilities, as there."
-    st.caption(f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}")
+    platt = (
+        ""
+        if dict(recipe.options).get("platt.on") == "log-odds"
+        else " Platt is fitted on probabilities, as there."
+    )
+    st.caption(
+        f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
+    )
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
@@ -87,7 +91,11 @@ def headline(table: pd.DataFrame) -> None:
     with st.container(horizontal=True, key="headline"):
         gap = table["accuracy_gap"].abs()
         for label, name, value in (
-            ("Nearest to its accuracy", gap.idxmin(), f"{table.accuracy_gap[gap.idxmin()]:+.1%}".replace("-", "−")),
+            (
+                "Nearest to its accuracy",
+                gap.idxmin(),
+                f"{table.accuracy_gap[gap.idxmin()]:+.1%}".replace("-", "−"),
+            ),
             ("Most reliable", table.reliability.idxmin(), number(table.reliability.min())),
             ("Lowest Brier score", table.brier.idxmin(), number(table.brier.min())),
             ("Most accurate", table.accuracy.idxmax(), f"{table.accuracy.max():.1%}"),
@@ -99,7 +107,10 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     """Every number of every setup; the best of each column marked."""
     first = next(iter(evaluations.values()))
     st.dataframe(
-        formatted_setups(table), width="stretch", key="setups", alt="All setups, the best of each column marked"
+        formatted_setups(table),
+        width="stretch",
+        key="setups",
+        alt="All setups, the best of each column marked",
     )
     st.caption(
         f"{first.size:,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
@@ -113,7 +124,9 @@ def beside_the_paper(table: pd.DataFrame) -> None:
     """What the paper found over 22 data sets, and what is so on this one."""
     found = findings(table)
     if found:
-        st.subheader(f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here", anchor=False)
+        st.subheader(
+            f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here", anchor=False
+        )
         shown = pd.DataFrame(
             {
                 "In the paper, over 22 data sets": [one.there for one in found],
@@ -121,7 +134,9 @@ def beside_the_paper(table: pd.DataFrame) -> None:
                 "": ["confirmed" if one.holds else "not confirmed" for one in found],
             }
         )
-        st.dataframe(shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data")
+        st.dataframe(
+            shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data"
+        )
         st.caption(
             "One data set need not follow a mean over many: a result that is not confirmed here is no contradiction."
         )

@@ -47,7 +47,8 @@ GROUP_DIAGRAMS = 6
 MOST_ADVICE = 24
 
 
-GRAPHS = ("smooth_calibration", "cumulative")  # what a further metric is made of, below the table where it is chosen
+# What a further metric is made of, below the table where it is chosen
+GRAPHS = ("smooth_calibration", "cumulative")
 DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
 LAYOUTS = ("overlaid", "side")
 IN_LOG_ODDS = {"reliability.axes": "log_odds", "binning": "quantile"}
@@ -55,7 +56,12 @@ declare_settings(
     "reliability",
     (
         Parameter(
-            "layout", "Diagrams", "choice", LAYOUTS[0], choices=LAYOUTS, help="One diagram or one for each calibrator."
+            "layout",
+            "Diagrams",
+            "choice",
+            LAYOUTS[0],
+            choices=LAYOUTS,
+            help="One diagram or one for each calibrator.",
         ),
         Parameter(
             "axes",
@@ -66,7 +72,9 @@ declare_settings(
             help="Log-odds tell small probabilities apart: 0.1 % from 3 %.",
         ),
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
-        Parameter("details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."),
+        Parameter(
+            "details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."
+        ),
         Parameter("all_metrics", "All metrics", "boolean", False),
         Parameter(
             "more_metrics",
@@ -76,12 +84,25 @@ declare_settings(
             choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
             help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
         ),
-        Parameter("group", "Groups by", "text", None, optional=True, help="The column whose groups are judged apart."),
+        Parameter(
+            "group",
+            "Groups by",
+            "text",
+            None,
+            optional=True,
+            help="The column whose groups are judged apart.",
+        ),
         Parameter("group_diagrams", "A diagram for every group", "boolean", False),
         Parameter(
-            "others", "Other models", "names", (), help="Other models, or score columns, judged beside this one."
+            "others",
+            "Other models",
+            "names",
+            (),
+            help="Other models, or score columns, judged beside this one.",
         ),
-        Parameter("repeats", "Splits", "integer", REPEATED, 3, 100, help="Splits drawn to see how far results vary."),
+        Parameter(
+            "repeats", "Splits", "integer", REPEATED, 3, 100, help="Splits drawn to see how far results vary."
+        ),
     ),
 )
 
@@ -92,9 +113,13 @@ def diagram(evaluation: Evaluation) -> None:
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
-        chart.show("reliability", evaluation, **evaluation.recipe.given("reliability", "selection", "axes"), **pick)
+        chart.show(
+            "reliability", evaluation, **evaluation.recipe.given("reliability", "selection", "axes"), **pick
+        )
     propose_log_odds(evaluation)
-    st.caption("Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below.")
+    st.caption(
+        "Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below."
+    )
 
 
 def propose_log_odds(evaluation: Evaluation) -> None:
@@ -142,7 +167,10 @@ def claim(evaluation: Evaluation) -> None:
     if recipe.split == "random" or not evaluation.predictions:
         return
     at_random = random_recipe(recipe)
-    key, cost = (evaluation.dataset.digest, at_random.digest("fit")), f"fitted anew in {duration(evaluation.seconds)}."
+    key, cost = (
+        (evaluation.dataset.digest, at_random.digest("fit")),
+        f"fitted anew in {duration(evaluation.seconds)}.",
+    )
     asked = "What would a random split have claimed?"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
         return
@@ -151,7 +179,9 @@ def claim(evaluation: Evaluation) -> None:
         return
     found = optimism(evaluation, other)
     choice = recommend(evaluation).choice
-    st.markdown(plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions)))))
+    st.markdown(
+        plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions))))
+    )
     with st.expander("What a random split would have claimed"):
         st.dataframe(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
         tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
@@ -193,7 +223,9 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
         st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
-        st.dataframe(formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals")
+        st.dataframe(
+            formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals"
+        )
         st.caption(
             f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "
             "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
@@ -215,7 +247,9 @@ def rows(evaluation: Evaluation) -> None:
         return
     st.markdown(plain(_summary(evaluation, positions)))
     shown = selected_frame(evaluation, selection, LISTED)
-    decimals = {key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in evaluation.predictions}
+    decimals = {
+        key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in evaluation.predictions
+    }
     st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="The rows picked")
     if len(positions) > LISTED:
         st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download holds all.")
@@ -345,7 +379,9 @@ def models(evaluation: Evaluation) -> None:
         )
         side = formatted_side_by_side(found, tables.MAIN)
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
-        st.caption("★ marks the best value of a column, over all models and calibrators on the same test rows.")
+        st.caption(
+            "★ marks the best value of a column, over all models and calibrators on the same test rows."
+        )
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
 
 
@@ -359,7 +395,11 @@ def rows_needed(evaluation: Evaluation) -> None:
     st.subheader("How many rows do I need?", anchor=False)
     st.markdown(f"**{found.finding}**")
     st.dataframe(
-        formatted_sample_size(found), width="stretch", hide_index=True, key="sample_size", alt="Rows needed for each"
+        formatted_sample_size(found),
+        width="stretch",
+        hide_index=True,
+        key="sample_size",
+        alt="Rows needed for each",
     )
     st.caption(plain(found.basis(label_of(key), evaluation.dataset.classes[1])))
     tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")
@@ -380,7 +420,14 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
     state.control(
-        st.number_input, "reliability.repeats", repeats, "Splits", min_value=3, max_value=100, help=help, width=160
+        st.number_input,
+        "reliability.repeats",
+        repeats,
+        "Splits",
+        min_value=3,
+        max_value=100,
+        help=help,
+        width=160,
     )
     left, right = st.columns(2, gap="large")
     with left:

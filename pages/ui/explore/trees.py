@@ -46,11 +46,17 @@ from pages.ui import chart, controls, evaluations, jobs, state, tables
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
-ROLES = {"test": "a test row", "calibrates": "a row that calibrates", "trained": "a row that trained the tree"}
+ROLES = {
+    "test": "a test row",
+    "calibrates": "a row that calibrates",
+    "trained": "a row that trained the tree",
+}
 COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
-UNASKED = 60.0  # seconds that the forests may be expected to take without being asked for: they are the page's own work
+# Seconds that the forests may be expected to take without being asked for: they are the page's own work
+UNASKED = 60.0
 MOST_DIAGRAMS = 4
-MOST_RULES = 500  # lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
+# Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
+MOST_RULES = 500
 
 
 declare_settings(
@@ -73,7 +79,12 @@ declare_settings(
             help="Whose loss is taken apart where true probabilities are known.",
         ),
         Parameter(
-            "growth", "Of", "choice", "tree", choices=tuple(GROWTHS), help="Whose diagrams at chosen depths are shown."
+            "growth",
+            "Of",
+            "choice",
+            "tree",
+            choices=tuple(GROWTHS),
+            help="Whose diagrams at chosen depths are shown.",
         ),
         Parameter(
             "leaves",
@@ -165,7 +176,10 @@ def growing(recipe: Recipe) -> Growing:
 def metric(recipe: Recipe, growing: Growing) -> None:
     """What is drawn against depth, and whose settings the trees have."""
     own = recipe.setting("trees.metric")
-    posterior, intervals = growing.data.posterior is not None, set(recipe.calibrators) & set(interval_methods())
+    posterior, intervals = (
+        growing.data.posterior is not None,
+        set(recipe.calibrators) & set(interval_methods()),
+    )
     there = {"posterior": posterior, "intervals": bool(intervals), "probabilities": True}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         state.control(
@@ -334,7 +348,9 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
         )
     key = (growing.key, point.key, own.interval)
     try:
-        return jobs.cached("grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval))
+        return jobs.cached(
+            "grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval)
+        )
     except InputError as error:
         st.info(plain(error))
         st.stop()
@@ -369,7 +385,9 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     if row is not None:
         label = plain(tree.classes[int(tree.labels[position])])
         st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
-        _table(tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way")
+        _table(
+            tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
+        )
 
 
 def _conditions(tree: GrownTree, row: int) -> list[str]:
@@ -381,7 +399,9 @@ def rules(tree: GrownTree) -> None:
     table = tree.table()
     st.subheader(f"The tree as {len(table)} rules", anchor=False)
     _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
-    largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (len(table) > MOST_RULES)
+    largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (
+        len(table) > MOST_RULES
+    )
     st.caption(
         f"{largest}One line a leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: what "
         "calibration says of it; the last two columns: the test rows that ended there, and their share of class 1."
@@ -402,5 +422,7 @@ def _table(table: pd.DataFrame, key: str) -> None:
             for name in ("p0", "p1", "p", "own", "observed")
         }
         | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
-        alt="Rule, training rows, class, p0, p1 and p of every leaf" if key == "leaf_rules" else "The nodes on the way",
+        alt="Rule, training rows, class, p0, p1 and p of every leaf"
+        if key == "leaf_rules"
+        else "The nodes on the way",
     )

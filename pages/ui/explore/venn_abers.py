@@ -35,7 +35,12 @@ declare_settings(
             help="The method whose probability pairs are drawn.",
         ),
         Parameter(
-            "color", "Colour by", "choice", PAIR_COLORS[0], choices=PAIR_COLORS, help="What the colour of a pair says."
+            "color",
+            "Colour by",
+            "choice",
+            PAIR_COLORS[0],
+            choices=PAIR_COLORS,
+            help="What the colour of a pair says.",
         ),
         Parameter(
             "row",
@@ -160,12 +165,15 @@ def rows(result: Evaluation, row: int) -> None:
             "label": st.column_config.TextColumn(width=64),
         }
         | {
-            name: st.column_config.NumberColumn(format="%.3g", width=58) for name in ("score", "p0", "p1", "p", "width")
+            name: st.column_config.NumberColumn(format="%.3g", width=58)
+            for name in ("score", "p0", "p1", "p", "width")
         },
         alt="Test rows with score, p0, p1, p and width",
     )
     order = (
-        "the widest intervals first" if chosen is None else "the chosen row first, then those with the nearest pairs"
+        "the widest intervals first"
+        if chosen is None
+        else "the chosen row first, then those with the nearest pairs"
     )
     st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
 
@@ -185,7 +193,9 @@ def explanation(result: Evaluation, row: int) -> None:
         for sentence in record.words:
             st.markdown(plain(sentence))
         if len(sets) > 1:
-            st.dataframe(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
+            st.dataframe(
+                record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label"
+            )
         _features(result, row)
 
 
@@ -218,7 +228,9 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         return []
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
     placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
-    options = [key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")]
+    options = [
+        key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")
+    ]
     state.control(
         st.pills,
         "venn_abers.beside",

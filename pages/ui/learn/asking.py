@@ -16,7 +16,11 @@ WRONG = ":red-badge[:material/cancel: Not so.]"
 
 
 def ask(
-    about: str, key: str, answers: Sequence[str], choose: Callable[[int], None], skip: Callable[[], None] | None = None
+    about: str,
+    key: str,
+    answers: Sequence[str],
+    choose: Callable[[int], None],
+    skip: Callable[[], None] | None = None,
 ) -> None:
     """How sure, and a button for each answer; ``choose`` is called with its number from 1.
 

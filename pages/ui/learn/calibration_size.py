@@ -18,5 +18,7 @@ def own() -> dict[str, Own]:
 def _mixture(recipe: Recipe, values: dict[str, Any]) -> None:
     """The training rows of the first repetition."""
     sizes = {name: values[name] for name in ("n_train", "n_test")}
-    found = EXPERIMENTS["calibration_size"].simulate("calibration_size_data", random_state=recipe.seed, **sizes)
+    found = EXPERIMENTS["calibration_size"].simulate(
+        "calibration_size_data", random_state=recipe.seed, **sizes
+    )
     chart.show("calibration_size_data", found)

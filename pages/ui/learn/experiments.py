@@ -1,7 +1,7 @@
 """The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
 
-An experiment's words and settings, its simulation and its pictures stand in its folder of ``calib.experiments``. Its
-settings are the Recipe's, so that a link holds them.
+An experiment's words and settings, its simulation and its pictures stand in its folder of
+``calib.experiments``. Its settings are the Recipe's, so that a link holds them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Own:
 
     pictures : draws them from the settings and the result; returns their records
     below : draws what else belongs to it, from its settings; by default its further simulations
-    compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation
+    compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the
+        simulation
     using : functions that remember what they returned, for that simulation
     """
 
@@ -136,11 +137,18 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
         verdict = st.container()
         if guess in (ASK, COVER):
             skip = partial(_guess, experiment, SKIP)
-            asking.ask(experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip)
+            asking.ask(
+                experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
+            )
         if guess != SKIP and not experiment.usual(values):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption("The question is about other settings than these.", width="content")
-                st.button("Use those", key="usual", type="tertiary", on_click=partial(_guess, experiment, guess, True))
+                st.button(
+                    "Use those",
+                    key="usual",
+                    type="tertiary",
+                    on_click=partial(_guess, experiment, guess, True),
+                )
     return values, verdict
 
 
@@ -238,7 +246,9 @@ def _turn(experiment: Experiment) -> None:
     parameter = next(p for p in experiment.parameters if p.name == name)
     shown = parameter.extra.get("names", {}).get(value, value)
     change = partial(state.update, **{f"{experiment.key}.{name}": value})
-    st.button(f"Change one setting and the answer turns: {parameter.label} to {shown}", key="turn", on_click=change)
+    st.button(
+        f"Change one setting and the answer turns: {parameter.label} to {shown}", key="turn", on_click=change
+    )
 
 
 def _tell(recipe: Recipe, experiment: Experiment) -> None:

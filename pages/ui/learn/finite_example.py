@@ -46,7 +46,9 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
         st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
         hint = "Click a mark to take its partition."
-        cloud = chart.show("finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))), hint=hint)
+        cloud = chart.show(
+            "finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))), hint=hint
+        )
     return [*records, costs, cloud]
 
 
@@ -101,8 +103,8 @@ def _cuts(line: Line) -> None:
 def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
     """The points as a table. What is refused stays there to be mended, and the line as it was.
 
-    The table begins anew where the line was changed elsewhere, and not after its own changes, which would take the
-    cursor out of it.
+    The table begins anew where the line was changed elsewhere, and not after its own changes, which would
+    take the cursor out of it.
     """
     text = values["line"]
     opened, rows, version = st.session_state.get("line_table", (None, [], 0))

@@ -23,7 +23,8 @@ WORDS = re.compile(
     + r")(?!\w)"
 )
 PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
-MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")  # links, formulas and code of a text are left alone
+# Links, formulas and code of a text are left alone
+MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
 
 
 def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
@@ -41,7 +42,8 @@ def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
         return _link(found[0], term)
 
     return [
-        "".join(part if i % 2 else WORDS.sub(link, part) for i, part in enumerate(MADE.split(text))) for text in texts
+        "".join(part if i % 2 else WORDS.sub(link, part) for i, part in enumerate(MADE.split(text)))
+        for text in texts
     ]
 
 

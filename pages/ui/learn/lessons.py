@@ -85,7 +85,9 @@ def _text(step: Step) -> None:
 
 def _aside(lesson: Lesson, number: int, step: Step) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{plain(lesson.title)} is open at step {number} of {len(lesson.steps)}.", width="content")
+        st.markdown(
+            f"{plain(lesson.title)} is open at step {number} of {len(lesson.steps)}.", width="content"
+        )
         if st.button("Back to the step", key="lesson_back", type="primary"):
             _go(step.page, state.recipe(), state.lesson_open())
         _leave("Leave the lesson", "tertiary")
@@ -129,7 +131,9 @@ def _end(lesson: Lesson) -> None:
         with st.container(border=True, key=f"question_{number}"):
             _asked(lesson, number, question, chosen)
     if len(chosen) == len(lesson.questions):
-        right = sum(chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1))
+        right = sum(
+            chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
+        )
         st.metric("Your score", f"{right} of {len(lesson.questions)}")
     st.subheader("To remember", anchor=False)
     for step in lesson.steps:
@@ -172,6 +176,8 @@ def listed() -> None:
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
                     for i, step in enumerate(lesson.steps, start=1):
                         query = state.address(step.recipe, step.place)
-                        st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
+                        st.page_link(
+                            f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query
+                        )
                 if st.button("Start", key=f"start_{lesson.key}", type="primary"):
                     open_step(lesson, 1)

@@ -51,7 +51,9 @@ def own() -> dict[str, Own]:
 def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
     """The same models in numbers."""
     experiment = EXPERIMENTS["which_model"]
-    found = experiments.simulated(experiment, experiment.numbers(values), recipe.seed, using={"fit": models()})
+    found = experiments.simulated(
+        experiment, experiment.numbers(values), recipe.seed, using={"fit": models()}
+    )
     table = FIGURES["which_model"].prepare(found).to_frame().rename(columns=COLUMNS)[list(COLUMNS.values())]
     st.dataframe(
         table.set_index("Model").map(number),
@@ -59,4 +61,6 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
         key="which_model_losses",
         alt="True calibration error, its two parts, and the three parts of the expected Brier score, for every model",
     )
-    st.caption("TCE = bias² + scatter; CL + GL + IL = expected Brier score, up to the spread inside 20 quantile bins.")
+    st.caption(
+        "TCE = bias² + scatter; CL + GL + IL = expected Brier score, up to the spread inside 20 quantile bins."
+    )

@@ -1,7 +1,7 @@
 """The upper parts of the Run page: protocol, data sets, setups, metrics, repeats and folds; the study they make.
 
-No file of the server is read: data sets are the samples, the synthetic ones, and what was uploaded, whatever a link or
-a protocol names.
+No file of the server is read: data sets are the samples, the synthetic ones, and what was uploaded, whatever
+a link or a protocol names.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ UPLOAD = "upload:"
 declare_settings(
     "run",
     [
-        Parameter("protocol", "Protocol", "text", SHIPPED[0], help="A shipped one by its name, or upload:DIGEST."),
+        Parameter(
+            "protocol", "Protocol", "text", SHIPPED[0], help="A shipped one by its name, or upload:DIGEST."
+        ),
         Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
         Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
         Parameter("setups", "Setups", "names", ()),
@@ -106,7 +108,9 @@ def protocol(recipe: Recipe) -> Protocol:
             lambda key: state.update(**_opening(key, known[key])),
             "Protocol",
             list(known),
-            format_func=lambda key: known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})",
+            format_func=lambda key: (
+                known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})"
+            ),
             placeholder="Choose a protocol",
             help="What is run: splits, setups and metrics. The first five come from papers.",
         )
@@ -127,12 +131,18 @@ def _wanted(recipe: Recipe) -> str:
     if not chosen.startswith(UPLOAD):
         return f"There is no protocol called {chosen!r}: choose one, or bring a file."
     what = recipe.setting("run.protocol_file") or "the protocol that this link was made with"
-    return f"Upload {what} again to continue, and the page opens as it was; its content never travels in a link."
+    return (
+        f"Upload {what} again to continue, and the page opens as it was; its content never travels in a link."
+    )
 
 
 def _described(protocol: Protocol) -> str:
     splits = protocol.splits
-    how = f"{splits.folds}-fold cross-validation" if splits.kind == "folds" else f"{splits.test_size:.0%} of rows test"
+    how = (
+        f"{splits.folds}-fold cross-validation"
+        if splits.kind == "folds"
+        else f"{splits.test_size:.0%} of rows test"
+    )
     times = counted(splits.repeats, "repeat")
     source = f"{protocol.source}. " if protocol.source else ""
     return f"{source}{counted(len(protocol.setups), 'setup')}, {times}, {how}."
@@ -225,7 +235,10 @@ def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
     given = [_file(name) for name in names]
     try:
         return jobs.cached(
-            "study_sets", KEPT_SETS, (tuple(names), protocol.data), lambda: load_sets(given, protocol.data, files)
+            "study_sets",
+            KEPT_SETS,
+            (tuple(names), protocol.data),
+            lambda: load_sets(given, protocol.data, files),
         )
     except InputError as error:
         st.error(plain(error))
@@ -248,8 +261,12 @@ def _files_received() -> None:
     if new:
         chosen = state.recipe().given("run", "sets").get("sets", ())  # the default gives way
         another = [name for name in chosen if name not in new and _file(name) in map(_file, new)]
-        state.update(**{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))})
-        problems += [f"This {_file(name)} is another file than the one before of this name." for name in another]
+        state.update(
+            **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}
+        )
+        problems += [
+            f"This {_file(name)} is another file than the one before of this name." for name in another
+        ]
     if problems:
         state.say(" ".join(problems))
 
@@ -262,7 +279,9 @@ def _file(name: str) -> str:
 def _table(content: bytes, name: str) -> pd.DataFrame:
     frame = read_table(content, name)
     if TARGET not in map(str, frame.columns):
-        raise InputError(f"There is no column {TARGET!r}. A study takes the label from a column of that name.")
+        raise InputError(
+            f"There is no column {TARGET!r}. A study takes the label from a column of that name."
+        )
     if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
         raise InputError("The tables brought are too large together for the browser; use the command line.")
     return frame
@@ -281,7 +300,9 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     """Setups, metrics, repeats and folds, where they are not to be the protocol's; the study that this makes."""
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
-        setups = _some(recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Those compared.")
+        setups = _some(
+            recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Those compared."
+        )
     with middle:
         metrics = _some(
             recipe,
@@ -292,10 +313,19 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             format_func=lambda key: METRICS[key].label,
         )
     with beside:
-        _number(recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier.")
+        _number(
+            recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier."
+        )
     with right:
         if protocol.splits.kind == "folds":
-            _number(recipe, "test_folds", protocol.splits.folds, 2, 100, "Parts of the rows, each of which tests once.")
+            _number(
+                recipe,
+                "test_folds",
+                protocol.splits.folds,
+                2,
+                100,
+                "Parts of the rows, each of which tests once.",
+            )
     folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
     key = (recipe.setting("run.protocol"), tuple(recipe.setting("run.sets")), tuple(metrics))
@@ -308,7 +338,9 @@ def _usual(protocol: Protocol) -> str:
     return f"The protocol's {len(protocol.default or protocol.setups)}"
 
 
-def _some(recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any) -> list[str]:
+def _some(
+    recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any
+) -> list[str]:
     """Some of the options, or none for the protocol's own."""
     asked = recipe.setting(f"run.{name}")
     chosen = [one for one in asked if one in options]

@@ -60,7 +60,9 @@ declare_settings(
     "results",
     [
         Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
-        Parameter("file_name", "File", "text", None, optional=True, help="The name of the file that is open."),
+        Parameter(
+            "file_name", "File", "text", None, optional=True, help="The name of the file that is open."
+        ),
         Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
         Parameter("setups", "Setups", "names", ()),
         Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
@@ -165,7 +167,11 @@ def take(content: bytes, name: str) -> None:
 
 def _opening(rows: str, found: Opened | None) -> dict[str, object]:
     """The settings that change with what is open."""
-    metric = "brier" if found is None or "brier" in measured(found.rows) else next(iter(measured(found.rows)), "brier")
+    metric = (
+        "brier"
+        if found is None or "brier" in measured(found.rows)
+        else next(iter(measured(found.rows)), "brier")
+    )
     name = found.name if found is not None and rows.startswith(UPLOAD) else None
     return {
         "results.rows": rows,
@@ -224,7 +230,9 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
             help="Those compared: ranks, win-rates and tests depend on who else takes part.",
         )
     key = (recipe.setting("results.rows"), metric, tuple(chosen))
-    return jobs.cached("study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)), paper
+    return jobs.cached(
+        "study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)
+    ), paper
 
 
 def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
@@ -308,7 +316,9 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     st.subheader(plain(f"{table.title}, data set by data set"), anchor=False)
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
     st.dataframe(readable(table), width="stretch", key="study_means", alt=f"Means of {table.title}", **clicks)
-    st.caption(plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability."))
+    st.caption(
+        plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability.")
+    )
     _download(table)
 
 

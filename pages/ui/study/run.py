@@ -35,7 +35,8 @@ from pages.ui.study.choose import Study
 from pages.ui.text import about_file, plain
 
 KIND, WHAT = "study", "Running"
-MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000  # of a study here: the store stays below 100 MB
+# Of a study here: the store stays below 100 MB
+MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000
 MOST_SHOWN = 100  # of the results that failed
 MOST_STORE = 100  # megabytes of one that is brought
 
@@ -45,7 +46,8 @@ class Running:
     """The one store of a session and who writes to it.
 
     number : of the store, so that work for another one is other work · alone : held by the thread that writes
-    pace : ``Study.pace`` → [cells, seconds] measured in this session · retry : whether failed cells are to run again
+    pace : ``Study.pace`` → [cells, seconds] measured in this session · retry : whether failed cells are to
+        run again
     """
 
     store: Store = field(default_factory=Store.in_memory)
@@ -75,7 +77,10 @@ def work(study: Study) -> None:
         return
     if missing or running().retry or jobs.started(KIND, key_of(study)):
         call = partial(compute, running(), study)
-        if jobs.run(KIND, WHAT, {key_of(study): call}, meanwhile=partial(so_far, study), says_left=True) is None:
+        if (
+            jobs.run(KIND, WHAT, {key_of(study): call}, meanwhile=partial(so_far, study), says_left=True)
+            is None
+        ):
             return
     st.success(plain(f"All {counted(of.cells, 'cell')} are there."))
     if _standing(study).failed:
@@ -139,7 +144,9 @@ def compute(run: Running, study: Study, watch: Watch) -> Summary:
         run.alone.release()
 
 
-def _timed(run: Running, study: Study, report: Callable[[float, str], None] | None) -> Callable[[float, str], None]:
+def _timed(
+    run: Running, study: Study, report: Callable[[float, str], None] | None
+) -> Callable[[float, str], None]:
     """The report, and how long each cell took: the first step comes before the first cell, each other after one."""
     pace, last = run.pace.setdefault(study.pace, [0, 0.0]), [0.0]
 
@@ -176,7 +183,9 @@ def so_far(study: Study) -> None:
             if len(failed) > MOST_SHOWN:
                 st.caption(f"The first {MOST_SHOWN}; the store has them all, with their tracebacks.")
     with st.container(horizontal=True, key="run_rows"):
-        if now.failed < len(store.held() & now.keys) and st.button("Open on Results", key="run_open", type="primary"):
+        if now.failed < len(store.held() & now.keys) and st.button(
+            "Open on Results", key="run_open", type="primary"
+        ):
             results.take(store.content(), f"{study.protocol.key}.sqlite")
             st.switch_page("pages/study_results.py", query_params=state.here())
         button("Rows (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
@@ -187,7 +196,9 @@ def take_along(recipe: Recipe) -> None:
     st.header("Elsewhere, or later", anchor=False)
     left, right = st.columns(2, gap="large")
     with left:
-        st.caption("The same from a shell, without the browser's limits; again with the same store it goes on:")
+        st.caption(
+            "The same from a shell, without the browser's limits; again with the same store it goes on:"
+        )
         st.code(study_command(recipe), language="bash", wrap_lines=True)
         with st.container(horizontal=True):
             content = running().store.content
@@ -199,7 +210,10 @@ def take_along(recipe: Recipe) -> None:
         )
     with right:
         st.file_uploader(
-            "A store to go on with", key="run_store_file", on_change=_store_received, max_upload_size=MOST_STORE
+            "A store to go on with",
+            key="run_store_file",
+            on_change=_store_received,
+            max_upload_size=MOST_STORE,
         )
 
 

@@ -52,7 +52,9 @@ def test_calibration_sets_grow_and_nothing_else_does(cell):
 def test_forests_without_calibration_learn_from_both_sets(cell):
     data = sweep(0, 0, 60, 50)
     both = np.vstack([data.train.X, data.calibration(0.5).X])
-    forest = RandomForestClassifier(100, random_state=0).fit(both, np.append(data.train.y, data.calibration(0.5).y))
+    forest = RandomForestClassifier(100, random_state=0).fit(
+        both, np.append(data.train.y, data.calibration(0.5).y)
+    )
     p = forest.predict_proba(data.test.X.to_numpy())[:, 1]
     (tce,) = cell[(cell["method"] == "rf_d") & (cell["share"] == 0.5)]["tce"]
     assert tce == pytest.approx(np.mean((p - data.test.posterior) ** 2), abs=1e-12)
@@ -93,7 +95,9 @@ def test_the_order_of_data_needs(kept):
     """The paper's: PPA, beta, Platt, Venn–Abers, isotonic, rank; Platt here settles before beta, at a larger error."""
     needs = settled(kept, "tce")
     assert needs["ppa"] == min(needs.values())
-    assert max(needs[key] for key in ("ppa", "beta", "platt")) < min(needs[key] for key in ("venn_abers", "isotonic"))
+    assert max(needs[key] for key in ("ppa", "beta", "platt")) < min(
+        needs[key] for key in ("venn_abers", "isotonic")
+    )
     assert needs["venn_abers"] <= needs["isotonic"] <= needs["rank"]
     assert wide(kept).loc[1.0, "platt"] > wide(kept).loc[1.0, "beta"]
     assert 0.2 <= needs["venn_abers"] <= 0.35  # about two hundred of 800
@@ -101,7 +105,11 @@ def test_the_order_of_data_needs(kept):
 
 def test_settled_by_hand():
     shares = np.arange(1, 11) / 10
-    line = {"ppa": np.ones(10), "platt": np.where(shares < 0.35, 2.0, 1.0), "beta": np.append(np.full(9, 1.0), 9.0)}
+    line = {
+        "ppa": np.ones(10),
+        "platt": np.where(shares < 0.35, 2.0, 1.0),
+        "beta": np.append(np.full(9, 1.0), 9.0),
+    }
     rows = [
         {"share": share, "method": method, "tce": line.get(method, np.ones(10))[i]}
         for method in ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")

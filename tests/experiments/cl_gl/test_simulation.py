@@ -48,7 +48,8 @@ def test_pure_leaves_make_two_groups_and_laplace_splits_them(seed):
     assert pure.table["p"].tolist() == [0, 1]
     assert pure.point.leaves > 100
     assert 2 < len(laplace.table) < laplace.point.leaves
-    # Each of the two groups is split, none is mixed: a Laplace prediction lies on the side of its leaf's frequency.
+    # Each of the two groups is split, none is mixed: a Laplace prediction lies on the side of its leaf's
+    # frequency.
     assert ((laplace.point.p > 0.5) == (pure.point.p == 1)).all()
     assert laplace.point.losses["brier"].grouping < pure.point.losses["brier"].grouping
 
@@ -79,7 +80,9 @@ def test_a_cell_belongs_to_the_group_of_its_prediction(settings):
 def test_depth_trades_grouping_against_calibration_and_the_best_is_in_between(seed):
     found = CL_GL.simulate("cl_gl_sweep", random_state=seed, against="depth", leaf="laplace", n=1000)
     parts = [point.losses["brier"] for point in found.points]
-    calibration, grouping = (np.array([getattr(part, name) for part in parts]) for name in ("calibration", "grouping"))
+    calibration, grouping = (
+        np.array([getattr(part, name) for part in parts]) for name in ("calibration", "grouping")
+    )
     assert calibration[-1] > 5 * calibration[:3].max()
     assert grouping[0] > 2 * grouping[3:6].min()
     total = calibration + grouping
@@ -94,16 +97,21 @@ def test_a_sweep_passes_through_the_setting_itself_and_can_remember():
         asked.append(kwargs)
         return one_point(*args, **kwargs)
 
-    found = CL_GL.simulate("cl_gl_sweep", random_state=0, against="leaf", depth=3, n=100, using={"point": remembering})
+    found = CL_GL.simulate(
+        "cl_gl_sweep", random_state=0, against="leaf", depth=3, n=100, using={"point": remembering}
+    )
     alone = CL_GL.simulate(random_state=0, leaf="laplace", depth=3, n=100, using={"point": remembering})
     assert asked[1] == asked[2]
     assert np.array_equal(found.points[1].p, alone.point.p)
-    assert [point.plane.y.size for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="n", depth=2).points][
-        :3
-    ] == [50, 100, 200]
+    assert [
+        point.plane.y.size
+        for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="n", depth=2).points
+    ][:3] == [50, 100, 200]
     assert {
         len(np.unique(point.p))
-        for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="trees", depth=None, n=50).points[:2]
+        for point in CL_GL.simulate("cl_gl_sweep", random_state=0, against="trees", depth=None, n=50).points[
+            :2
+        ]
     } == {2, 3}
 
 

@@ -28,7 +28,9 @@ def test_every_method_is_what_it_is_alone():
             ends = []
             for label in (0, 1):
                 extended = scorer.with_object(test[:, j], label)[0]
-                ends.append(VennAbers().fit(extended[:-1], labels[0]).predict_interval(extended[-1:])[0, label])
+                ends.append(
+                    VennAbers().fit(extended[:-1], labels[0]).predict_interval(extended[-1:])[0, label]
+                )
             assert [p[row, j] for p in found.pairs["full"]] == pytest.approx(ends, abs=1e-12)
             assert found.p["full"][row, j] == pytest.approx(float(merge_pair(*ends)), abs=1e-12)
         half = WindowScorer.fit(train[:, :13], labels[:, :13], 0.2)

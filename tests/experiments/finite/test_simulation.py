@@ -20,7 +20,9 @@ simulate = EXPERIMENTS["finite"].simulate
 def lines(draw):
     x = sorted(draw(st.lists(st.integers(-500, 500), min_size=2, max_size=8, unique=True)))
     labels = draw(st.lists(st.sampled_from([None, 0, 1]), min_size=len(x), max_size=len(x)).filter(any_label))
-    points = tuple((at / 10, draw(st.integers(0, 1000)) / 1000, label) for at, label in zip(x, labels, strict=True))
+    points = tuple(
+        (at / 10, draw(st.integers(0, 1000)) / 1000, label) for at, label in zip(x, labels, strict=True)
+    )
     return Line(points, tuple(i for i in range(len(x) - 1) if draw(st.booleans())))
 
 
@@ -43,7 +45,9 @@ def test_the_page_starts_with_the_paper_s_example():
 def test_the_presets_are_the_paper_s_partitions_with_its_values(name, cuts, printed):
     found = simulate()
     row, part = found.rows[name], FiniteExample().partition(cuts)
-    ours = [float(values[row]) for values in (found.every.calibration, found.every.grouping, found.every.loss)]
+    ours = [
+        float(values[row]) for values in (found.every.calibration, found.every.grouping, found.every.loss)
+    ]
     assert ours == pytest.approx([part.calibration, part.grouping, part.loss], abs=1e-12)
     assert [gap + 1.5 for gap in found.cuts(name)] == list(cuts)
     assert printed is None or tuple(round(value, 2) for value in ours) == printed
@@ -69,14 +73,19 @@ def test_presets_and_the_best_are_what_they_are_called(line):
     pure = found.rows["pure_leaves"]
     labels = [label for _, _, label in line.points]
     assert all(every.p[pure][i] == label for i, label in enumerate(labels) if label is not None)
-    changes = sum(a != b for a, b in zip(*[[y for y in labels if y is not None][i:] for i in (0, 1)], strict=False))
+    changes = sum(
+        a != b for a, b in zip(*[[y for y in labels if y is not None][i:] for i in (0, 1)], strict=False)
+    )
     assert count[pure] == changes  # no cut too many
 
 
 @given(lines())
 def test_one_is_drawn_of_all_that_cost_the_same_and_it_has_the_fewest_cuts(line):
     every = simulate(line=str(line)).every
-    places = {row: (round(every.calibration[row], 9), round(every.grouping[row], 9)) for row in range(len(every.loss))}
+    places = {
+        row: (round(every.calibration[row], 9), round(every.grouping[row], 9))
+        for row in range(len(every.loss))
+    }
     shown = fewest_cuts(every)
     assert sorted({places[row] for row in shown}) == sorted(set(places.values()))
     assert len(shown) == len(set(places.values()))

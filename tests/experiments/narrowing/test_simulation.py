@@ -24,7 +24,9 @@ def test_a_category_shrinks_like_one_over_n_and_isotonic_pools_slower():
 def test_the_slope_is_that_of_a_straight_line_through_the_logarithms():
     found = simulate(random_state=1, draws=10)
     x, y = np.log(found.sizes[found.sizes >= 100]), np.log(found.mean[found.sizes >= 100])
-    assert found.slope == pytest.approx(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum(), abs=1e-9)
+    assert found.slope == pytest.approx(
+        ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum(), abs=1e-9
+    )
 
 
 def test_widths_are_p1_minus_p0_of_the_inductive_predictor():

@@ -107,7 +107,10 @@ def test_it_does_so_with_other_seeds_too(seed):
 
 
 def test_more_dimensions_leave_less_to_repair_at_high_overlap(kept):
-    gap = [(kept.loc[d].loc[1:4, "rf_d"] - kept.loc[d].loc[1:4, list(PAPER)].median(axis=1)).mean() for d in DIMENSIONS]
+    gap = [
+        (kept.loc[d].loc[1:4, "rf_d"] - kept.loc[d].loc[1:4, list(PAPER)].median(axis=1)).mean()
+        for d in DIMENSIONS
+    ]
     assert gap == sorted(gap, reverse=True)
 
 
@@ -119,7 +122,9 @@ def test_tuning_repairs_it_as_well(kept):
 def test_in_many_dimensions_calibration_helps_half_way(kept):
     """The mean of trees that differ is too timid there, and tuning does not cure it."""
     half_way = kept.loc[20].loc[10:16]
-    assert (half_way[list(PAPER)].max(axis=1) < half_way[["rf_d", "rf_opt", "rf_large", "ct"]].min(axis=1)).all()
+    assert (
+        half_way[list(PAPER)].max(axis=1) < half_way[["rf_d", "rf_opt", "rf_large", "ct"]].min(axis=1)
+    ).all()
 
 
 def test_the_error_half_way_grows_with_the_dimensions(kept):

@@ -47,8 +47,11 @@ def test_the_last_state_is_the_isotonic_fit_and_the_lower_hull(points):
     ends = list(moves.states[-1])
     hull = lower_hull(objects, ones)
     chords = list(zip(objects[ends].tolist(), ones[ends].tolist(), strict=True))
-    assert set(hull) <= set(chords)  # pools with equal shares are no violators: their corners lie on the hull's edges
-    assert np.interp(objects, *zip(*hull, strict=True)) == pytest.approx(np.interp(objects, *zip(*chords, strict=True)))
+    # Pools with equal shares are no violators: their corners lie on the hull's edges
+    assert set(hull) <= set(chords)
+    assert np.interp(objects, *zip(*hull, strict=True)) == pytest.approx(
+        np.interp(objects, *zip(*chords, strict=True))
+    )
 
 
 @given(POINTS)

@@ -34,9 +34,13 @@ def test_the_forests_without_calibration_are_scikit_learns(objects):
     for method, trees in (("rf_d", 100), ("rf_large", 500)):
         other = RandomForestClassifier(trees, random_state=5).fit(data.X, data.y).predict_proba(test.X)[:, 1]
         assert row(table, method)["tce"] == pytest.approx(np.mean((other - test.posterior) ** 2), abs=1e-12)
-    opt = ProbabilityForest(100, random_state=5, **FOUND.forest).fit(data.X, data.y).predict_proba(test.X)[:, 1]
+    opt = (
+        ProbabilityForest(100, random_state=5, **FOUND.forest).fit(data.X, data.y).predict_proba(test.X)[:, 1]
+    )
     assert row(table, "rf_opt")["brier"] == pytest.approx(np.mean((opt - test.y) ** 2), abs=1e-12)
-    curtailed = ProbabilityForest(100, random_state=5, curtail=7).fit(data.X, data.y).predict_proba(test.X)[:, 1]
+    curtailed = (
+        ProbabilityForest(100, random_state=5, curtail=7).fit(data.X, data.y).predict_proba(test.X)[:, 1]
+    )
     assert row(table, "ct")["brier"] == pytest.approx(np.mean((curtailed - test.y) ** 2), abs=1e-12)
 
 
@@ -48,14 +52,18 @@ def test_calibrators_learn_from_the_first_objects_of_the_pool_alone(objects):
     scores, new = (forest.predict_proba(data.X)[:, 1] for data in (pool, test))
     assert row(table, "none", "default")["brier"] == pytest.approx(np.mean((new - test.y) ** 2), abs=1e-12)
     isotonic = IsotonicRegression(out_of_bounds="clip").fit(scores[:40], pool.y[:40]).predict(new)
-    assert row(table, "isotonic", "default")["brier"] == pytest.approx(np.mean((isotonic - test.y) ** 2), abs=1e-9)
+    assert row(table, "isotonic", "default")["brier"] == pytest.approx(
+        np.mean((isotonic - test.y) ** 2), abs=1e-9
+    )
 
 
 def test_rank_sees_laplace_leaves(objects):
     """A fully grown tree's pure leaves are all alike: by votes of 0 and 1, Borda's sum is the mean vote again."""
     train, pool, test = objects
     table = Calibrated(train, pool, test, FOUND, 5).table(80)
-    assert row(table, "rank", "default")["tce"] != pytest.approx(row(table, "isotonic", "default")["tce"], abs=1e-6)
+    assert row(table, "rank", "default")["tce"] != pytest.approx(
+        row(table, "isotonic", "default")["tce"], abs=1e-6
+    )
 
 
 def test_measures_by_their_definitions(objects):
@@ -70,7 +78,8 @@ def test_measures_by_their_definitions(objects):
     assert got["tce"] == pytest.approx(parts.calibration + parts.grouping, abs=1e-9)
     _, n = np.unique(p, return_counts=True)
     assert got["group_entropy"] == pytest.approx(-sum(k / len(p) * np.log2(k / len(p)) for k in n), abs=1e-12)
-    assert got["bin_entropy"] == pytest.approx(got["group_entropy"], abs=1e-12)  # tenths are bins of their own
+    # Tenths are bins of their own
+    assert got["bin_entropy"] == pytest.approx(got["group_entropy"], abs=1e-12)
     bins = [int(value * 20 + 1e-9) if value < 1 else 19 for value in p]
     off = [abs(sum(test.y[i] - p[i] for i in range(len(p)) if bins[i] == b)) for b in range(20)]
     assert got["ece"] == pytest.approx(sum(off) / len(p), abs=1e-12)

@@ -38,7 +38,10 @@ def test_another_leaf_estimate_needs_no_other_forest(leaf, curtail):
 def test_a_curtailed_leaf_speaks_for_its_first_large_ancestor():
     grown, plane = grow(1, "separate", 200, "tree", None, 1), draw_plane("separate", 200, 1)
     tree = DecisionTreeClassifier(random_state=1).fit(plane.X, plane.y)
-    paths, seen = tree.decision_path(plane.test[:50]).toarray().astype(bool), tree.decision_path(plane.X).toarray()
+    paths, seen = (
+        tree.decision_path(plane.test[:50]).toarray().astype(bool),
+        tree.decision_path(plane.X).toarray(),
+    )
     curtailed = grown.p(curtail=30)[:50]
     for p, path in zip(curtailed, paths, strict=True):
         large = [node for node in np.flatnonzero(path) if seen[:, node].sum() >= 30]
@@ -64,5 +67,7 @@ def test_nothing_is_grown_for_a_setting_that_only_reads_trees():
     grown.clear()
     for settings in ({}, {"curtail": 50}, {"trees": 10}):
         EXPERIMENTS["leaf_estimates"].simulate(random_state=0, n=50, using={"grow": counting}, **settings)
-    EXPERIMENTS["leaf_estimates"].simulate("leaf_estimates_curve", random_state=0, n=50, using={"grow": counting})
+    EXPERIMENTS["leaf_estimates"].simulate(
+        "leaf_estimates_curve", random_state=0, n=50, using={"grow": counting}
+    )
     assert len(grown) == 2

@@ -29,7 +29,8 @@ def by_definition(scores, y):
     st.integers(2, 7).flatmap(
         lambda k: st.lists(
             st.tuples(
-                st.lists(st.integers(0, 4), min_size=k, max_size=k), st.lists(st.integers(0, 1), min_size=k, max_size=k)
+                st.lists(st.integers(0, 4), min_size=k, max_size=k),
+                st.lists(st.integers(0, 1), min_size=k, max_size=k),
             ),
             min_size=1,
             max_size=5,
@@ -46,7 +47,10 @@ def test_pairs_are_those_of_the_inductive_predictor():
     rng = np.random.default_rng(0)
     scores, y = rng.integers(0, 12, (40, 31)).astype(float), rng.integers(0, 2, (40, 30))
     p0, p1 = venn_abers_pairs(scores, scores, y)
-    alone = [VennAbers().fit(s[:-1], labels).predict_interval(s[-1:])[0] for s, labels in zip(scores, y, strict=True)]
+    alone = [
+        VennAbers().fit(s[:-1], labels).predict_interval(s[-1:])[0]
+        for s, labels in zip(scores, y, strict=True)
+    ]
     assert np.array_equal(np.column_stack([p0, p1]), alone)
 
 
@@ -60,7 +64,9 @@ def test_draws_are_independent_labels_and_normal_features():
     x, y = NormalClasses(2.0).draw((200_000,), np.random.default_rng(0))
     assert y.mean() == pytest.approx(0.5, abs=0.005)
     assert (x[y == 1].mean(), x[y == 0].mean(), x[y == 1].std()) == pytest.approx((2, 0, 1), abs=0.01)
-    share = quad(lambda at: NormalClasses(2.0).posterior(at) * (norm.pdf(at) + norm.pdf(at, 2)) / 2, -10, 12)[0]
+    share = quad(lambda at: NormalClasses(2.0).posterior(at) * (norm.pdf(at) + norm.pdf(at, 2)) / 2, -10, 12)[
+        0
+    ]
     assert share == pytest.approx(0.5, abs=1e-9)
 
 

@@ -27,7 +27,9 @@ def test_tce_and_its_parts_are_those_of_the_definition(objects):
         bins.setdefault(min(LEVELS - 1, int(truth * LEVELS)), []).append(p - truth)
     bias = sum(sum(off) ** 2 / len(off) for off in bins.values()) / len(exact)
     found = errors_of(objects)
-    assert found.tce == pytest.approx(float(sum((p - truth) ** 2 for truth, p in exact) / len(exact)), abs=1e-12)
+    assert found.tce == pytest.approx(
+        float(sum((p - truth) ** 2 for truth, p in exact) / len(exact)), abs=1e-12
+    )
     assert found.bias == pytest.approx(float(bias), abs=1e-12)
     assert found.bias + found.scatter == pytest.approx(found.tce, abs=1e-12)
 

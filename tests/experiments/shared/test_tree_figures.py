@@ -27,7 +27,9 @@ def test_the_depth_that_is_closest_is_named(distances, answer):
     names = ["Depth 2", "Depth 4", "Depth 8", "No limit"]
     record = FIGURES["tree_depth"].prepare(side_by_side(names, (*distances, 0.023), model="tree"))
     assert record.answer == answer
-    assert record.title.startswith(f"One tree is closest to the truth at depth {2**answer}: TCE 0.010, against ")
+    assert record.title.startswith(
+        f"One tree is closest to the truth at depth {2**answer}: TCE 0.010, against "
+    )
     assert record.title.endswith(" and 0.023 without a limit")
 
 
@@ -51,7 +53,9 @@ def test_the_second_gain_is_held_against_the_first(distances, answer):
 
 
 def test_of_the_three_ways_the_closest_is_the_answer():
-    names = [f"{who}, {how}" for who in ("One tree", "100 trees") for how in ("frequency", "Laplace", "curtailed")]
+    names = [
+        f"{who}, {how}" for who in ("One tree", "100 trees") for how in ("frequency", "Laplace", "curtailed")
+    ]
     for best in range(3):
         distances = [0.1, 0.05, 0.05, 0.05, 0.001, 0.001]
         distances[1 + best] = 0.01

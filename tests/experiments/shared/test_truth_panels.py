@@ -28,7 +28,9 @@ def test_a_density_counts_every_object(shown):
     for heat, errors in zip(traces(draw(record), "heatmap"), shown, strict=True):
         count = np.asarray(heat.customdata)
         assert count.sum() == PLENTY
-        row, column = (np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (errors.p, errors.posterior))
+        row, column = (
+            np.minimum((values * CELLS).astype(int), CELLS - 1) for values in (errors.p, errors.posterior)
+        )
         assert count[row[7], column[7]] == ((row == row[7]) & (column == column[7])).sum()
         assert np.nanmax(np.asarray(heat.z, dtype=float)) == pytest.approx(np.log10(count.max()), abs=1e-3)
 
@@ -54,7 +56,9 @@ def test_parts_draw_what_the_whole_draws(shown):
     whole, alone = draw(record), [draw(part) for part in parts(record)]
     assert [len(figure.data) for figure in alone] == [3, 3, 3]
     for i, figure in enumerate(alone):
-        assert [list(trace.y) for trace in figure.data] == [list(trace.y) for trace in whole.data[3 * i : 3 * i + 3]]
+        assert [list(trace.y) for trace in figure.data] == [
+            list(trace.y) for trace in whole.data[3 * i : 3 * i + 3]
+        ]
     assert len({part.alt for part in parts(record)}) == 3
 
 

@@ -22,7 +22,10 @@ def z(values):
 @pytest.mark.parametrize("predictor", VALID)
 @pytest.mark.parametrize("objects", [5, 20])
 def test_the_selected_probability_is_right_on_average_and_at_every_level(predictor, objects):
-    found = [simulate(random_state=s, predictor=predictor, objects=objects, window=0.2, draws=5000) for s in range(4)]
+    found = [
+        simulate(random_state=s, predictor=predictor, objects=objects, window=0.2, draws=5000)
+        for s in range(4)
+    ]
     y, selected = np.concatenate([d.y for d in found]), np.concatenate([d.selected for d in found])
     assert abs(z(y - selected)) < 4
     levels = by_level(y, selected)

@@ -13,7 +13,8 @@ simulate = EXPERIMENTS["tree_count"].simulate
 @pytest.mark.soak
 def test_more_trees_lower_tce_and_ten_times_as_many_bring_less_each_time(remembered):
     found = [
-        simulate("tree_count_curve", random_state=seed, using=remembered).curves["forest"]["tce"] for seed in range(3)
+        simulate("tree_count_curve", random_state=seed, using=remembered).curves["forest"]["tce"]
+        for seed in range(3)
     ]
     mean = np.mean(found, axis=0)
     assert (np.diff(mean[: AT_COUNTS.index(200)]) < 0).all()
@@ -30,7 +31,8 @@ def test_a_forest_is_its_trees_less_what_they_disagree(remembered):
     curve = simulate("tree_count_curve", random_state=0, using=remembered).curves["forest"]
     assert curve["alone"] == pytest.approx(np.full(len(AT_COUNTS), alone), abs=1e-9)
     assert curve["tce"][-1] == pytest.approx(alone - apart, abs=1e-9)
-    # Over all choices of k of the T trees the mean TCE is TCE_T + V (1/k − 1/T), V the variance with divisor T − 1.
+    # Over all choices of k of the T trees the mean TCE is TCE_T + V (1/k − 1/T), V the variance with divisor
+    # T − 1.
     T = len(votes)
     rng = np.random.default_rng(0)
     drawn = [((votes[rng.choice(T, 5, replace=False)].mean(axis=0) - truth) ** 2).mean() for _ in range(60)]

@@ -39,9 +39,9 @@ def test_the_panels_are_the_depths_of_the_paper_and_the_readers_own(remembered):
 @pytest.mark.parametrize("leaf", ["frequency", "laplace"])
 def test_cl_and_gl_of_one_tree_add_up_to_tce_by_leaves_and_by_predictions(leaf, remembered):
     for seed in range(3):
-        curve = simulate("tree_depth_curve", random_state=seed, leaf=leaf, n=200, trees=2, using=remembered).curves[
-            "tree"
-        ]
+        curve = simulate(
+            "tree_depth_curve", random_state=seed, leaf=leaf, n=200, trees=2, using=remembered
+        ).curves["tree"]
         assert curve["calibration"] + curve["grouping"] == pytest.approx(curve["tce"], abs=1e-9)
         assert curve["leaf_calibration"] + curve["leaf_grouping"] == pytest.approx(curve["tce"], abs=1e-9)
         assert (curve["grouping"] >= curve["leaf_grouping"] - 1e-12).all()  # leaves refine the groups
@@ -71,14 +71,18 @@ def test_the_best_depth_lies_in_the_middle(curves, model):
 
 @pytest.mark.soak
 def test_depth_4_is_the_best_of_the_papers_three(remembered):
-    answers = [FIGURES["tree_depth"].prepare(simulate(random_state=seed, using=remembered)).answer for seed in SEEDS]
+    answers = [
+        FIGURES["tree_depth"].prepare(simulate(random_state=seed, using=remembered)).answer for seed in SEEDS
+    ]
     assert answers.count(2) >= len(SEEDS) - 1
 
 
 @pytest.mark.soak
 def test_shallow_forests_are_biased_and_deep_ones_scatter(remembered):
     found = [simulate(random_state=seed, using=remembered).shown for seed in SEEDS]
-    bias, scatter = (np.array([[getattr(errors, part) for errors in shown] for shown in found]) for part in PARTS)
+    bias, scatter = (
+        np.array([[getattr(errors, part) for errors in shown] for shown in found]) for part in PARTS
+    )
     assert (np.diff(scatter, axis=1)[:, 1:] > 0).all()
     assert (np.diff(bias.mean(axis=0)[:3]) < 0).all()
     assert bias.mean(axis=0)[0] > 2 * scatter.mean(axis=0)[0]

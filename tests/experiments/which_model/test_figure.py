@@ -13,7 +13,8 @@ TRUTH = np.tile([0.25, 0.5], 50)
 
 def row(*distances):
     return tuple(
-        PredictionErrors(name, TRUTH, TRUTH + np.sqrt(tce)) for name, tce in zip(NAMES, distances, strict=False)
+        PredictionErrors(name, TRUTH, TRUTH + np.sqrt(tce))
+        for name, tce in zip(NAMES, distances, strict=False)
     )
 
 
@@ -24,7 +25,9 @@ def test_the_answer_is_the_closest_below(below, answer):
     found = Models({"Equal covariances": row(0.02, 0.01, 0.001), "Unequal covariances": row(*below)})
     record = FIGURES["which_model"].prepare(found)
     assert record.answer == answer
-    assert record.title.startswith("Equal covariances: logistic regression comes closest, TCE 0.0010. Unequal ")
+    assert record.title.startswith(
+        "Equal covariances: logistic regression comes closest, TCE 0.0010. Unequal "
+    )
     assert record.columns == 3
     assert [part.shown[0].name for part in FIGURES["which_model"].parts(record)][::3] == [
         "Forest, equal",
@@ -34,7 +37,10 @@ def test_the_answer_is_the_closest_below(below, answer):
 
 def test_a_fourth_model_is_named_but_no_answer():
     found = Models(
-        {"Equal covariances": row(0.02, 0.01, 0.03, 0.001), "Unequal covariances": row(0.02, 0.01, 0.03, 0.002)}
+        {
+            "Equal covariances": row(0.02, 0.01, 0.03, 0.001),
+            "Unequal covariances": row(0.02, 0.01, 0.03, 0.002),
+        }
     )
     record = FIGURES["which_model"].prepare(found)
     assert "Unequal covariances: naive Bayes, 0.0020" in record.title

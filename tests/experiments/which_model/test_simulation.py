@@ -74,7 +74,9 @@ def test_the_forest_scatters_and_is_hardly_biased(found):
     assert mean_of(forests, "scatter") > 10 * mean_of(forests, "bias")
 
 
-@pytest.mark.parametrize("other", [key for key in OTHERS if key not in ("none", "tuned_forest", "curtailed_forest")])
+@pytest.mark.parametrize(
+    "other", [key for key in OTHERS if key not in ("none", "tuned_forest", "curtailed_forest")]
+)
 def test_any_model_of_the_menu_joins_in(other):
     asked = []
 

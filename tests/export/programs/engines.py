@@ -43,7 +43,9 @@ def duckdb(fitted, scores):
         base.register("t", table)
         found = base.execute(f"SELECT place, {write_sql(fitted)} FROM t").fetchnumpy()
     order = np.argsort(found.pop("place"))
-    return np.column_stack([np.ma.filled(column.astype(np.float64), np.nan)[order] for column in found.values()])
+    return np.column_stack(
+        [np.ma.filled(column.astype(np.float64), np.nan)[order] for column in found.values()]
+    )
 
 
 def onnx(fitted, scores):
@@ -91,4 +93,6 @@ def run(code: str, matrix: np.ndarray) -> np.ndarray:
         return np.fromfile(path / "said", dtype="<f8")
 
 
-ENGINES: dict[str, Callable] = {engine.__name__: engine for engine in (sqlite, duckdb, onnx, python, javascript)}
+ENGINES: dict[str, Callable] = {
+    engine.__name__: engine for engine in (sqlite, duckdb, onnx, python, javascript)
+}

@@ -42,11 +42,15 @@ def test_every_query_runs(names, base):
         connection.execute("CREATE TABLE scores (id INTEGER, score DOUBLE PRECISION, label INTEGER)")
         rows = [(i, score, int(score > 0.5)) for i, score in enumerate(scores.tolist())]
         connection.executemany("INSERT INTO scores VALUES (?, ?, ?)", rows)
-        select, view, grouped = (block.replace("/* select list */", names["select_list"]) for block in blocks("sql"))
+        select, view, grouped = (
+            block.replace("/* select list */", names["select_list"]) for block in blocks("sql")
+        )
         said = sorted(connection.execute(select).fetchall())
         np.testing.assert_array_equal([row[3] for row in said], names["fitted"].predict(scores))
         connection.execute(view)
-        assert sorted(connection.execute("SELECT id, p FROM calibrated").fetchall()) == [(r[0], r[3]) for r in said]
+        assert sorted(connection.execute("SELECT id, p FROM calibrated").fetchall()) == [
+            (r[0], r[3]) for r in said
+        ]
         assert sum(n for _, n, _ in connection.execute(grouped).fetchall()) == 101
 
 
@@ -57,7 +61,9 @@ def test_a_classifier_with_its_calibrator_is_written_as_its_calibrator(placement
     y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
     model = GaussianNB().fit(X[:200], y[:200])
     base = FrozenEstimator(model) if placement == "train" else model
-    calibrated = CalibratedClassifier(base, "venn_abers", placement, cv=3, random_state=0).fit(X[200:], y[200:])
+    calibrated = CalibratedClassifier(base, "venn_abers", placement, cv=3, random_state=0).fit(
+        X[200:], y[200:]
+    )
     scored = calibrated.placed_.score(X)
     scores = scored.scores if placement != "cv" else scored.by_fold.T
     said = ENGINES["sqlite"](calibrated, scores)

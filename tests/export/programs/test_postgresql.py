@@ -67,7 +67,9 @@ def test_every_calibrator_answers_as_predict_does(unfitted, psql):
     agree(answered(psql, fitted, queries), expected(fitted, queries), is_steps(fitted))
 
 
-@pytest.mark.parametrize("unfitted", [v for v in VARIANTS if v.takes == "score" and v.key != "none"], ids=repr)
+@pytest.mark.parametrize(
+    "unfitted", [v for v in VARIANTS if v.takes == "score" and v.key != "none"], ids=repr
+)
 def test_margins_of_any_size_neither_overflow_nor_underflow(unfitted, psql):
     scores, y = calibration(600, margins=True)
     fitted = unfitted.fit(scores, y)

@@ -53,10 +53,16 @@ def calibration(n=1500, margins=False, seed=0):
 
 def asked(fitted, scores, m=20_000, margins=False, seed=1):
     """Ties, every breakpoint, one float beside each, points between and beyond them, and any others: m scores."""
-    breaks = [values for values in vars(fitted).values() if np.ndim(values) == 1 and np.asarray(values).dtype == float]
+    breaks = [
+        values
+        for values in vars(fitted).values()
+        if np.ndim(values) == 1 and np.asarray(values).dtype == float
+    ]
     steps = fitted.aligned_steps()[0] if hasattr(fitted, "aligned_steps") else np.array([0.5])
     bins = np.concatenate([np.arange(201) / 200, (np.arange(1, 8) - 1e-9) / 7])
-    points = np.concatenate([scores, np.unique(scores)[1:] / 2 + np.unique(scores)[:-1] / 2, steps, bins, *breaks])
+    points = np.concatenate(
+        [scores, np.unique(scores)[1:] / 2 + np.unique(scores)[:-1] / 2, steps, bins, *breaks]
+    )
     points = points[np.isfinite(points)]
     near = np.concatenate([points, np.nextafter(points, -np.inf), np.nextafter(points, np.inf)])
     rng = np.random.default_rng(seed)
@@ -98,7 +104,9 @@ def test_every_calibrator_answers_as_predict_does(unfitted, engine, n, m):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("unfitted", [v for v in VARIANTS if v.takes == "score" and v.key != "none"], ids=repr)
+@pytest.mark.parametrize(
+    "unfitted", [v for v in VARIANTS if v.takes == "score" and v.key != "none"], ids=repr
+)
 def test_margins_of_any_size_are_answered_too(unfitted, engine):
     scores, y = calibration(200, margins=True)
     fitted = unfitted.fit(scores, y)
@@ -108,7 +116,9 @@ def test_margins_of_any_size_are_answered_too(unfitted, engine):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("unfitted", {v.kind + getattr(v, "between", ""): v for v in VARIANTS}.values(), ids=repr)
+@pytest.mark.parametrize(
+    "unfitted", {v.kind + getattr(v, "between", ""): v for v in VARIANTS}.values(), ids=repr
+)
 def test_a_million_scores(unfitted, engine):
     scores, y = calibration(20_000)
     fitted = unfitted.fit(scores, y)
@@ -193,7 +203,11 @@ def test_what_is_no_number_has_no_answer_in_programs():
 def test_python_imports_nothing_but_math_and_javascript_nothing():
     for unfitted in VARIANTS:
         fitted = unfitted.fit(*calibration(100))
-        imported = [n for n in ast.walk(ast.parse(write_python(fitted))) if isinstance(n, (ast.Import, ast.ImportFrom))]
+        imported = [
+            n
+            for n in ast.walk(ast.parse(write_python(fitted)))
+            if isinstance(n, (ast.Import, ast.ImportFrom))
+        ]
         assert [alias.name for node in imported for alias in node.names] in ([], ["math"])
         assert "require" not in write_javascript(fitted)
 
@@ -202,7 +216,14 @@ def test_logarithms_and_powers_stand_only_where_the_method_has_them():
     for unfitted in VARIANTS:
         fitted = unfitted.fit(*calibration(100))
         written = write_sql(fitted)
-        steps_or_lines = fitted.key in ("none", "isotonic", "centered_isotonic", "venn", "venn_abers", "histogram")
+        steps_or_lines = fitted.key in (
+            "none",
+            "isotonic",
+            "centered_isotonic",
+            "venn",
+            "venn_abers",
+            "histogram",
+        )
         assert ("LN(" in written or "EXP(" in written) != (
             steps_or_lines or fitted.get_params().get("variant") == "constant"
         )
@@ -268,7 +289,9 @@ def test_notes_and_names_out_of_a_file_stay_comments():
 
 
 def test_an_evaluations_calibrator_runs_from_its_file():
-    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",))
+    recipe = Recipe(
+        data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",)
+    )
     content = calibrator_json(evaluate(recipe, load(recipe)), "venn_abers")
     saved = read_calibrator(content)
     scores = np.random.default_rng(0).random((50, 3))

@@ -22,7 +22,9 @@ def every_kind_of_double():
         rng.integers(0, 10**6, 5000) / 10**6,
         2.0 ** np.arange(-1074, 1024),
     ]
-    return np.concatenate([*parts, [0.0, 5e-324, np.finfo(float).max, -np.finfo(float).max, np.nextafter(1, 2)]])
+    return np.concatenate(
+        [*parts, [0.0, 5e-324, np.finfo(float).max, -np.finfo(float).max, np.nextafter(1, 2)]]
+    )
 
 
 def test_sqlite_and_duckdb_read_every_number_as_the_double_that_was_meant():
@@ -34,10 +36,14 @@ def test_sqlite_and_duckdb_read_every_number_as_the_double_that_was_meant():
         tiny = (np.abs(block) < 1e-290) & (block != 0)  # of which SQLite may read the neighbour
         np.testing.assert_array_equal(said[~tiny], block[~tiny])
         assert (np.abs(said[tiny] - block[tiny]) < 1e-305).all()
-        np.testing.assert_array_equal([v for (v,) in duck.execute(f"SELECT * FROM (VALUES {rows})").fetchall()], block)
+        np.testing.assert_array_equal(
+            [v for (v,) in duck.execute(f"SELECT * FROM (VALUES {rows})").fetchall()], block
+        )
 
 
-@pytest.mark.parametrize("name", ["Score", "model score", 'said "p"', "order", "select", "größe", "1st", "a;b--c"])
+@pytest.mark.parametrize(
+    "name", ["Score", "model score", 'said "p"', "order", "select", "größe", "1st", "a;b--c"]
+)
 def test_a_name_is_quoted_where_it_must_be(name):
     fitted = Isotonic(between="step").fit([0.2, 0.5], [0, 1])
     quoted = '"' + name.replace('"', '""') + '"'
@@ -57,7 +63,9 @@ def test_a_plain_name_that_no_column_has_is_an_error_and_no_text():
 
 
 def test_all_words_that_duckdb_reserves_are_quoted():
-    found = duckdb.sql("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'").fetchall()
+    found = duckdb.sql(
+        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+    ).fetchall()
     assert {word for (word,) in found} <= RESERVED
 
 
