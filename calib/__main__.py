@@ -63,6 +63,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m calib", description="Probability calibration from the command line."
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    for add in (_add_evaluate, _add_simulate, _add_study, _add_export):
+        add(commands)
+    return parser
+
+
+def _add_evaluate(commands: Any) -> None:
     command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
@@ -86,6 +92,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
     command.set_defaults(run=_evaluate)
+
+
+def _add_simulate(commands: Any) -> None:
     command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
     command.add_argument(
         "experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all"
@@ -113,7 +122,9 @@ def _parser() -> argparse.ArgumentParser:
         help="write the numbers; those of further pictures to FILE with their key",
     )
     command.set_defaults(run=_simulate)
-    _add_study(commands)
+
+
+def _add_export(commands: Any) -> None:
     command = commands.add_parser(
         "export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript"
     )
@@ -132,7 +143,6 @@ def _parser() -> argparse.ArgumentParser:
         "--output", type=Path, metavar="FILE", help="write to a file, not to standard output"
     )
     command.set_defaults(run=_export)
-    return parser
 
 
 def _add_study(commands: Any) -> None:

@@ -164,17 +164,26 @@ def decide(
     >>> bool(np.isclose(said.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
-    y, weight = evaluation.y, evaluation.weight
-    costs = (
-        float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS)),
-        float(checks.in_range(cost_miss, "cost_miss", *COSTS)),
-    )
-    t = threshold(*costs)
+    false_alarm = float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS))
+    miss = float(checks.in_range(cost_miss, "cost_miss", *COSTS))
+    t = threshold(false_alarm, miss)
     keys = list(evaluation.predictions)
+    reference = reference_of(keys) if keys else "none"
+    table = _costs_of(evaluation, false_alarm, miss, reference, random_state)
+    share = evaluation.share
+    intervals = {key: each for key, each in evaluation.predictions.items() if each.lower is not None}
+    straddling = MappingProxyType({key: undecided(each, t) for key, each in intervals.items()})
+    never, always = miss * share, false_alarm * (1 - share)
+    return Decision(evaluation, false_alarm, miss, t, table, reference, never, always, straddling)
+
+
+def _costs_of(
+    evaluation: Evaluation, false_alarm: float, miss: float, reference: str, random_state: int
+) -> pd.DataFrame:
+    """A line a calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
+    y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
     p = [evaluation.predictions[key].p for key in keys]
-    acted = [values > t for values in p]
-    expected = np.array([expected_costs(values, *costs) for values in p]).reshape(len(keys), len(y))
-    realised = np.array([realised_costs(y, act, *costs) for act in acted]).reshape(len(keys), len(y))
+    acted = [values > threshold(false_alarm, miss) for values in p]
     table = pd.DataFrame(
         {
             "acted": [mean(act, weight) for act in acted],
@@ -183,7 +192,9 @@ def decide(
         },
         index=pd.Index(keys, name="calibrator"),
     )
-    reference = reference_of(keys) if keys else "none"
+    shape = len(keys), len(y)
+    expected = np.array([expected_costs(values, false_alarm, miss) for values in p]).reshape(shape)
+    realised = np.array([realised_costs(y, act, false_alarm, miss) for act in acted]).reshape(shape)
     against = realised - realised[keys.index(reference)] if keys else realised
     losses = np.concatenate([expected, realised, against])
     lower, upper = mean_intervals(losses, random_state, weight)
@@ -191,20 +202,7 @@ def decide(
     for i, name in enumerate(("expected", "realised", "difference")):
         part = slice(i * len(keys), (i + 1) * len(keys))
         table[name], table[f"{name}_lower"], table[f"{name}_upper"] = means[part], lower[part], upper[part]
-    share = evaluation.share
-    straddling = {
-        k: undecided(said, t) for k, said in evaluation.predictions.items() if said.lower is not None
-    }
-    return Decision(
-        evaluation,
-        *costs,
-        t,
-        table,
-        reference,
-        costs[1] * share,
-        costs[0] * (1 - share),
-        MappingProxyType(straddling),
-    )
+    return table
 
 
 def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -65,31 +65,36 @@ def prepare(
     >>> data.classes, data.y.tolist()
     (('g', 'b'), [1, 0, 0])
     """
-    typed = typed_frame(frame)
-    target = str(target)
+    typed, target = typed_frame(frame), str(target)
     text = labels(frame, target)
     classes = choose_classes(class_counts(frame, target), positive)
-    notes = [classes.note]
-    rows = text.notna().to_numpy()
-    if not rows.all():
-        notes.append(
-            f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)})."
-        )
     known = read_roles(typed, roles or {}, target)
-    rows = rows & known.rows
-    notes.extend(known.notes)
+    labelled = text.notna().to_numpy()
+    rows = labelled & known.rows
     left_out, kept = _asked(typed, exclude, keep)
-    if left_out:
-        notes.append(f"Left out as asked: {', '.join(sorted(left_out))}.")
-    no_feature = {target, *left_out, *(str(column) for column in (roles or {}).values())}
-    candidates = [column for column in typed.columns if column not in no_feature]
-    X, remarks = _features(typed.loc[rows, candidates], kept)
-    y = (text[rows] == classes.positive).to_numpy().astype(np.intp)
-    title = name or str(frame.attrs.get("name", "data"))
-    all_notes = (*notes, *remarks, *imputations(X))
+    no_feature = {target, *left_out, *map(str, (roles or {}).values())}
+    X, remarks = _features(typed.loc[rows, ~typed.columns.isin(list(no_feature))], kept)
+    notes = classes.note, *_unlabelled(labelled), *known.notes, *_as_asked(left_out), *remarks
     return Dataset(
-        name=title, X=X, y=y, classes=classes.names, notes=all_notes, read=len(frame), **known.of(rows)
+        name=name or str(frame.attrs.get("name", "data")),
+        X=X,
+        y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
+        classes=classes.names,
+        notes=(*notes, *imputations(X)),
+        read=len(frame),
+        **known.of(rows),
     )
+
+
+def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
+    if not labelled.all():
+        missing = f"{counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})"
+        yield f"Left out for want of a label: {missing}."
+
+
+def _as_asked(left_out: Collection[str]) -> Iterator[str]:
+    if left_out:
+        yield f"Left out as asked: {', '.join(sorted(left_out))}."
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:

@@ -112,24 +112,16 @@ def confidence_interval(
     """
     checks.one_of(metric, INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    labels, said = checks.labelled_probabilities(y, p)
-    weights = (
-        np.ones(len(labels)) if sample_weight is None else checks.weight_vector(sample_weight, len(labels))
-    )
+    labels, probabilities = checks.labelled_probabilities(y, p)
+    rows = len(labels)
+    weights = np.ones(rows) if sample_weight is None else checks.weight_vector(sample_weight, rows)
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
     groups, held = _groups(cluster, weights), weights > 0
-    rows = Judged(
-        labels[held],
-        said[held],
-        checks.effective_weights(weights[held]),
-        None if groups is None else groups[held],
-        level,
-        bins,
-        strategy,
-        random_state,
-    )
-    return INTERVALS[metric].ends(rows)
+    groups = None if groups is None else groups[held]
+    counts = checks.effective_weights(weights[held])
+    judged = Judged(labels[held], probabilities[held], counts, groups, level, bins, strategy, random_state)
+    return INTERVALS[metric].ends(judged)
 
 
 def _groups(cluster: ArrayLike | None, weights: Array) -> Array | None:

@@ -94,22 +94,28 @@ def run_study(
         For what cannot be run, before anything is; Cancelled when called off, with all finished cells kept.
     """
     cells = grid(protocol, sets, setups, repeats, folds)
-    for setup in {setup for cell in cells for setup in cell.setups}:
-        check_installed(setup.paper_model)
-    wanted = {key_of(cell, setup, sets): setup for cell in cells for setup in cell.setups}
-    _refuse_others(store, wanted)
+    wanted = _wanted(cells, sets, store)
     store.note_order(setup.name for setup in protocol.setups)
     store.complete(wanted, protocol.metrics)
     there = store.held(failed=False if retry_failed else None)
     missing = [todo for cell in cells if (todo := _rest(cell, sets, there)).setups]
-    if breadth_first:
-        missing.sort(key=lambda cell: (cell.repeat, cell.fold))
     more = outside()
     tasks = [Task(cell, sets[cell.data], protocol.metrics, more, shared) for cell in missing]
-    pool = _pool(jobs, backend, scheduler)
-    _compute(tasks, store, pool, Progress(watch or Watch(), len(cells), len(tasks)))
+    if breadth_first:
+        tasks.sort(key=lambda task: (task.cell.repeat, task.cell.fold))
+    progress = Progress(watch or Watch(), len(cells), len(tasks))
+    _compute(tasks, store, _pool(jobs, backend, scheduler), progress)
     failed = len(wanted.keys() - store.held(failed=False))
     return Summary(len(cells), len(tasks), failed, frozenset(wanted))
+
+
+def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) -> dict[Key, Setup]:
+    """The rows of the study, if this machine and this store can take them."""
+    for setup in {setup for cell in cells for setup in cell.setups}:
+        check_installed(setup.paper_model)
+    wanted = {key_of(cell, setup, sets): setup for cell in cells for setup in cell.setups}
+    _refuse_others(store, wanted)
+    return wanted
 
 
 @dataclass(frozen=True)

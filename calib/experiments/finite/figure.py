@@ -6,6 +6,7 @@ Shaker and Hüllermeier (2025), section 3.1 and Figure 2. Losses are summed over
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -324,18 +325,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             height=420,
             xaxis=_axis("Grouping loss, GL", ends["grouping"]),
             yaxis=_axis("Calibration loss, CL", ends["calibration"]),
-            shapes=[
-                {
-                    "type": "line",
-                    "x0": total,
-                    "y0": 0,
-                    "x1": 0,
-                    "y1": total,
-                    "line": {"color": theme.grid, "width": 1},
-                    "layer": "below",
-                }
-                for total in lines
-            ],
+            shapes=[_equal_loss(total, theme) for total in lines],
             clickmode="event+select",
         )
     )
@@ -357,18 +347,9 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
         unselected={"marker": {"opacity": 1}},
         hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
     )
-    for name, marker in (
-        (
-            "least",
-            {
-                "symbol": "star",
-                "size": 16,
-                "color": theme.positive,
-                "line": {"width": 1, "color": theme.paper},
-            },
-        ),
-        ("own", {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}),
-    ):
+    star = {"symbol": "star", "size": 16, "color": theme.positive, "line": {"width": 1, "color": theme.paper}}
+    ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}
+    for name, marker in (("least", star), ("own", ring)):
         row = found.rows[name]
         figure.add_scatter(
             x=[every.grouping[row]],
@@ -379,6 +360,12 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             marker=marker,
         )
     return figure
+
+
+def _equal_loss(total: float, theme: Theme) -> dict[str, Any]:
+    """The line on which CL and GL add up to ``total``."""
+    ends = {"x0": total, "y0": 0, "x1": 0, "y1": total}
+    return {"type": "line", **ends, "line": {"color": theme.grid, "width": 1}, "layer": "below"}
 
 
 FIGURES = (
