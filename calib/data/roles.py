@@ -56,8 +56,14 @@ AMBIGUOUS = "dates were read as day, month, year."
 class Read:
     """What the columns of roles hold.
 
-    values : role → array (n,) of the table's rows · rows : bool (n,), those for which nothing is missing
-    notes : what was left out, one sentence each
+    Attributes
+    ----------
+    values
+        Role → array (n,) of the table's rows.
+    rows : bool (n,)
+        Those for which nothing is missing.
+    notes
+        What was left out, one sentence each.
     """
 
     values: Mapping[str, np.ndarray]
@@ -70,11 +76,18 @@ class Read:
 
 
 def read_roles(typed: pd.DataFrame, roles: Mapping[str, str | None], target: str) -> Read:
-    """The columns that have a role, checked. Raises DataError, naming the role, for one that cannot have it.
+    """The columns that have a role, checked.
 
     Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
     own.
 
+    Raises
+    ------
+    DataError
+        Naming the role, for one that cannot have it.
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
     >>> read.values["part"], read.rows, read.notes
@@ -189,8 +202,12 @@ def propose_roles(
 ) -> Iterator[Problem]:
     """A role for each column that looks like it, by name and content, where that role is not given yet.
 
-    given : role → column · used : whether the columns are features otherwise, so that leaving it unsaid has a
-        price
+    Parameters
+    ----------
+    given
+        Role → column.
+    used
+        Whether the columns are features otherwise, so that leaving it unsaid has a price.
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     found = [inspect(typed[name], name) for name in typed.columns if name not in taken]

@@ -191,10 +191,18 @@ def tidy_labels(
 def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "as chosen") -> Classes:
     """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
 
-    why : what the note says of a positive class that is given
+    Parameters
+    ----------
+    why
+        What the note says of a positive class that is given.
 
-    Raises DataError for fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
+    Raises
+    ------
+    DataError
+        For fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
 
+    Examples
+    --------
     >>> choose_classes({"no": 7, "yes": 3}).names
     ('no', 'yes')
     >>> choose_classes({"a": 3, "b": 2, "c": 4}, "c").names

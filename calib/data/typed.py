@@ -61,9 +61,14 @@ class Typed:
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
     """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
 
-    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
+    Parameters
+    ----------
+    comma
+        Whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
         "1.234" is.
 
+    Examples
+    --------
     >>> typed_text(pa.chunked_array([["1", " 2", "?"]])).values.tolist()
     [1.0, 2.0, nan]
     >>> typed_text(pa.chunked_array([["1,5", "1.234,5"]])).values.tolist()
@@ -246,7 +251,10 @@ def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """A table whose names are texts and whose columns are all typed; tables of ``read_table`` pass unchanged.
 
-    Raises DataError for duplicate names and for an empty table.
+    Raises
+    ------
+    DataError
+        For duplicate names and for an empty table.
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
