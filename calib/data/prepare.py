@@ -75,7 +75,7 @@ def prepare(
         notes.append(
             f"Left out for want of a label: {counted(int((~rows).sum()), 'row')} ({row_numbers(~rows)})."
         )
-    known = read_roles(typed, roles or {}, target)
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
     rows = rows & known.rows
     notes.extend(known.notes)
     left_out, kept = _asked(typed, exclude, keep)

@@ -241,15 +241,17 @@ def label(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """As ``typed_frame``, without the attrs: pandas copies them, deep, with every column that is taken."""
-    typed = typed_frame(frame)
-    typed.attrs = {}
-    return typed
+def bare(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without its attrs: pandas copies them, deep, with every column that is taken."""
+    columns = frame.copy(deep=False)
+    columns.attrs = {}
+    return columns
 
 
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table whose names are texts and whose columns are all typed; tables of ``read_table`` pass unchanged.
+    """A table whose names are texts and whose columns are all typed; columns of ``read_table`` pass unchanged.
+
+    How a table was read, its ``attrs``, stays with the table as it was read (see ``bare``).
 
     Raises
     ------
@@ -264,12 +266,9 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
     check_names(names)
-    bare = frame.copy(deep=False)
-    bare.attrs = {}
-    columns = {name: _typed_series(bare.iloc[:, i], name) for i, name in enumerate(names)}
-    typed = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
-    typed.attrs = frame.attrs
-    return typed
+    read = bare(frame)
+    columns = {name: _typed_series(read.iloc[:, i], name) for i, name in enumerate(names)}
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
 
 
 def _typed_series(column: pd.Series, name: str) -> pd.Series:
