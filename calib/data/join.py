@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from calib.data.columns import as_float, inspect, is_number
+from calib.data.columns import as_float, held, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import folded, labels
 from calib.data.typed import typed_frame
@@ -104,13 +104,8 @@ def _check_fit(
 
 
 def _kind(column: pd.Series) -> str | None:
-    """What a column holds, or None where it holds nothing."""
-    kind = inspect(column).kind
-    if kind == "empty":
-        return None
-    if kind == "mixed" or is_number(column):
-        return "numbers"
-    return "dates" if column.dtype.kind == "M" else "text"
+    """What a column holds to a model, or None where it holds nothing: words among numbers will count as missing."""
+    return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
 
 
 def _unknown_labels(
