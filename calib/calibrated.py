@@ -130,10 +130,19 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return CALIBRATORS[checks.one_of(self.calibrator, CALIBRATORS, "calibrator")]()
 
     def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
-        """Probability and interval of the rows X in one go: arrays .p .p0 .p1 .lower .upper, each (n,).
+        """Probability and interval of rows in one go.
 
-        The last four are None for a calibrator without intervals. With the placement full, p0 and p1 may
-        cross, and every row costs two fits: ``watch`` reports and can call them off.
+        Parameters
+        ----------
+        X : (n, d)
+        watch
+            Reports and can call off; with the placement full, every row costs two fits.
+
+        Returns
+        -------
+        Outcome
+            Arrays .p .p0 .p1 .lower .upper, each (n,); the last four are None for a calibrator without intervals.
+            With the placement full, p0 and p1 may cross.
         """
         check_is_fitted(self)
         said = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))

@@ -47,8 +47,12 @@ class Counted(NamedTuple):
 class Part:
     """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
 
-    weight : float array (m,), how much each test row counts, or None
-    flow : how many rows train, calibrate, test or are unused
+    Attributes
+    ----------
+    weight : float array (m,)
+        How much each test row counts, or None.
+    flow
+        How many rows train, calibrate, test or are unused.
     """
 
     train: np.ndarray

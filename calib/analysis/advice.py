@@ -37,10 +37,16 @@ LESS_THAN_NONE = "over 860 tables of real data it lost less than no calibration"
 class Recommendation:
     """What to do, in plain sentences.
 
-    answer : one sentence · reasons : what it rests on, one sentence or two each · warnings : what to be
-        careful about
-    choice : the method to use, "none" for the probabilities as they are, or None where nothing can be
-        recommended
+    Attributes
+    ----------
+    answer
+        One sentence.
+    reasons
+        What it rests on, one sentence or two each.
+    warnings
+        What to be careful about.
+    choice
+        The method to use, "none" for the probabilities as they are, or None where nothing can be recommended.
     """
 
     answer: str

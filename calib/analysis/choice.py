@@ -38,14 +38,20 @@ SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on th
 class Choice:
     """The method to use, and every method's comparison.
 
-    choice : the method · start : where the choice begins · table : a line a method, in the evaluation's order
-        score : its Brier score · infinite : whether its log loss is · same : the simplest method with equal
-            predictions
-        sure : whether it was surer than the calibration rows allow
-        change, lower, upper : score − that of the uncalibrated model, with its 95 % interval; NaN where there
-            is none
-        gap, gap_lower, gap_upper : score − that of the choice, likewise
-        chance : two-sided p-value of the gap (paired t), 1 for the choice
+    Attributes
+    ----------
+    choice
+        The method.
+    start
+        Where the choice begins.
+    table
+        A line a method, in the evaluation's order, with columns
+
+        - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
+        - sure: whether it was surer than the calibration rows allow
+        - change, lower, upper: score − that of the uncalibrated model, with its 95 % interval; else NaN
+        - gap, gap_lower, gap_upper: score − that of the choice, likewise
+        - chance: two-sided p-value of the gap (paired t), 1 for the choice
     """
 
     choice: str
@@ -61,8 +67,13 @@ class Choice:
 def advise(evaluation: Evaluation) -> Choice:
     """The choice on the test rows: the model and the calibrators stay as they were fitted.
 
-    Raises ValueError where no calibrator could answer.
+    Raises
+    ------
+    ValueError
+        Where no calibrator could answer.
 
+    Examples
+    --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "isotonic")), load_sample("digits"))
     >>> advise(evaluation).choice

@@ -57,9 +57,19 @@ class PerBin:
 class BinnedCurve(PerBin):
     """One point a bin, arrays (B,); everything but count is NaN where a bin is empty.
 
-    edges : (B + 1,) · mean_p : mean prediction · observed : frequency of class 1 · count : rows
-    lower, upper : binomial confidence interval of the frequency, of the kind named by ``interval``
-    band_lower, band_upper : consistency band, binomial quantiles of the frequency if mean_p were right
+    Attributes
+    ----------
+    edges : (B + 1,)
+    mean_p
+        Mean prediction.
+    observed
+        Frequency of class 1.
+    count
+        Rows.
+    lower, upper
+        Binomial confidence interval of the frequency, of the kind named by ``interval``.
+    band_lower, band_upper
+        Consistency band, binomial quantiles of the frequency if mean_p were right.
     """
 
     edges: Array
@@ -78,7 +88,13 @@ class BinnedCurve(PerBin):
 class Histogram(PerBin):
     """How the predictions are spread.
 
-    edges : (B + 1,) · count : (B,) rows · positives : (B,) of class 1 among them
+    Attributes
+    ----------
+    edges : (B + 1,)
+    count : (B,)
+        Rows in each bin.
+    positives : (B,)
+        Those of class 1 among them.
     """
 
     edges: Array
@@ -90,9 +106,18 @@ class Histogram(PerBin):
 class CorpCurve(Points):
     """The isotonic recalibration at some of the distinct predictions, arrays (k,); straight in between.
 
-    p : every prediction at which the fit begins or ends being flat, and up to 1000 more for the band
-    recalibrated : isotonic fit · count : rows in the pool that p belongs to
-    lower, upper : pointwise band, NaN for band "none" · band : "none", "consistency" or "confidence"
+    Attributes
+    ----------
+    p
+        Every prediction at which the fit begins or ends being flat, and up to 1000 more for the band.
+    recalibrated
+        Isotonic fit.
+    count
+        Rows in the pool that p belongs to.
+    lower, upper
+        Pointwise band, NaN for band "none".
+    band
+        "none", "consistency" or "confidence".
     """
 
     p: Array
@@ -108,11 +133,18 @@ class CorpCurve(Points):
 class SmoothCurve(Points):
     """A local-linear curve on a grid, arrays (k,).
 
-    p : grid from the smallest to the largest prediction · smoothed : frequency of class 1 there
-    lower, upper : pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these
-        weights
-    is worth · band_lower, band_upper : pointwise consistency band, where the curve would lie if the p were
-    right, by its mean and variance then and the normal law
+    Attributes
+    ----------
+    p
+        Grid from the smallest to the largest prediction.
+    smoothed
+        Frequency of class 1 there.
+    lower, upper
+        Pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these weights is
+        worth.
+    band_lower, band_upper
+        Pointwise consistency band, where the curve would lie if the p were right, by its mean and variance
+        then and the normal law.
     """
 
     p: Array
@@ -131,8 +163,13 @@ def binomial_interval(
 ) -> tuple[Array, Array]:
     """Two-sided confidence limits of a frequency from ``successes`` of ``n``, arrays of one shape; NaN where n is 0.
 
-    interval : "wilson", the score interval, right on average; or "clopper_pearson", exact, never too short
+    Parameters
+    ----------
+    interval
+        "wilson", the score interval, right on average; or "clopper_pearson", exact, never too short.
 
+    Examples
+    --------
     >>> [round(float(end), 3) for end in binomial_interval(3, 10)]
     [0.108, 0.603]
     >>> [round(float(end), 3) for end in binomial_interval(0, 10, interval="clopper_pearson")]     # 1 − 0.025^(1/10)
@@ -167,12 +204,22 @@ def binned_curve(
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · strategy : "uniform" (equal width) or "quantile" (equally many;
-        ties may
-    leave fewer bins) · level : of interval and band · interval : "wilson" or "clopper_pearson"
-    sample_weight : (n,) counts of rows, or weights that add up to as many as their mean is worth; here and
-        below
+    Parameters
+    ----------
+    y : (n,)
+        Of 0 and 1.
+    p : (n,) in [0, 1]
+    strategy
+        "uniform" (equal width) or "quantile" (equally many; ties may leave fewer bins).
+    level
+        Of interval and band.
+    interval
+        "wilson" or "clopper_pearson".
+    sample_weight : (n,)
+        Counts of rows, or weights that add up to as many as their mean is worth; here and below.
 
+    Examples
+    --------
     >>> curve = binned_curve([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75], bins=2)
     >>> curve.mean_p, curve.observed
     (array([0.25, 0.75]), array([0.5, 1. ]))
@@ -217,8 +264,22 @@ def histogram(
     edges: Array | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Histogram:
-    """Rows, and rows of class 1, in equal-width bins of p, or in bins between these edges (B + 1,), from 0 to 1.
+    """Rows, and rows of class 1, in bins of p.
 
+    Parameters
+    ----------
+    y : (n,)
+        Of 0 and 1.
+    p : (n,) in [0, 1]
+    bins
+        Number of bins of equal width, where no edges are given.
+    edges : (B + 1,)
+        From 0 to 1.
+    sample_weight : (n,)
+        Counts of rows, or weights.
+
+    Examples
+    --------
     >>> histogram([0, 1, 1], [0.25, 0.25, 0.75], bins=2).to_frame()
        left  right  count  positives
     0   0.0    0.5      2          1
@@ -245,14 +306,25 @@ def corp_curve(
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
-    band : "consistency", labels drawn anew as if the predictions were right, or "confidence", as if the
-        recalibrated
-    ones were (a parametric bootstrap). Each drawing is recalibrated; the band holds the central ``level`` of
-    them at each p. The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the
-    ends, the band there would have no width. More than 1000 distinct predictions are drawn for in 1000 groups
-    of neighbours.
-    repeats : drawings · random_state : of the drawings
+    Parameters
+    ----------
+    band
+        "consistency", labels drawn anew as if the predictions were right, "confidence", as if the recalibrated
+        ones were (a parametric bootstrap), or "none".
+    level
+        Share of the drawings that the band holds at each p.
+    repeats
+        Number of drawings, each recalibrated.
+    random_state
+        Of the drawings.
 
+    Notes
+    -----
+    The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the ends, the band there
+    would have no width. More than 1000 distinct predictions are drawn for in 1000 groups of neighbours.
+
+    Examples
+    --------
     >>> corp_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9]).to_frame()[["p", "recalibrated", "count"]]
          p  recalibrated  count
     0  0.1           0.0      1
@@ -307,11 +379,22 @@ def smooth_curve(
     run off its data there. Predictions are first put into 1000 cells, each represented by its mean, so that a
     million of them cost one pass.
 
-    y : (n,) of 0 and 1 · p : (n,) in [0, 1] · span : from 0.05 to 1 · points : of the grid
-    log_odds : grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a
-        twentieth
-    of their range: for small probabilities, which all are neighbours within 0.05. Lines stay lines of p
+    Parameters
+    ----------
+    y : (n,)
+        Of 0 and 1.
+    p : (n,) in [0, 1]
+    span
+        From 0.05 to 1.
+    points
+        Of the grid.
+    log_odds
+        Grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a
+        twentieth of their range: for small probabilities, which all are neighbours within 0.05. Lines stay
+        lines of p.
 
+    Examples
+    --------
     >>> curve = smooth_curve([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], span=1.0, points=3)
     >>> curve.p, curve.smoothed.round(3)
     (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))

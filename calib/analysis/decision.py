@@ -110,11 +110,15 @@ def _ends(said: Predictions) -> tuple[np.ndarray, np.ndarray]:
 class Decision:
     """Costs a case, under one pair of costs.
 
-    table : a line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the
-        difference of
-    realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval
-    never, always : realised costs a case of the two rules that ask no model
-    undecided : method with intervals → bool (m,), the test rows whose interval straddles the threshold
+    Attributes
+    ----------
+    table
+        A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
+        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+    never, always
+        Realised costs a case of the two rules that ask no model.
+    undecided
+        Method with intervals → bool (m,), the test rows whose interval straddles the threshold.
     """
 
     evaluation: Evaluation
@@ -154,9 +158,15 @@ def decide(
     """Costs of acting by every calibrator's probabilities on the test rows, under two costs.
 
     Intervals are percentile intervals of 1000 bootstrap resamples of the test rows, the same for all
-    calibrators; above 20 000 rows the normal approximation that these come to. Raises InputError for costs
-    outside ``COSTS``.
+    calibrators; above 20 000 rows the normal approximation that these come to.
 
+    Raises
+    ------
+    InputError
+        For costs outside ``COSTS``.
+
+    Examples
+    --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
     >>> said = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
@@ -212,10 +222,22 @@ def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
 def mean_intervals(
     values: np.ndarray, random_state: int, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper), (k,) each: 95 % intervals of the means of ``values`` (k, n) when the n cases are drawn anew.
+    """95 % intervals of means when the n rows are drawn anew.
 
-    weight (n,) : how many cases each stands for
+    Parameters
+    ----------
+    values : (k, n)
+        What is averaged, k quantities of the same rows.
+    weight : (n,)
+        How many rows each stands for.
 
+    Returns
+    -------
+    tuple
+        (lower, upper), (k,) each.
+
+    Examples
+    --------
     >>> mean_intervals(np.full((1, 5), 2.0), random_state=0)    # nothing varies
     (array([2.]), array([2.]))
     """

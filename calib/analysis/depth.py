@@ -76,9 +76,14 @@ SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree 
 class DepthFit:
     """One growth at one depth with one kind of leaf, fitted and scored; calibrating it costs milliseconds.
 
-    depth : the largest over the trees where ``deepest``, that is, without a limit; else the limit
-    leaves : mean number of leaves a tree · fitted : without models and rows, except for the model of a single
-        tree
+    Attributes
+    ----------
+    depth
+        The largest over the trees where ``deepest``, that is, without a limit; else the limit.
+    leaves
+        Mean number of leaves a tree.
+    fitted
+        Without models and rows, except for the model of a single tree.
     """
 
     growth: str
@@ -188,9 +193,19 @@ def sweep(
 ) -> Iterator[DepthFit]:
     """Every growth at every depth, as soon as it is there: first the tree, then the forests, coarse before fine.
 
-    have : what an earlier sweep of the same ``sweep_key`` gave, which is not grown again · forests : or the
-        tree alone
-    Raises InputError where the data do not allow a fit; Cancelled when ``watch`` was called off.
+    Parameters
+    ----------
+    have
+        What an earlier sweep of the same ``sweep_key`` gave, which is not grown again.
+    forests
+        Or the tree alone.
+
+    Raises
+    ------
+    InputError
+        Where the data do not allow a fit.
+    Cancelled
+        When ``watch`` was called off.
     """
     watch = watch or Watch()
     share = 0.1 if forests else 1.0

@@ -39,10 +39,17 @@ PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 class Differences:
     """Metric of a calibrator minus that of the reference, with 95 % intervals.
 
-    table : columns metric, calibrator, value, lower, upper, unknown – the rows, resamples or splits where the
-    difference is infinite or undefined · reference : the calibrator that the others are set against · basis :
-    in words
-    runs : columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap
+    Attributes
+    ----------
+    table
+        Columns metric, calibrator, value, lower, upper, unknown – the rows, resamples or splits where the
+        difference is infinite or undefined.
+    reference
+        The calibrator that the others are set against.
+    basis
+        In words.
+    runs
+        Columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap.
     """
 
     table: pd.DataFrame
@@ -162,8 +169,14 @@ def _table(lines: list[Line]) -> pd.DataFrame:
 class Repeats:
     """The same Recipe on other splits.
 
-    values : columns seed, calibrator, then one a metric; a line a split and calibrator
-    test_to_training : test rows for each training row · bins : in words, those of the binned metrics
+    Attributes
+    ----------
+    values
+        Columns seed, calibrator, then one a metric; a line a split and calibrator.
+    test_to_training
+        Test rows for each training row.
+    bins
+        In words, those of the binned metrics.
     """
 
     values: pd.DataFrame
@@ -207,11 +220,30 @@ class Repeats:
 def resampled_t(
     values: np.ndarray, test_to_training: float, level: float = LEVEL, weight: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """(mean, half-width) of the corrected resampled t interval of differences (J,) from J random splits.
+    """The corrected resampled t interval of differences from random splits.
 
-    half-width = t_{J−1} √((1/J + test_to_training) s²) (Nadeau & Bengio 2003, section 3); NaN for fewer than
-    two values and where one of them is infinite. weight (J,) : how many values each stands for
+    half-width = t_{J−1} √((1/J + test_to_training) s²)
 
+    Parameters
+    ----------
+    values : (J,)
+        A difference a split.
+    test_to_training
+        Test rows for each training row.
+    weight : (J,)
+        How many values each stands for.
+
+    Returns
+    -------
+    tuple
+        (mean, half-width); the latter is NaN for fewer than two values and where one of them is infinite.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), Inference for the generalization error, section 3.
+
+    Examples
+    --------
     >>> mean, half = resampled_t(np.array([1.0, 2.0, 3.0]), 1 / 3)
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
     (2.0, 3.513)
@@ -235,7 +267,12 @@ def repeat_splits(
 ) -> Repeats:
     """Evaluate the Recipe on ``repeats`` random holdouts, with the seeds that follow its own.
 
-    Raises InputError where no split can be made or there is but one, Cancelled when ``watch`` was called off.
+    Raises
+    ------
+    InputError
+        Where no split can be made or there is but one.
+    Cancelled
+        When ``watch`` was called off.
     """
     watch = watch or Watch()
     if not SPLITS[recipe.split].drawn:

@@ -25,10 +25,22 @@ METHOD = "venn_abers"
 class Explained:
     """One test row, its answer, and the fits behind it.
 
-    recipe : that of the evaluation, with placement and merge rule
-    row : its number, from 1 · position : among the test rows · label : its class, 0 or 1, called ``name``
-    fits : one Explanation a calibration set, several only for cross-calibration · p0, p1, p : the answer
-    moved : at a stated base rate, the move and what it makes of p0, p1, p
+    Attributes
+    ----------
+    recipe
+        That of the evaluation, with placement and merge rule.
+    row
+        Its number, from 1.
+    position
+        Among the test rows.
+    label
+        Its class, 0 or 1, called ``name``.
+    fits
+        One Explanation a calibration set, several only for cross-calibration.
+    p0, p1, p
+        The answer.
+    moved
+        At a stated base rate, the move and what it makes of p0, p1, p.
     """
 
     recipe: Recipe
@@ -82,11 +94,22 @@ def position_of(evaluation: Evaluation, row: int) -> int:
 def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     """The fits behind the Venn–Abers answer for one test row.
 
-    evaluation : with venn_abers among its calibrators · fitted : what it was calibrated from
-    row : its number; row 1 is the first below the header
+    Parameters
+    ----------
+    evaluation
+        With venn_abers among its calibrators.
+    fitted
+        What it was calibrated from.
+    row
+        Its number; row 1 is the first below the header.
 
-    Raises InputError where it is no test row, or Venn–Abers cannot answer.
+    Raises
+    ------
+    InputError
+        Where it is no test row, or Venn–Abers cannot answer.
 
+    Examples
+    --------
     >>> from calib import Recipe, load_sample
     >>> from calib.evaluate import calibrate, fit
     >>> fitted = fit(Recipe(model="naive_bayes", calibrators=("venn_abers",)), load_sample("digits"))

@@ -25,12 +25,21 @@ from calib.recipe import Recipe
 class GrownTree:
     """The nodes of one tree, in its own order, under one interval method.
 
-    tests, positives : int arrays (nodes,), test rows that pass through each node and those of class 1 among
-        them
-    leaves : int array (n,), the leaf of every row of the data · rows : their numbers, from 1 · labels : their
-        y
-    roles : "trained", "calibrates" or "test" for each row · classes : (negative, positive)
-    base_rate : from that of the test rows to the one stated, where frequencies are to be seen at another
+    Attributes
+    ----------
+    tests, positives : int arrays (nodes,)
+        Test rows that pass through each node and those of class 1 among them.
+    leaves : int array (n,)
+        The leaf of every row of the data.
+    rows
+        Their numbers, from 1.
+    labels
+        Their y.
+    roles
+        "trained", "calibrates" or "test" for each row.
+    classes : (negative, positive)
+    base_rate
+        From that of the test rows to the one stated, where frequencies are to be seen at another.
     """
 
     nodes: tuple[TreeNode, ...]
@@ -122,7 +131,10 @@ class GrownTree:
 def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -> GrownTree:
     """The tree of a point of the growth "tree", calibrated by a method with intervals and the Recipe's merge rule.
 
-    Raises InputError where the method cannot answer.
+    Raises
+    ------
+    InputError
+        Where the method cannot answer.
     """
     checks.one_of(method, interval_methods(), "method")
     data, (part,) = point.fitted.dataset, point.fitted.parts

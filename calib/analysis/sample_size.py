@@ -48,10 +48,19 @@ def observed_expected_width(n: float, share: float) -> float:
 
 
 def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
-    """Width of the interval of the slope about 1, for n rows with predictions distributed as p (m,) in (0, 1).
+    """Width of the interval of the slope about 1; infinite where all predictions are equal.
 
-    Infinite where all predictions are equal. weights (m,) : how many rows each prediction stands for
+    Parameters
+    ----------
+    n
+        Number of rows.
+    p : (m,) in (0, 1)
+        Predictions distributed as those of the rows.
+    weights : (m,)
+        How many rows each prediction stands for.
 
+    Examples
+    --------
     >>> round(slope_width(1000, np.array([0.2, 0.8])), 4)        # ℓ = ± ln 4, p(1 − p) = 0.16: 3.92 / √(160 ln² 4)
     0.2235
     """
@@ -92,7 +101,19 @@ def net_benefit_width(
 
 @dataclass(frozen=True)
 class Needed:
-    """measure : a key of WIDTHS · asked : width of its 95 % interval · rows : needed for it · here : width at hand"""
+    """The rows that one measure needs.
+
+    Attributes
+    ----------
+    measure
+        A key of WIDTHS.
+    asked
+        Width of the 95 % interval that is asked for.
+    rows
+        Rows for which it is as narrow.
+    here
+        Its width with the rows at hand.
+    """
 
     measure: str
     asked: float
@@ -104,7 +125,12 @@ class Needed:
 class SampleSize:
     """What each measure needs.
 
-    rows, share : those at hand, and that of class 1 among them · threshold : of the net benefit
+    Attributes
+    ----------
+    rows, share
+        The rows at hand, and the share of class 1 among them.
+    threshold
+        That of the net benefit.
     """
 
     needed: tuple[Needed, ...]

@@ -97,11 +97,17 @@ def departures(recipe: Recipe) -> list[str]:
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """One row a setup under the paper's name, in its order.
 
-    evaluations : placement → the Evaluation of ``setup_recipes``. Columns: calibrator, placement,
-        accuracy_gap,
-    reliability, brier, accuracy; those of ``MEANS`` also with ``_error``, half a 95 % interval; and for Venn
-    and Venn–Abers low, high, size – means of the predicted label's interval (eq. 5–6) – and valid, whether
-    the accuracy lies in it but for sampling error (Table 4).
+    Parameters
+    ----------
+    evaluations
+        Placement → the Evaluation of ``setup_recipes``.
+
+    Returns
+    -------
+    DataFrame
+        Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
+        ``_error``, half a 95 % interval; and for Venn and Venn–Abers low, high, size – means of the predicted
+        label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error (Table 4).
     """
     rows = {}
     for (key, placement), name in NAMES.items():
@@ -147,7 +153,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """A result of the paper over 22 data sets, and what is so here. holds : whether this data set shows it too."""
+    """A result of the paper over 22 data sets, and what is so here.
+
+    Attributes
+    ----------
+    holds
+        Whether this data set shows it too.
+    """
 
     there: str
     here: str

@@ -32,7 +32,15 @@ MISSING, REST = "(missing)", "(all others)"
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Groups of the test rows. names : in order · index : int (m,), the group of each row"""
+    """Groups of the test rows.
+
+    Attributes
+    ----------
+    names
+        Of the groups, in order.
+    index : int (m,)
+        The group of each row.
+    """
 
     names: tuple[str, ...]
     index: np.ndarray
@@ -52,12 +60,21 @@ class Grouping:
 
 
 def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
-    """Groups of a column's values (m,).
+    """Groups of a column's values; missing and infinite values are a group of their own.
 
-    More than ``most`` different numbers or dates: groups of about equally many rows, named by their ends. Any
-    other column: a group a value, from the largest group to the smallest, those after the first ``most`` − 1
-    as one. Missing and infinite values are a group of their own.
+    Parameters
+    ----------
+    values : (m,)
+        More than ``most`` different numbers or dates make groups of about equally many rows, named by their
+        ends. Any other column makes a group a value, from the largest group to the smallest, those after the
+        first ``most`` − 1 as one.
+    quantiles
+        Number of groups of about equally many rows.
+    most
+        Largest number of groups that are a value each.
 
+    Examples
+    --------
     >>> grouping = group_rows(pd.Series(["b", "a", "b", None]))
     >>> grouping.names, grouping.index
     (('b', 'a', '(missing)'), array([0, 1, 0, 2]))
@@ -119,9 +136,14 @@ def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np
 class GroupTable:
     """One line a calibrator and group.
 
-    table : columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier
-    z : (observed − expected number of class 1)/its standard deviation · off : beyond chance, all groups
-        considered
+    Attributes
+    ----------
+    table
+        Columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier. z is
+        (observed − expected number of class 1)/its standard deviation, off says whether that is beyond chance,
+        all groups considered.
+    groups
+        Their names, in order.
     """
 
     table: pd.DataFrame

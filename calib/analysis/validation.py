@@ -64,7 +64,10 @@ def dropped(evaluation: Evaluation) -> tuple[str, ...]:
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
     """Columns metric, calibrator, value, lower, upper: 95 % intervals, of clusters drawn whole where they are known.
 
-    metrics : keys of ``calib.metrics.confidence.INTERVALS``
+    Parameters
+    ----------
+    metrics
+        Keys of ``calib.metrics.confidence.INTERVALS``.
     """
     measured = evaluation.measured(metrics)
     lines = [
@@ -126,7 +129,10 @@ def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
 def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
     """(the method recommended, the rows that a validation of it needs) at the threshold of the Recipe's costs.
 
-    Raises InputError where there is nothing to say, as for test rows of one class.
+    Raises
+    ------
+    InputError
+        Where there is nothing to say, as for test rows of one class.
     """
     if evaluation.y.min() == evaluation.y.max():
         raise InputError("The test rows are of one class: they tell nothing of how many are needed.")

@@ -133,12 +133,24 @@ class ScoreCalibrator(BaseEstimator):
         return self
 
     def predict(self, scores: Any) -> Array:
-        """The probability of class 1 at each score, (m,). Raises NotFittedError before ``fit``."""
+        """The probability of class 1 at each score, (m,).
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        """
         check_is_fitted(self)
         return self._map(self._read(scores))
 
     def to_map(self) -> dict[str, Any]:
-        """What a file holds of the fitted map, as JSON writes it. Raises InputError where it cannot be kept."""
+        """What a file holds of the fitted map, as JSON writes it.
+
+        Raises
+        ------
+        InputError
+            Where it cannot be kept.
+        """
         raise InputError(f"{self.label} cannot be kept as a file: it says neither to_map nor from_map.")
 
     @classmethod
@@ -149,7 +161,12 @@ class ScoreCalibrator(BaseEstimator):
     def formula(self, *scores: Term) -> dict[str, Term]:
         """The fitted map as formulas of the score: p, and before it p0 and p1 where the method has them.
 
-        SQL, ONNX, Python and JavaScript are written from them. Raises InputError where the method says none.
+        SQL, ONNX, Python and JavaScript are written from them.
+
+        Raises
+        ------
+        InputError
+            Where the method says none.
         """
         check_is_fitted(self)
         return {"p": self._formula(*scores)}
@@ -237,10 +254,14 @@ class IntervalCalibrator(ScoreCalibrator):
         return self._pairs(self._read(scores))
 
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
-        """(m, 2): the pair at scores[j] with the calibration row number removed[j] left out.
+        """The pair (p0, p1) at each score with one calibration row left out, (m, 2).
 
-        ``removed`` is an int (m,) of positions in the arrays given to ``fit`` (P0 eq. 10–11); where weights
-        were given, in those arrays with every row repeated as often as its weight says.
+        Parameters
+        ----------
+        scores : (m,)
+        removed : int (m,)
+            The row left out for each, by its position in the arrays given to ``fit`` (P0 eq. 10–11); where weights
+            were given, in those arrays with every row repeated as often as its weight says.
         """
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)

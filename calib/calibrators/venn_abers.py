@@ -40,8 +40,12 @@ from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 class Bridges:
     """p1 as a step function of a, the number of distinct calibration scores below s.
 
-    starts : int (t,), the a from which each step holds, the first 0 · rise, run : (t,), p1 = rise / run,
-        increasing
+    Attributes
+    ----------
+    starts : int (t,)
+        The a from which each step holds, the first 0.
+    rise, run : (t,)
+        p1 = rise / run, increasing.
     """
 
     starts: Array
@@ -50,10 +54,14 @@ class Bridges:
 
 
 def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
-    """All bridges of a calibration set of k distinct scores with ``weights`` rows, ``positives`` of class 1.
+    """All bridges of a calibration set of k distinct scores.
 
-    ``sizes`` (m,) counts the distinct scores in each pool of the isotonic fit. Counts are whole numbers:
-    exact.
+    Parameters
+    ----------
+    weights, positives : (k,)
+        Rows with each score, and those of class 1 among them. Whole numbers: exact.
+    sizes : (m,)
+        The distinct scores in each pool of the isotonic fit.
     """
     W = np.concatenate([[0.0], np.cumsum(weights)])
     C = np.concatenate([[0.0], np.cumsum(positives)])
@@ -110,8 +118,16 @@ def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
 
 @dataclass(frozen=True, eq=False)
 class StepCurves:
-    """p0(s) and p1(s). Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold,
-    p0 has the value of its right side and p1 that of its left. thresholds : (t,) · p0, p1 : (t + 1,)"""
+    """p0(s) and p1(s).
+
+    Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold, p0 has the value of
+    its right side and p1 that of its left.
+
+    Attributes
+    ----------
+    thresholds : (t,)
+    p0, p1 : (t + 1,)
+    """
 
     thresholds: Array
     p0: Array

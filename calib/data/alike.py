@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from calib.data.columns import is_number
+from calib.data.columns import held
 from calib.data.errors import DataError
 from calib.data.typed import typed_frame
 from calib.kernel.wording import quoted
@@ -42,7 +42,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     other = [
         name
         for name in known.columns
-        if not typed[name].isna().all() and not _alike(typed[name], known[name])
+        if not typed[name].isna().all() and held(typed[name]) != held(known[name])
     ]
     if other:
         raise DataError(
@@ -50,12 +50,3 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
             "Bring numbers where there are numbers, dates where dates, and text where text.",
         )
     return typed
-
-
-def _alike(one: pd.Series, other: pd.Series) -> bool:
-    """Whether both are numbers, both dates, or both something else."""
-    return _kind(one) == _kind(other)
-
-
-def _kind(column: pd.Series) -> str:
-    return "number" if is_number(column) else "date" if column.dtype.kind == "M" else "text"

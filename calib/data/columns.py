@@ -163,6 +163,15 @@ def is_number(column: pd.Series) -> bool:
     return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
 
 
+def held(column: pd.Series) -> str:
+    """What a typed column holds, in a word: numbers (truth values among them), dates or text.
+
+    >>> held(pd.Series([True, False])), held(pd.Series(["1"])), held(pd.Series([1, 2], dtype="category"))
+    ('numbers', 'text', 'text')
+    """
+    return "numbers" if is_number(column) else "dates" if column.dtype.kind == "M" else "text"
+
+
 def unbounded(values: np.ndarray) -> np.ndarray:
     """Which numbers are infinite, or so large that their squares or single precision are."""
     return np.abs(values) > BEYOND

@@ -24,8 +24,13 @@ TOP_LINES = 20  # of a text, kept for the choice of the header
 def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     """Delimited text → a typed table; remarks on how it was read in ``attrs["notes"]``.
 
-    at : the line of the header, counted from 1; 0 where the file has none; None finds it out
+    Parameters
+    ----------
+    at
+        The line of the header, counted from 1; 0 where the file has none; None finds it out.
 
+    Examples
+    --------
     >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
     >>> read_delimited("Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["header"]
@@ -142,8 +147,13 @@ def sniff(text: str) -> str:
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
     """(column names, whether the file states them). The first row is data where its cells look like those below it.
 
-    headed : whether the first row is the header, where that is known
+    Parameters
+    ----------
+    headed
+        Whether the first row is the header, where that is known.
 
+    Examples
+    --------
     >>> header([["5.1", "a"], ["4.9", "b"], ["6.0", "a"]])
     (['column 1', 'column 2'], False)
     >>> header([["x", "y"], ["1", "a"]])

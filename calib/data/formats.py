@@ -84,9 +84,12 @@ def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
 def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
     """A sheet as a typed table; formulas count as the values they were saved with.
 
-    sheet : its name; None takes the first that is filled · at : the row of the header as Excel counts, 0
-        where there is
-    none; None finds it out
+    Parameters
+    ----------
+    sheet
+        Its name; None takes the first that is filled.
+    at
+        The row of the header as Excel counts, 0 where there is none; None finds it out.
     """
     sheets = _sheets(content, name)
     title = next(iter(sheets)) if sheet is None else sheet

@@ -23,8 +23,13 @@ Row = Sequence[str]
 def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
     """How many of the first rows are no part of the table: remarks, titles, and what is above a plain header.
 
-    width : columns of the table; None takes the most frequent number of cells
+    Parameters
+    ----------
+    width
+        Columns of the table; None takes the most frequent number of cells.
 
+    Examples
+    --------
     >>> rows_above([["# made by us"], ["Sales 2020", "", ""], ["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"]])
     2
     >>> rows_above([["a", "b"], ["1", "2"]])

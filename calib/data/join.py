@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from calib.data.columns import as_float, inspect, is_number
+from calib.data.columns import as_float, held, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.target import folded, labels
 from calib.data.typed import typed_frame
@@ -57,18 +57,24 @@ def join_tables(
     1  2.0  yes        train
     2  3.0  yes         test
     """
-    here, there = typed_frame(first), typed_frame(second)
+    here, there = _typed(first, target), _typed(second, target)
     if FILE_PART in here.columns:
         raise DataError(
             f"{names[0]} has a column {FILE_PART!r}, which is needed here.", "Give it another name."
         )
     _check_fit(here, there, target, needed, names, merge, drop)
     columns = {name: _stacked(here[name], there, name) for name in here.columns if name != target}
-    columns[target] = pd.concat([labels(first, target), labels(second, target)], ignore_index=True)
+    columns[target] = pd.concat([labels(here, target), labels(there, target)], ignore_index=True)
     joined = pd.DataFrame({name: columns[name] for name in here.columns})
     joined[FILE_PART] = ["train"] * len(here) + ["test"] * len(there)
     joined.attrs = _attributes(first, second, there, here, target, names)
     return joined
+
+
+def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Typed columns, but the label as the file spelt it."""
+    typed = typed_frame(frame)
+    return typed.assign(**{target: labels(frame, target)}) if target in typed.columns else typed
 
 
 def _check_fit(
@@ -98,13 +104,8 @@ def _check_fit(
 
 
 def _kind(column: pd.Series) -> str | None:
-    """What a column holds, or None where it holds nothing."""
-    kind = inspect(column).kind
-    if kind == "empty":
-        return None
-    if kind == "mixed" or is_number(column):
-        return "numbers"
-    return "dates" if column.dtype.kind == "M" else "text"
+    """What a column holds to a model, or None where it holds nothing: words among numbers will count as missing."""
+    return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
 
 
 def _unknown_labels(

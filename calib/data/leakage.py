@@ -32,8 +32,19 @@ class Leak:
 
 
 def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
-    """What gives the label away among these columns of a typed table (n, d), for labels (n,) of 0 and 1.
+    """What gives the label away among some columns of a table.
 
+    Parameters
+    ----------
+    typed : (n, d)
+        A typed table.
+    y : (n,)
+        Labels, 0 and 1.
+    columns
+        Those that are looked at.
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"x": np.arange(60) % 7, "survived": np.arange(60) / 2})
     >>> leaks(table, (np.arange(60) > 30).astype(int), [Column(name, "number", 0, 60) for name in table])[0].columns
     ('survived',)

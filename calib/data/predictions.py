@@ -167,7 +167,8 @@ def prepare_predictions(
     """
     typed, target = typed_frame(frame), str(target)
     text, counts = labels(frame, target), class_counts(frame, target)
-    known, taken = read_roles(typed, roles or {}, target), {str(column) for column in (roles or {}).values()}
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
+    taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
     named = {column: named_class(column, list(counts)) for column in chosen}

@@ -68,7 +68,7 @@ def prepare(
     typed, target = typed_frame(frame), str(target)
     text = labels(frame, target)
     classes = choose_classes(class_counts(frame, target), positive)
-    known = read_roles(typed, roles or {}, target)
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
     labelled = text.notna().to_numpy()
     rows = labelled & known.rows
     left_out, kept = _asked(typed, exclude, keep)

@@ -16,10 +16,19 @@ STEPS = 10_001
 
 
 def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Area under the ROC curve (k,) of finite columns (n, k) for labels (n,) of 0 and 1; ties count one half.
+    """Area under the ROC curve of several columns, (k,); ties count one half.
 
-    weight (n,) : how many rows each stands for
+    Parameters
+    ----------
+    columns : (n, k)
+        Finite numbers.
+    y : (n,)
+        Labels, 0 and 1.
+    weight : (n,)
+        How many rows each stands for.
 
+    Examples
+    --------
     >>> auc(np.array([[0.1, 3.0], [0.9, 3.0], [0.8, 3.0]]), np.array([0, 1, 1]))
     array([1. , 0.5])
     """

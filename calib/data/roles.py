@@ -5,7 +5,7 @@ A role changes numbers, so that it is proposed (``propose_roles``) and never tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +56,14 @@ AMBIGUOUS = "dates were read as day, month, year."
 class Read:
     """What the columns of roles hold.
 
-    values : role → array (n,) of the table's rows · rows : bool (n,), those for which nothing is missing
-    notes : what was left out, one sentence each
+    Attributes
+    ----------
+    values
+        Role → array (n,) of the table's rows.
+    rows : bool (n,)
+        Those for which nothing is missing.
+    notes
+        What was left out, one sentence each.
     """
 
     values: Mapping[str, np.ndarray]
@@ -69,12 +75,32 @@ class Read:
         return {role: values[rows] for role, values in self.values.items()}
 
 
-def read_roles(typed: pd.DataFrame, roles: Mapping[str, str | None], target: str) -> Read:
-    """The columns that have a role, checked. Raises DataError, naming the role, for one that cannot have it.
+def read_roles(
+    typed: pd.DataFrame, roles: Mapping[str, str | None], target: str, notes: Collection[str] = ()
+) -> Read:
+    """The columns that have a role, checked.
 
     Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
     own.
 
+    Parameters
+    ----------
+    typed
+        As ``typed_frame`` gives it.
+    roles
+        weight, time, cluster and part → the column that holds it.
+    target
+        The label column.
+    notes
+        What ``read_table`` noted when it read the table.
+
+    Raises
+    ------
+    DataError
+        Naming the role, for one that cannot have it.
+
+    Examples
+    --------
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
     >>> read.values["part"], read.rows, read.notes
@@ -82,24 +108,22 @@ def read_roles(typed: pd.DataFrame, roles: Mapping[str, str | None], target: str
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)
-    values, rows, notes = {}, np.ones(len(typed), dtype=bool), []
+    values, rows, left_out = {}, np.ones(len(typed), dtype=bool), []
     for role, name in given.items():
         values[role], missing = READERS[role](typed[name], name)
         reasons = {f"for want of a {role} in {name!r}": missing}
         if role == "weight":
             reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
-        if role == "time" and any(
-            note == f"Column {name!r}: {AMBIGUOUS}" for note in typed.attrs.get("notes", ())
-        ):
+        if role == "time" and f"Column {name!r}: {AMBIGUOUS}" in notes:
             raise DataError(
                 f"time: the dates of {name!r} can be read with the day first or with the month first.",
                 "Write them as 2024-05-31.",
             )
         for why, out in reasons.items():
             if out.any():
-                notes.append(f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
+                left_out.append(f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
                 rows &= ~out
-    return Read(values, rows, tuple(notes))
+    return Read(values, rows, tuple(left_out))
 
 
 def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> None:
@@ -189,8 +213,12 @@ def propose_roles(
 ) -> Iterator[Problem]:
     """A role for each column that looks like it, by name and content, where that role is not given yet.
 
-    given : role → column · used : whether the columns are features otherwise, so that leaving it unsaid has a
-        price
+    Parameters
+    ----------
+    given
+        Role → column.
+    used
+        Whether the columns are features otherwise, so that leaving it unsaid has a price.
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     found = [inspect(typed[name], name) for name in typed.columns if name not in taken]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from calib.data.columns import inspect
-from calib.data.typed import label, typed_columns
+from calib.data.typed import label, typed_frame
 
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "yes or no"}
 
@@ -24,7 +24,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     column   type  missing  missing %  distinct examples
          x number        1       33.3         2     1, 2
     """
-    typed = typed_columns(frame)
+    typed = typed_frame(frame)
     rows = []
     for name in typed.columns:
         found = inspect(typed[name], name)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calib.data.errors import DataError
-from calib.data.typed import MISSING, is_gap, label
+from calib.data.typed import MISSING, bare, is_gap, label
 from calib.kernel.wording import counted
 
 MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
@@ -191,10 +191,18 @@ def tidy_labels(
 def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "as chosen") -> Classes:
     """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
 
-    why : what the note says of a positive class that is given
+    Parameters
+    ----------
+    why
+        What the note says of a positive class that is given.
 
-    Raises DataError for fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
+    Raises
+    ------
+    DataError
+        For fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
 
+    Examples
+    --------
     >>> choose_classes({"no": 7, "yes": 3}).names
     ('no', 'yes')
     >>> choose_classes({"a": 3, "b": 2, "c": 4}, "c").names
@@ -325,9 +333,8 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     """Column → its different values, of the columns that have from 2 to MOST_CLASSES."""
-    bare = frame.copy(deep=False)
-    bare.attrs = {}  # which pandas copies, deep, with every column that is taken
-    found = {str(name): _distinct(bare.iloc[:, i]) for i, name in enumerate(frame.columns)}
+    read = bare(frame)
+    found = {str(name): _distinct(read.iloc[:, i]) for i, name in enumerate(frame.columns)}
     return {name: values for name, values in found.items() if 2 <= values <= MOST_CLASSES}
 
 

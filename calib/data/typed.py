@@ -61,9 +61,14 @@ class Typed:
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
     """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
 
-    comma : whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
+    Parameters
+    ----------
+    comma
+        Whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
         "1.234" is.
 
+    Examples
+    --------
     >>> typed_text(pa.chunked_array([["1", " 2", "?"]])).values.tolist()
     [1.0, 2.0, nan]
     >>> typed_text(pa.chunked_array([["1,5", "1.234,5"]])).values.tolist()
@@ -236,17 +241,22 @@ def label(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-def typed_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """As ``typed_frame``, without the attrs: pandas copies them, deep, with every column that is taken."""
-    typed = typed_frame(frame)
-    typed.attrs = {}
-    return typed
+def bare(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without its attrs: pandas copies them, deep, with every column that is taken."""
+    columns = frame.copy(deep=False)
+    columns.attrs = {}
+    return columns
 
 
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table whose names are texts and whose columns are all typed; tables of ``read_table`` pass unchanged.
+    """A table whose names are texts and whose columns are all typed; columns of ``read_table`` pass unchanged.
 
-    Raises DataError for duplicate names and for an empty table.
+    How a table was read, its ``attrs``, stays with the table as it was read (see ``bare``).
+
+    Raises
+    ------
+    DataError
+        For duplicate names and for an empty table.
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
@@ -256,12 +266,9 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
     check_names(names)
-    bare = frame.copy(deep=False)
-    bare.attrs = {}
-    columns = {name: _typed_series(bare.iloc[:, i], name) for i, name in enumerate(names)}
-    typed = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
-    typed.attrs = frame.attrs
-    return typed
+    read = bare(frame)
+    columns = {name: _typed_series(read.iloc[:, i], name) for i, name in enumerate(names)}
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
 
 
 def _typed_series(column: pd.Series, name: str) -> pd.Series:

@@ -21,7 +21,7 @@ from calib.data.target import (
     spelt_alike,
     target_candidates,
 )
-from calib.data.typed import typed_columns
+from calib.data.typed import typed_frame
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 
@@ -63,11 +63,11 @@ def validate(
     ['error']
     """
     try:
-        typed = typed_columns(frame)
+        typed = typed_frame(frame)
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}
-    found = [*_target(frame, target, positive, rows_needed), *_roles(typed, target, roles)]
+    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles)]
     usable = not any(problem.severity == "error" for problem in found)
     if content == "predictions":
         found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
@@ -83,10 +83,12 @@ def validate(
     return sorted(found, key=lambda problem: order[problem.severity])
 
 
-def _roles(typed: pd.DataFrame, target: str | None, roles: Mapping[str, str | None]) -> Iterator[Problem]:
+def _roles(
+    frame: pd.DataFrame, typed: pd.DataFrame, target: str | None, roles: Mapping[str, str | None]
+) -> Iterator[Problem]:
     """Columns that cannot have the role they were given."""
     try:
-        read_roles(typed, roles, str(target))
+        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()))
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
 

@@ -24,17 +24,40 @@ Simulation = Callable[..., Any]
 class Experiment:
     """One idea that can be tried.
 
-    key, page : its name in a Recipe and the stem of the page it is on · name : a word or two for choosing it
-    question : what the reader is asked beside the picture · answers : what can be predicted
-    right : number of the answer that comes true with the usual settings
-    why : for each answer one sentence: why it is so, or what it mistakes for what
-    turn : one setting with which another answer comes true
-    parameters : settings with range and default; those with ``view_of`` only change pictures
-    simulation : what computes the numbers, of which the figure of the same key and ``more_figures`` are drawn
-    notice : what to look for · formulas : in LaTeX · source : the paper, with its theorem, equation or figure
-    also : key → further simulation of the same settings, each with the figure of its key
-    words : keys of the glossary that stand in its pictures only
-    drawn : whether chance, and so the seed, matters · large : whether its pictures need the whole width
+    Attributes
+    ----------
+    key, page
+        Its name in a Recipe and the stem of the page it is on.
+    name
+        A word or two for choosing it.
+    question
+        What the reader is asked beside the picture.
+    answers
+        What can be predicted.
+    right
+        Number of the answer that comes true with the usual settings.
+    why
+        For each answer one sentence: why it is so, or what it mistakes for what.
+    turn
+        One setting with which another answer comes true.
+    parameters
+        Settings with range and default; those with ``view_of`` only change pictures.
+    simulation
+        What computes the numbers, of which the figure of the same key and ``more_figures`` are drawn.
+    notice
+        What to look for.
+    formulas
+        In LaTeX.
+    source
+        The paper, with its theorem, equation or figure.
+    also
+        Key → further simulation of the same settings, each with the figure of its key.
+    words
+        Keys of the glossary that stand in its pictures only.
+    drawn
+        Whether chance, and so the seed, matters.
+    large
+        Whether its pictures need the whole width.
     """
 
     key: str
@@ -87,8 +110,15 @@ class Experiment:
     ) -> Any:
         """The numbers of its pictures, or of those of another one of its ``runs``; defaults where settings say nothing.
 
-        using : functions that remember what they returned, in place of the simulation's own of these names
-        Raises InputError where a setting is unknown or out of its range.
+        Parameters
+        ----------
+        using
+            Functions that remember what they returned, in place of the simulation's own of these names.
+
+        Raises
+        ------
+        InputError
+            Where a setting is unknown or out of its range.
         """
         compute = self.simulation if simulation in (None, self.key) else self.also[str(simulation)]
         return compute(

@@ -22,7 +22,15 @@ USUAL = 0.75  # how sure a reader is taken to be who does not say
 
 @dataclass(frozen=True)
 class Forecast:
-    """sure : the probability given to one's own answer · right : whether it came true"""
+    """One answer of the reader, and how sure it was.
+
+    Attributes
+    ----------
+    sure
+        The probability given to one's own answer.
+    right
+        Whether it came true.
+    """
 
     sure: float
     right: bool
@@ -30,7 +38,15 @@ class Forecast:
 
 @dataclass(frozen=True, eq=False)
 class OwnCalibration(Finding):
-    """table : a row a level of certainty: sure, right (share), answers · brier : over all answers"""
+    """How often the reader was right at each level of certainty.
+
+    Attributes
+    ----------
+    table
+        A row a level of certainty: sure, right (share), answers.
+    brier
+        Over all answers.
+    """
 
     brier: float
 

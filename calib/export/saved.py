@@ -27,8 +27,12 @@ PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}
 class Applied:
     """A table with calibrated probabilities.
 
-    unanswered : rows without a score, or with an infinite one · notes : what to know of the answers, a
-        sentence each
+    Attributes
+    ----------
+    unanswered
+        Rows without a score, or with an infinite one.
+    notes
+        What to know of the answers, a sentence each.
     """
 
     table: pd.DataFrame
@@ -81,7 +85,10 @@ class SavedCalibrator:
     def predict(self, scores: Any) -> Outcome:
         """The probability of class 1, with p0 and p1 where the method has them, for scores (m,) or (m, columns).
 
-        Raises InputError for what is no score, and for another number of them than the calibrator needs.
+        Raises
+        ------
+        InputError
+            For what is no score, and for another number of them than the calibrator needs.
         """
         if self.input in PARTS:
             scores = checks.score_matrix(scores, "scores")

@@ -25,7 +25,13 @@ FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3,
 
 @dataclass(frozen=True)
 class LogOddsAxis:
-    """low, high : the probabilities at its ends, in (0, 1)"""
+    """An axis of log-odds with probabilities at its ticks.
+
+    Attributes
+    ----------
+    low, high
+        The probabilities at its ends, in (0, 1).
+    """
 
     low: float
     high: float

@@ -33,11 +33,15 @@ class Record(Protocol):
 class FigureEntry:
     """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
 
-    parts : of a figure of several panels, a record for each, so that a page can set them in
-        ``record.columns`` columns, which a phone stacks; what is taken along holds them all in one
-    reported : of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the
+    Attributes
+    ----------
+    parts
+        Of a figure of several panels, a record for each, so that a page can set them in ``record.columns``
+        columns, which a phone stacks; what is taken along holds them all in one.
+    reported
+        Of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the
         options: ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is
-        nothing to show
+        nothing to show.
     """
 
     key: str

@@ -25,7 +25,15 @@ LONGEST = 28  # letters of a Recipe's name on the axis
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """table : columns recipe, calibrator, value, best; a line a Recipe and calibrator · names : of the Recipes"""
+    """One metric of several Recipes.
+
+    Attributes
+    ----------
+    table
+        Columns recipe, calibrator, value, best; a line a Recipe and calibrator.
+    names
+        Of the Recipes.
+    """
 
     table: pd.DataFrame
     names: tuple[str, ...]
@@ -40,7 +48,13 @@ class Compared:
 
 
 def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Compared:
-    """One metric of several evaluations by name. Raises InputError where none has an answer."""
+    """One metric of several evaluations by name.
+
+    Raises
+    ------
+    InputError
+        Where none has an answer.
+    """
     lines = [
         (name, key, float(value))
         for name, evaluation in evaluations.items()

@@ -42,7 +42,13 @@ class Costs:
 
 
 def prepare(decision: Decision) -> Costs:
-    """Costs of every calibrator. Raises InputError where there is none."""
+    """Costs of every calibrator.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
     table = decision.table
     if table.empty:
         raise InputError(NOTHING)

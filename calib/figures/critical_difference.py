@@ -26,7 +26,19 @@ WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
 
 @dataclass(frozen=True, eq=False)
 class CriticalDifference:
-    """ranks : best first · groups : way → bars, as positions in ``ranks`` · n : data sets · difference : Nemenyi's"""
+    """Average ranks, and which of them do not differ.
+
+    Attributes
+    ----------
+    ranks
+        Best first.
+    groups
+        Procedure → bars, as positions in ``ranks``.
+    n
+        Number of data sets.
+    difference
+        Nemenyi's critical difference.
+    """
 
     ranks: pd.Series
     groups: dict[str, list[tuple[int, ...]]]
@@ -48,11 +60,23 @@ class CriticalDifference:
 def prepare(
     ranks: pd.Series, n: int = 1, what: str = "", adjusted: pd.DataFrame | None = None, alpha: float = 0.05
 ) -> CriticalDifference:
-    """The diagram of average ranks over n data sets, by name of the setup.
+    """The diagram of average ranks.
 
-    what : the metric that ranks · adjusted : Bergmann–Hommel's p-values where they are there already, setups
-        × setups
-    Raises InputError for fewer than two setups.
+    Parameters
+    ----------
+    ranks
+        By name of the setup.
+    n
+        Number of data sets.
+    what
+        The metric that ranks.
+    adjusted
+        Bergmann–Hommel's p-values where they are there already, setups × setups.
+
+    Raises
+    ------
+    InputError
+        For fewer than two setups.
     """
     if len(ranks) < 2:
         raise InputError("A critical-difference diagram needs at least 2 setups.")

@@ -45,7 +45,13 @@ class CumulativeGraph:
 
 
 def prepare(evaluation: Evaluation) -> CumulativeGraph:
-    """The walks of every calibrator. Raises InputError where there is none."""
+    """The walks of every calibrator.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
     if not evaluation.predictions:
         raise InputError(ASKED)
     walks = {

@@ -27,7 +27,12 @@ NOTHING = "No depth is grown yet."
 class DepthCurves:
     """One metric by growth, leaf, calibrator and depth.
 
-    table : as ``depth_scores`` gives it, all depths below each other · calibrators : in the Recipe's order
+    Attributes
+    ----------
+    table
+        As ``depth_scores`` gives it, all depths below each other.
+    calibrators
+        In the Recipe's order.
     """
 
     table: pd.DataFrame
@@ -48,7 +53,13 @@ class DepthCurves:
 
 
 def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurves:
-    """The curves of one metric. Raises InputError where nothing is grown yet, or no row has the metric."""
+    """The curves of one metric.
+
+    Raises
+    ------
+    InputError
+        Where nothing is grown yet, or no row has the metric.
+    """
     table = join(tables)
     if metric not in table or table[metric].isna().all():
         raise InputError(
@@ -72,7 +83,13 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
 
 
 def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """All depths in order. Raises InputError where there is none yet."""
+    """All depths in order.
+
+    Raises
+    ------
+    InputError
+        Where there is none yet.
+    """
     if not tables:
         raise InputError(NOTHING)
     table = pd.concat(tables, ignore_index=True)

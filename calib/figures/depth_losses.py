@@ -37,7 +37,13 @@ class DepthLosses:
 
 
 def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLosses:
-    """Losses of one calibrator. Raises InputError where true probabilities are unknown or it has no answer."""
+    """Losses of one calibrator.
+
+    Raises
+    ------
+    InputError
+        Where true probabilities are unknown or it has no answer.
+    """
     table = join(tables)
     if "calibration" not in table:
         raise InputError(

@@ -28,7 +28,15 @@ HEIGHT = 190
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Counts by calibrator, of which class 1 are the positives; classes : (negative, positive)."""
+    """How each calibrator's predictions are spread.
+
+    Attributes
+    ----------
+    counts
+        Calibrator → its histogram, of which class 1 are the positives.
+    classes
+        (negative, positive).
+    """
 
     counts: Mapping[str, Histogram]
     classes: tuple[str, str]
@@ -43,7 +51,13 @@ class Distribution:
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Distribution:
-    """Histograms in the Recipe's bins, of equal width. Raises InputError where there is no prediction."""
+    """Histograms in the Recipe's bins, of equal width.
+
+    Raises
+    ------
+    InputError
+        Where there is no prediction.
+    """
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     if not shown:
         raise InputError("No calibrator can answer here.")

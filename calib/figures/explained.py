@@ -43,8 +43,14 @@ MODEL_SCORE = {
 class ExplainedFits:
     """What is drawn of an explanation: one of its calibration sets, around the row's score.
 
-    fits : the fit with label 0 and that with label 1 · window : the scores shown · words : the derivation,
-        line by line
+    Attributes
+    ----------
+    fits
+        The fit with label 0 and that with label 1.
+    window
+        The scores shown.
+    words
+        The derivation, line by line.
     """
 
     explained: Explained

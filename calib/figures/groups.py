@@ -31,7 +31,12 @@ LONGEST = 24  # letters of a group's name
 class GroupLanes:
     """One line a calibrator and group (see ``judge_groups``), and the words around it.
 
-    picked : of each group, how many of its rows are selected · label : the name of class 1
+    Attributes
+    ----------
+    picked
+        Of each group, how many of its rows are selected.
+    label
+        The name of class 1.
     """
 
     table: pd.DataFrame
@@ -56,9 +61,12 @@ def prepare(
 ) -> GroupLanes:
     """Groups of the test rows by a column, for these calibrators (all by default).
 
-    values : the column's values (m,); by default those of the column ``group`` of the data, or of the first
-        one
-    selection : ranges calibrator:low:high whose rows are counted in each group
+    Parameters
+    ----------
+    values
+        The column's values (m,); by default those of the column ``group`` of the data, or of the first one.
+    selection
+        Ranges calibrator:low:high whose rows are counted in each group.
     """
     X = evaluation.dataset.X
     if values is None:

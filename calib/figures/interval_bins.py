@@ -23,9 +23,14 @@ FEW = 10  # a bin with fewer rows says little: it is drawn faint
 
 @dataclass(frozen=True, eq=False)
 class BinnedIntervals:
-    """Mean p0, mean p1 and the observed frequency in bins of p. lower, upper : 95 % Wilson limits of the latter.
+    """Mean p0, mean p1 and the observed frequency in bins of p.
 
-    axis : on which all is drawn in log-odds, or None
+    Attributes
+    ----------
+    lower, upper
+        95 % Wilson limits of the latter.
+    axis
+        On which all is drawn in log-odds, or None.
     """
 
     calibrator: str
@@ -50,7 +55,15 @@ def prepare(
     binning: str | None = None,
     axes: str = AXES[0],
 ) -> BinnedIntervals:
-    """Bins of the merged probability; None: as the evaluation's Recipe says. axes : "probability" or "log_odds"."""
+    """Bins of the merged probability of one method.
+
+    Parameters
+    ----------
+    bins, binning
+        None: as the evaluation's Recipe says.
+    axes
+        "probability" or "log_odds".
+    """
     checks.one_of(axes, AXES, "axes")
     recipe, said = viewed(evaluation, bins=bins, binning=binning).recipe, evaluation.predictions[calibrator]
     found = interval_bins(

@@ -83,7 +83,10 @@ def _verdict(summary: IntervalSummary) -> str:
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
     """Every interval method of one evaluation, or of several side by side.
 
-    Raises InputError where there is no interval.
+    Raises
+    ------
+    InputError
+        Where there is no interval.
     """
     series = series_of(evaluations)
     if not series:

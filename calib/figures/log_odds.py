@@ -21,7 +21,13 @@ BINS = 10
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> reliability.Reliability:
-    """For these calibrators (all by default). Raises InputError where there is none."""
+    """The curves of these calibrators (all by default) on axes of log-odds.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     if not shown:
         raise InputError("No calibrator can answer here.")

@@ -25,8 +25,20 @@ ONE_ROW, LARGEST, SMALLEST = 8, 30, 6  # diameters in pixels
 class Marks:
     """One mark a group of rows, arrays (k,).
 
-    x, y : mean position · count : rows · share : that of class 1 · value : mean of what the colour says
-    row : the number of one of its rows · cells : whether the groups are cells of a grid, not equal points
+    Attributes
+    ----------
+    x, y
+        Mean position.
+    count
+        Rows.
+    share
+        That of class 1.
+    value
+        Mean of what the colour says.
+    row
+        The number of one of its rows.
+    cells
+        Whether the groups are cells of a grid, not equal points.
     """
 
     x: np.ndarray
@@ -52,8 +64,21 @@ class Marks:
 
 
 def gather(x: np.ndarray, y: np.ndarray, labels: np.ndarray, value: np.ndarray, rows: np.ndarray) -> Marks:
-    """Marks of rows at (x, y), all arrays (m,), with labels 0/1; of each group the first row given names it.
+    """Marks of rows; of each group the first row given names it.
 
+    Parameters
+    ----------
+    x, y : (m,)
+        Where the rows lie.
+    labels : (m,)
+        0 or 1.
+    value : (m,)
+        What the colour says.
+    rows : (m,)
+        Their numbers.
+
+    Examples
+    --------
     >>> marks = gather(*np.array([[0.5, 0.5, 1.0], [1, 1, 0]]), np.array([0, 1, 1]), np.zeros(3), np.array([7, 8, 9]))
     >>> marks.count, marks.share, marks.row
     (array([2, 1]), array([0.5, 1. ]), array([7, 9]))
@@ -103,8 +128,14 @@ def mark_traces(
 ) -> list[go.Scatter]:
     """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
 
-    color : "label" or the name of what ``value`` is, on a scale over ``limits`` · hover : the first line on
-    hover words : what %{hovertext} is in it, one for each mark
+    Parameters
+    ----------
+    color
+        "label" or the name of what ``value`` is, on a scale over ``limits``.
+    hover
+        The first line on hover.
+    words
+        What %{hovertext} is in it, one for each mark.
     """
     kinds = (
         (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),

@@ -22,7 +22,10 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 
     No star where all values read the same, nor on an infinite one.
 
-    metrics : keys of the columns shown, all everyday ones by default; those without a value are left out
+    Parameters
+    ----------
+    metrics
+        Keys of the columns shown, all everyday ones by default; those without a value are left out.
     """
     table = evaluation.metrics if metrics is None else evaluation.measured(metrics)
     return _formatted(table, pd.Index([label_of(key) for key in table.index], name="Calibrator"))

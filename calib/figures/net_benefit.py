@@ -29,9 +29,21 @@ LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule doe
 
 @dataclass(frozen=True, eq=False)
 class NetBenefit:
-    """Curves over ``thresholds`` (k,), by calibrator; ``all_`` acts on all; ``at`` is the Recipe's threshold.
+    """Decision curves by calibrator.
 
-    ends : of the range of thresholds
+    Attributes
+    ----------
+    thresholds : (k,)
+    curves
+        Calibrator → (k,).
+    all_ : (k,)
+        The net benefit of acting on all.
+    share
+        That of class 1.
+    at
+        The Recipe's threshold.
+    ends
+        Lowest and highest threshold of the range.
     """
 
     thresholds: np.ndarray
@@ -52,7 +64,13 @@ class NetBenefit:
 
 
 def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> NetBenefit:
-    """Decision curves of every calibrator, for thresholds of this range. Raises InputError where there is none."""
+    """Decision curves of every calibrator, for thresholds of this range.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
     thresholds = thresholds_within(lowest, highest)
     evaluation, t = decision.evaluation, decision.threshold
     if not evaluation.predictions:

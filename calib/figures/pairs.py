@@ -35,9 +35,18 @@ LISTED = 500  # rows in the table beside the scatter
 class Pairs:
     """All pairs of one method and the marks that draw them.
 
-    table : one line a row · marks : groups of rows · margins : (2, 2, BINS), rows by end (p0, p1), class and
-        bin
-    chosen : (row, p0, p1) of the row that is explained, or None · axis : marks lie at log-odds on it, or None
+    Attributes
+    ----------
+    table
+        One line a row.
+    marks
+        Groups of rows.
+    margins : (2, 2, BINS)
+        Rows by end (p0, p1), class and bin.
+    chosen
+        (row, p0, p1) of the row that is explained, or None.
+    axis
+        Marks lie at log-odds on it, or None.
     """
 
     table: pd.DataFrame
@@ -94,7 +103,14 @@ def prepare(
 ) -> Pairs:
     """The pairs of one interval method.
 
-    color : "label", "width" or "score" · row : number of the row to ring · axes : "probability" or "log_odds"
+    Parameters
+    ----------
+    color
+        "label", "width" or "score".
+    row
+        Number of the row to ring.
+    axes
+        "probability" or "log_odds".
     """
     checks.one_of(axes, AXES, "axes")
     table = pair_table(evaluation, calibrator)

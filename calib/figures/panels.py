@@ -25,9 +25,16 @@ def panels(
 ) -> go.Figure:
     """An empty figure of ``len(titles)`` panels, row by row; panel i has the axes ``axes(i)``.
 
-    titles : the lines of each panel's name, the first bold
-    xaxis, yaxis : of every panel; titles and tick labels stand at the left and below only
-    height : of one panel, in pixels · between : pixels from a panel to the name of the one below
+    Parameters
+    ----------
+    titles
+        The lines of each panel's name, the first bold.
+    xaxis, yaxis
+        Of every panel; titles and tick labels stand at the left and below only.
+    height
+        Of one panel, in pixels.
+    between
+        Pixels from a panel to the name of the one below.
     """
     rows = -(-len(titles) // columns)
     above = LINE * max(map(len, titles)) + 4

@@ -55,12 +55,22 @@ Curve = BinnedCurve | CorpCurve | SmoothCurve
 class Reliability:
     """Curves by calibrator, and the words around them.
 
-    curves : what the lines show · bins : frequencies in bins, beside smoothed curves too; none for isotonic
-        steps
-    histograms : how the predictions are spread · picked : the same of the rows selected, or nothing
-    ranges : the selection as (calibrator, low, high) · leading : the curves drawn strong, those that the
-        title names
-    axis : on which all is drawn in log-odds, or None
+    Attributes
+    ----------
+    curves
+        What the lines show.
+    bins
+        Frequencies in bins, beside smoothed curves too; none for isotonic steps.
+    histograms
+        How the predictions are spread.
+    picked
+        The same of the rows selected, or nothing.
+    ranges
+        The selection as (calibrator, low, high).
+    leading
+        The curves drawn strong, those that the title names.
+    axis
+        On which all is drawn in log-odds, or None.
     """
 
     curves: Mapping[str, Curve]
@@ -107,9 +117,16 @@ def prepare(
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).
 
-    picked : rows of the dataset to mark, for a diagram beside the one on which they were selected
-    selection : ranges calibrator:low:high whose rows are marked · bins, binning, curve, band : None: as the
-    evaluation's Recipe says · axes : "probability" or "log_odds"
+    Parameters
+    ----------
+    picked
+        Rows of the dataset to mark, for a diagram beside the one on which they were selected.
+    selection
+        Ranges calibrator:low:high whose rows are marked.
+    bins, binning, curve, band
+        None: as the evaluation's Recipe says.
+    axes
+        "probability" or "log_odds".
     """
     checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
@@ -270,8 +287,18 @@ def _caption(recipe: Recipe, few: int) -> str:
 class Shape:
     """Any kind of curve as it is drawn, arrays (k,).
 
-    x, y : points · low, high : the predictions a point stands for, [low, high) · count : rows behind it
-    confidence, consistency : (lower, upper) of the bands · hover : what a point is, for its label
+    Attributes
+    ----------
+    x, y
+        Points.
+    low, high
+        The predictions a point stands for, [low, high).
+    count
+        Rows behind it.
+    confidence, consistency
+        (lower, upper) of the bands.
+    hover
+        What a point is, for its label.
     """
 
     x: np.ndarray

@@ -23,7 +23,15 @@ COLUMNS, BINS, FEW, LONGEST = 4, 10, 10, 22  # a bin with fewer rows says little
 
 @dataclass(frozen=True, eq=False)
 class SetReliability:
-    """curves : by setup · reliability : Murphy's, over 100 bins, by setup"""
+    """Reliability diagrams of one data set, by setup.
+
+    Attributes
+    ----------
+    curves
+        Setup → its curve.
+    reliability
+        Setup → Murphy's reliability over 100 bins.
+    """
 
     curves: Mapping[str, BinnedCurve]
     reliability: Mapping[str, float]
@@ -40,7 +48,13 @@ class SetReliability:
 
 
 def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = BINS) -> SetReliability:
-    """The diagrams of a data set's predictions by setup. Raises InputError where there are none."""
+    """The diagrams of a data set's predictions by setup.
+
+    Raises
+    ------
+    InputError
+        Where there are none.
+    """
     if not predictions:
         raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
     curves = {

@@ -42,7 +42,13 @@ class Setups:
 
 
 def prepare(table: pd.DataFrame) -> Setups:
-    """The picture of a table of setups. Raises InputError where it has none."""
+    """The picture of a table of setups.
+
+    Raises
+    ------
+    InputError
+        Where it has none.
+    """
     if table.empty:
         raise InputError("No setup can answer on these data: choose another model.")
     summary = "; ".join(

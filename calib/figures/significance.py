@@ -25,8 +25,15 @@ LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """p : p-values of the row against the column, NaN where there is none · sign : 1 where the row is
-    significantly better, −1 where it is significantly worse, else 0"""
+    """The p-values of all pairs.
+
+    Attributes
+    ----------
+    p
+        p-values of the row against the column, NaN where there is none.
+    sign
+        1 where the row is significantly better, −1 where it is significantly worse, else 0.
+    """
 
     p: pd.DataFrame
     sign: pd.DataFrame
@@ -49,10 +56,18 @@ def prepare(
 ) -> Significance:
     """The matrix of p-values, setups × setups.
 
-    ranks : average ranks that say which of a pair is better, for two-sided p-values; without them a value is
-        one-sided,
-    of "the row is better than the column" · test, note : its name, and what more there is to say of it
-    Raises InputError for fewer than two setups.
+    Parameters
+    ----------
+    ranks
+        Average ranks that say which of a pair is better, for two-sided p-values; without them a value is
+        one-sided, of "the row is better than the column".
+    test, note
+        Its name, and what more there is to say of it.
+
+    Raises
+    ------
+    InputError
+        For fewer than two setups.
     """
     if len(p) < 2:
         raise InputError("A comparison in pairs needs at least 2 setups.")

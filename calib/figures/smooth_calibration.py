@@ -54,7 +54,13 @@ def drawn(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def prepare(evaluation: Evaluation) -> SmoothDiagram:
-    """The curves of every calibrator. Raises InputError where there is none."""
+    """The curves of every calibrator.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
     if not evaluation.predictions:
         raise InputError(ASKED)
     curves = {

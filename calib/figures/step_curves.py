@@ -30,8 +30,12 @@ LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 class Steps:
     """The curves, one for each calibration set, and the scores under them.
 
-    lanes : "ones" and "zeros" (calibration rows of class 1 and 0) and "tests" → scores
-    chosen : score of the row that is explained, or None
+    Attributes
+    ----------
+    lanes
+        "ones" and "zeros" (calibration rows of class 1 and 0) and "tests" → scores.
+    chosen
+        Score of the row that is explained, or None.
     """
 
     curves: tuple[StepCurves, ...]
@@ -65,7 +69,10 @@ class Steps:
 def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     """The step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
 
-    Raises InputError where there are none: no calibration set, or a new fit for every row.
+    Raises
+    ------
+    InputError
+        Where there are none: no calibration set, or a new fit for every row.
     """
     if METHOD not in evaluation.calibrators:
         raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))

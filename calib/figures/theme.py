@@ -166,7 +166,12 @@ def controls(*left_out: str) -> dict[str, Any]:
     """How a figure is handled, as Plotly's config: zoom in its bar, a double click shows all again.
 
     Dragging does nothing until a tool is chosen, nor does it on an axis, so that a finger scrolls the page;
-    with a tool chosen two fingers do. left_out : further buttons of the bar that are left out
+    with a tool chosen two fingers do.
+
+    Parameters
+    ----------
+    left_out
+        Further buttons of the bar that are left out.
     """
     return {
         "displaylogo": False,

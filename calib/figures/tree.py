@@ -59,7 +59,13 @@ class DrawnTree:
 
 
 def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) -> DrawnTree:
-    """The tree from node ``root`` on, with the way of a row by its number. Raises InputError if there is none."""
+    """The tree from node ``root`` on, with the way of a row by its number.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     top = root or 0
     if top >= len(tree.nodes):
         raise InputError(

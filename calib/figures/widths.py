@@ -29,9 +29,13 @@ NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers 
 class Widths:
     """Histograms over common bins and quantiles, one line a series.
 
-    edges : (BINS + 1,), each the same multiple of the one before, the last 1; narrower intervals count in the
-        first bin
-    counts : (series, BINS) · quantiles : (series, 3), the 10th, 50th and 90th in a hundred
+    Attributes
+    ----------
+    edges : (BINS + 1,)
+        Each the same multiple of the one before, the last 1; narrower intervals count in the first bin.
+    counts : (series, BINS)
+    quantiles : (series, 3)
+        The 10th, 50th and 90th in a hundred.
     means : (series,)
     """
 
@@ -81,7 +85,10 @@ def logarithmic_edges(narrow: float) -> np.ndarray:
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     """Widths of every interval method of one evaluation, or of several side by side.
 
-    Raises InputError where there is no interval.
+    Raises
+    ------
+    InputError
+        Where there is no interval.
     """
     series = series_of(evaluations)
     if not series:

@@ -17,7 +17,13 @@ LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a name
 
 @dataclass(frozen=True, eq=False)
 class WinRates:
-    """table : setups, best first, by mean, lower and upper end"""
+    """Win-rates with their intervals.
+
+    Attributes
+    ----------
+    table
+        Setups, best first, by mean, lower and upper end.
+    """
 
     table: pd.DataFrame
     title: str
@@ -32,7 +38,15 @@ class WinRates:
 def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     """The plot of win-rates over n data sets: setups by mean, lower and upper.
 
-    what : the metric that decides. Raises InputError where there are none.
+    Parameters
+    ----------
+    what
+        The metric that decides.
+
+    Raises
+    ------
+    InputError
+        Where there are none.
     """
     if rates.empty:
         raise InputError("There are no setups to compare.")

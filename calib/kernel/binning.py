@@ -17,7 +17,14 @@ STRATEGIES = ("uniform", "quantile")
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bin of each value. index : int (n,) · edges : (B + 1,) increasing, from the lowest to the highest"""
+    """The bin of each value.
+
+    Attributes
+    ----------
+    index : int (n,)
+    edges : (B + 1,)
+        Increasing, from the lowest to the highest.
+    """
 
     index: Array
     edges: Array
@@ -52,15 +59,23 @@ def uniform_breaks(bins: int) -> Array:
 
 
 def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Array:
-    """Edges of bins with equally many of ``values`` (n,), n ≥ 1, at most ``bins`` + 1 of them, strictly increasing.
+    """Edges of bins with equally many values, strictly increasing.
 
     Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so
     that an edge meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then
     fewer bins. A single distinct value keeps one bin of width zero.
 
-    With ``weights`` (n,) a value of weight w stands w times; where they are no counts, rank is a share of
-    their sum.
+    Parameters
+    ----------
+    values : (n,)
+        n ≥ 1.
+    bins
+        Largest number of bins.
+    weights : (n,)
+        A value of weight w stands w times; where they are no counts, rank is a share of their sum.
 
+    Examples
+    --------
     >>> quantile_edges(np.array([1.0, 2.0, 3.0, 9.0, 9.0]), 2)
     array([1., 3., 9.])
     """
@@ -117,9 +132,15 @@ def edge_index(values: Array, edges: Array) -> Array:
 
 
 def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None = None) -> Bins:
-    """Put probabilities (n,) into ``bins`` equal-width bins, or into bins with equally many of them.
+    """Put probabilities into bins.
 
-    With ``weights`` (n,) each counts as often as its weight says.
+    Parameters
+    ----------
+    p : (n,) in [0, 1]
+    strategy
+        "uniform", bins of equal width, or "quantile", with equally many values in each.
+    weights : (n,)
+        How often each value counts.
     """
     one_of(strategy, STRATEGIES, "strategy")
     if strategy == "uniform":
@@ -129,10 +150,17 @@ def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None
 
 
 def group_sums(index: Array, groups: int, values: Array | None = None, weights: Array | None = None) -> Array:
-    """The sum of ``values`` (n,) in each of the groups 0 … ``groups`` − 1, (groups,); without values, how many.
+    """The sum of the values in each group, (groups,); without values, how many there are.
 
-    Each counts as often as its weight says, where ``weights`` (n,) are given.
+    Parameters
+    ----------
+    index : int (n,)
+        The group of each value, from 0 to ``groups`` − 1.
+    values, weights : (n,)
+        Each value counts as often as its weight says.
 
+    Examples
+    --------
     >>> group_sums(np.array([0, 2, 0]), 3, np.array([0.5, 1.0, 0.25]))
     array([0.75, 0.  , 1.  ])
     """

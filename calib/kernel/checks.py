@@ -234,7 +234,19 @@ def in_range(
 def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> dict[str, Any]:
     """Every parameter's value: the one given, where its range allows it, or its default.
 
-    ``parameters`` are Parameter records; a choice without listed choices (a column's name) takes anything.
+    Parameters
+    ----------
+    given
+        Name → value.
+    parameters
+        Parameter records; a choice without listed choices (a column's name) takes anything.
+    who
+        What they are settings of, in messages.
+
+    Raises
+    ------
+    InputError
+        For a name that is no parameter's, and a value that is not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:

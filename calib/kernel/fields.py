@@ -34,7 +34,13 @@ def plain(values: Any) -> Any:
 
 
 def parse(content: str | bytes, what: str) -> Fields:
-    """The object that a JSON text holds; ``what`` names it in messages. Raises InputError where it is none."""
+    """The object that a JSON text holds; ``what`` names it in messages.
+
+    Raises
+    ------
+    InputError
+        Where it is none.
+    """
     if len(content) > MOST_BYTES:
         raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
 

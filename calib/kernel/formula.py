@@ -125,7 +125,11 @@ class Clip(Term):
 class Pieces(Term):
     """Polynomials side by side: with i the number of breaks <= x, Σ_k coefficients[i, k] (x − origins[i])^k.
 
-    breaks : (t,) increasing · origins : (t + 1,) · coefficients : (t + 1, degree + 1)
+    Attributes
+    ----------
+    breaks : (t,) increasing
+    origins : (t + 1,)
+    coefficients : (t + 1, degree + 1)
     """
 
     of: Term
@@ -256,11 +260,16 @@ def lines(x: Term, knots: Array, values: Array) -> Term:
 
 
 def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """The lowest float in (low, high] at which a condition holds that holds at ``high`` and ever after it first does.
+    """The lowest float in (low, high] at which a condition holds: a bisection over the floats themselves.
 
-    ``reached`` takes and returns arrays (k,), the bounds being arrays (k,): a bisection over the floats
-    themselves.
+    Parameters
+    ----------
+    reached
+        Takes and returns arrays (k,). The condition holds at ``high`` and ever after it first does.
+    low, high : (k,)
 
+    Examples
+    --------
     >>> float(first_reaching(lambda x: x * 10 >= 3, np.array([0.0]), np.array([1.0]))[0])
     0.3
     """

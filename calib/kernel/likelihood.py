@@ -22,7 +22,16 @@ STEEPEST = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """logit p = columns @ slopes + intercept. slopes : (d,) · loss : the log loss, summed · bounded : no maximum"""
+    """logit p = columns @ slopes + intercept.
+
+    Attributes
+    ----------
+    slopes : (d,)
+    loss
+        The log loss, summed with the weights.
+    bounded
+        Whether the likelihood has no maximum; the coefficients are then those at which the search ended.
+    """
 
     slopes: Array
     intercept: float
@@ -76,8 +85,16 @@ def ridge_fit(
 ) -> tuple[Array, bool]:
     """Coefficients β (d,) that minimise the log loss, summed with weights, plus Σ pⱼβⱼ²/2; and whether none does.
 
-    design : (n, d), its last column constant · targets : (n,) in [0, 1] · penalty : p (d,), not negative
-    start : coefficients to begin with
+    Parameters
+    ----------
+    design : (n, d)
+        Its last column is constant.
+    targets : (n,) in [0, 1]
+    weights : (n,)
+    penalty : (d,)
+        p, not negative.
+    start : (d,)
+        Coefficients to begin with.
     """
     return _newton(design, targets, weights, penalty, start)
 

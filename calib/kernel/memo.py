@@ -12,8 +12,13 @@ _KNOWN: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     """What ``make`` returns, worked out once; ``key`` names it and all that it depends on beside the record.
 
-    record : anything compared by identity; with the last reference to it go its numbers
+    Parameters
+    ----------
+    record
+        Anything compared by identity; with the last reference to it go its numbers.
 
+    Examples
+    --------
     >>> from calib.kernel.records import Problem
     >>> record = Problem("info", None, "", "")
     >>> once(record, "sum", lambda: 3), once(record, "sum", lambda: 4)

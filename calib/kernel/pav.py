@@ -20,8 +20,14 @@ from calib.kernel.checks import Array
 class Tied:
     """Labelled scores, sorted, one entry for each distinct score.
 
-    scores : (k,) strictly increasing · weights : (k,) rows, or their total weight · sums : (k,) those of
-        class 1
+    Attributes
+    ----------
+    scores : (k,)
+        Strictly increasing.
+    weights : (k,)
+        Rows, or their total weight.
+    sums : (k,)
+        Those of class 1.
     """
 
     scores: Array
@@ -41,8 +47,14 @@ class Tied:
 class Blocks:
     """The pools of an isotonic fit over k entries.
 
-    bounds : int (m + 1,); block b holds the entries bounds[b] to bounds[b + 1] − 1
-    values : (m,) strictly increasing, sums / weights · weights : (m,) · sums : (m,)
+    Attributes
+    ----------
+    bounds : int (m + 1,)
+        Block b holds the entries bounds[b] to bounds[b + 1] − 1.
+    values : (m,)
+        Strictly increasing, sums / weights.
+    weights : (m,)
+    sums : (m,)
     """
 
     bounds: Array
@@ -62,10 +74,17 @@ class Blocks:
 
 
 def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
-    """Sort by score and add up the rows that share one; scores and labels are (n,) arrays already checked.
+    """Sort by score and add up the rows that share one; rows of weight zero are left out: they have no effect.
 
-    Rows of weight zero are left out: they have no effect.
+    Parameters
+    ----------
+    scores, y : (n,)
+        Checked already.
+    weights : (n,)
+        Those of the rows, 1 by default.
 
+    Examples
+    --------
     >>> tied = pool_ties(np.array([2.0, 1.0, 2.0]), np.array([1, 0, 0]))
     >>> tied.scores, tied.weights, tied.sums
     (array([1., 2.]), array([1., 2.]), array([0., 1.]))

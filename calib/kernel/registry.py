@@ -23,12 +23,20 @@ Entry = TypeVar("Entry")
 class Registry(Mapping[str, Entry], Generic[Entry]):
     """Key → entry, in the order they were added.
 
-    group : its name among entry points, and in messages
-    shipped : the entries of the house, each with its ``key``; as an attribute, a mapping of these alone
-    check : refuses, with an InputError, an entry from outside that breaks a promise
-    origin : the class or function that makes an entry what it is. Defined anew, as by a notebook's cell run
-        again, it takes the place of its earlier self; a key that is taken by anything else is refused
+    Attributes
+    ----------
+    group
+        Its name among entry points, and in messages.
+    shipped
+        The entries of the house, each with its ``key``; as an attribute, a mapping of these alone.
+    check
+        Refuses, with an InputError, an entry from outside that breaks a promise.
+    origin
+        The class or function that makes an entry what it is. Defined anew, as by a notebook's cell run again,
+        it takes the place of its earlier self; a key that is taken by anything else is refused.
 
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> class Half(Fraction):
     ...     key = "half"
@@ -57,7 +65,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     def register(self, entry: Any) -> Any:
         """Add an entry from outside, and return it, so that a class may be decorated with this.
 
-        Raises InputError for one that breaks a promise, and for a key that is taken.
+        Raises
+        ------
+        InputError
+            For one that breaks a promise, and for a key that is taken.
         """
         self._check(entry)
         with self._lock:

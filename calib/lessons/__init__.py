@@ -30,10 +30,22 @@ ORDER = (
 class Step:
     """One step: a page, with all of its settings, and what to see there.
 
-    page : the stem of its script · title : the question asked or answered · text : short, in Markdown
-    look : where to look, in one sentence · recipe : everything not overridden is the default
-    point : what is to be remembered, in one sentence
-    place : what an address calls it, as deep_trees:3
+    Attributes
+    ----------
+    page
+        The stem of its script.
+    title
+        The question asked or answered.
+    text
+        Short, in Markdown.
+    look
+        Where to look, in one sentence.
+    recipe
+        Everything not overridden is the default.
+    point
+        What is to be remembered, in one sentence.
+    place
+        What an address calls it, as deep_trees:3.
     """
 
     page: str
@@ -51,7 +63,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Question:
-    """text : what is asked at the end · answers : to choose from · right : the number of one · why : of each answer"""
+    """A question at the end of a lesson.
+
+    Attributes
+    ----------
+    text
+        What is asked.
+    answers
+        Those to choose from.
+    right
+        The number of one of them.
+    why
+        One sentence for each answer.
+    """
 
     text: str
     answers: tuple[str, ...]

@@ -8,10 +8,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Term:
-    """name : as it is written · meaning : in words that need no other entry · forms : other writings that are linked
+    """A word that needs explaining.
 
-    linked : whether texts link to it; words that everybody reads past are explained, and left unlinked
+    Attributes
+    ----------
+    name
+        As it is written.
+    meaning
+        In words that need no other entry.
+    forms
+        Other writings that are linked.
+    linked
+        Whether texts link to it; words that everybody reads past are explained, and left unlinked.
 
+    Examples
+    --------
     >>> GLOSSARY["gl"].anchor
     'grouping-loss-gl'
     """

@@ -228,7 +228,15 @@ def _function(metric: MetricLike) -> Callable[..., float]:
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """n rows that are drawn again. weights : None or positive (n,)"""
+    """n rows that are drawn again.
+
+    Attributes
+    ----------
+    n
+        Number of rows.
+    weights : (n,)
+        Positive, or None.
+    """
 
     n: int
     weights: Array | None = None

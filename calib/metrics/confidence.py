@@ -38,7 +38,20 @@ FINEST = 1e-12  # a smaller standard error is rounding
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Checked rows: y, p, weights (n,); cluster int (n,) or None; level of the interval; bins and strategy of ECE."""
+    """Checked rows, and how a metric of them is taken.
+
+    Attributes
+    ----------
+    y, p, weights : (n,)
+    cluster : int (n,)
+        Or None.
+    level
+        That of the interval.
+    bins, strategy
+        Those of the calibration error.
+    seed
+        That of the draws.
+    """
 
     y: Array
     p: Array
@@ -301,7 +314,15 @@ def _loess(points: Array, count: Array, drawn: Array, ones: Array) -> Array:
 
 @dataclass(frozen=True)
 class Interval:
-    """ends : Judged → (low, high) · how : where it comes from, in words"""
+    """How a metric's interval is found.
+
+    Attributes
+    ----------
+    ends
+        Judged → (low, high).
+    how
+        Where it comes from, in words.
+    """
 
     ends: Callable[[Judged], tuple[float, float]]
     how: str

@@ -24,7 +24,7 @@ from calib.metrics.scoring import mean
 
 @dataclass(frozen=True)
 class Estimate:
-    """value, and the ends of its interval"""
+    """A value, and the ends of its interval."""
 
     value: float
     low: float

@@ -25,7 +25,17 @@ MOST = 2000
 
 @dataclass(frozen=True, eq=False)
 class SmoothDifferences:
-    """points : (k,) increasing predictions · weights : (k,) rows · observed : (k,) the curve there, in [0, 1]"""
+    """A smoothed reliability curve at the distinct predictions.
+
+    Attributes
+    ----------
+    points : (k,)
+        Increasing predictions.
+    weights : (k,)
+        Rows.
+    observed : (k,)
+        The curve there, in [0, 1].
+    """
 
     points: Array
     weights: Array

@@ -27,8 +27,14 @@ NARROWEST = 1e-3  # a kernel of 8 nodes; below it, nothing tells an error from n
 class Smoothed:
     """Everything that the diagram shows, at points of [0, 1].
 
-    error, width : smECE and σ, equal but where the error is below the narrowest kernel · points : (m,) ·
-    residual : (m,) r̂ · density : (m,) of the predictions
+    Attributes
+    ----------
+    error, width
+        smECE and σ, equal but where the error is below the narrowest kernel.
+    points : (m,)
+    residual : (m,) r̂
+    density : (m,)
+        Of the predictions.
     """
 
     error: float

@@ -134,10 +134,15 @@ def fit_model(
 ) -> tuple[BaseEstimator, Any]:
     """A fitted clone, and the matrix that its last step was fitted on.
 
-    A pipeline is fitted step by step, so that the matrix need not be computed twice, and a model whose
-    ``fit`` takes a ``watch`` reports its progress and can be called off. What else is ``given`` to the
-    model's ``fit``, such as sample_weight, must be among its arguments (``fit_takes``); preprocessing steps
-    do not see it.
+    A pipeline is fitted step by step, so that the matrix need not be computed twice.
+
+    Parameters
+    ----------
+    watch
+        Of a model whose ``fit`` takes one: it reports progress and can call the fit off.
+    given
+        What else goes to the model's ``fit``, such as sample_weight: it must be among its arguments
+        (``fit_takes``). Preprocessing steps do not see it.
     """
     if isinstance(estimator, Pipeline):
         head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]

@@ -53,7 +53,10 @@ def parents(tree: Any) -> np.ndarray:
 def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
     """For every node the first of itself and its ancestors with at least v rows; itself where there is none.
 
-    start : the answer for a smaller v, from which the climb goes on (int array (nodes,)).
+    Parameters
+    ----------
+    start
+        The answer for a smaller v, from which the climb goes on (int array (nodes,)).
     """
     n = tree.weighted_n_node_samples
     nodes = np.arange(tree.node_count)
@@ -71,7 +74,10 @@ def node_probabilities(
 ) -> np.ndarray:
     """Probability of class 1 for rows that end in each node of a fitted ``tree_``; float array (nodes,).
 
-    prior : of class 1 in the m-estimate; None takes the share of class 1 among the tree's training rows.
+    Parameters
+    ----------
+    prior
+        Of class 1 in the m-estimate; None takes the share of class 1 among the tree's training rows.
     """
     ones, n = class_counts(tree)
     if leaf == "frequency":

@@ -99,9 +99,17 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row of X over the trees for which training row ``reference[row]`` is out of bag, (m,).
+    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN where there is none.
 
-    NaN where there is no such tree. A running sum, tree by tree, over only the rows a tree has a vote on.
+    A running sum, tree by tree, over only the rows a tree has a vote on.
+
+    Parameters
+    ----------
+    X : (m, d)
+    bag : bool (n, trees)
+        Which training rows each tree has seen.
+    reference : int (m,)
+        For each row of X the training row that must be out of bag.
     """
     Z = voting_matrix(ensemble, X)
     total, count = np.zeros(len(reference)), np.zeros(len(reference), dtype=np.intp)

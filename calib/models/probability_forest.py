@@ -124,10 +124,17 @@ class ProbabilityForest(RandomForestClassifier):
         self.vote = vote
 
     def fit(self, X, y, sample_weight=None, watch: Watch | None = None, groups=None):
-        """Grow the trees; with a ``watch``, report and look for cancellation between (groups of) trees.
+        """Grow the trees.
 
-        groups (n,) : rows of one group are drawn together into a tree's bag, as many groups as there are,
-        with replacement, so that a tree out of whose bag a row is has seen none of its group
+        Parameters
+        ----------
+        X : (n, d)
+        y : (n,)
+        watch
+            Reports and looks for cancellation between (groups of) trees.
+        groups : (n,)
+            Rows of one group are drawn together into a tree's bag, as many groups as there are, with replacement,
+            so that a tree out of whose bag a row is has seen none of its group.
         """
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
         checks.one_of(self.vote, VOTES, "vote")

@@ -84,11 +84,22 @@ LIGHT = (
 class Placement(ABC):
     """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
 
-    After ``fit``: ``model`` (the fitted estimator that scores new rows), ``scores``, ``y``, ``index``,
-    ``weight`` (calibration scores, labels 0/1, row positions in X, and weights or None), ``classes`` (the two
-    labels; class 1 is the later in sorted order), ``probability`` (whether scores are probabilities),
-    ``decides`` (whether the model has a decision function), ``model_rate`` (the frequency of class 1 among
-    the rows that trained the model) and ``notes`` (sentences on what was left out).
+    Attributes
+    ----------
+    model
+        The fitted estimator that scores new rows.
+    scores, y, index, weight
+        Calibration scores, their labels 0/1, their positions in X, and their weights or None.
+    classes
+        The two labels; class 1 is the later in sorted order.
+    probability
+        Whether scores are probabilities.
+    decides
+        Whether the model has a decision function.
+    model_rate
+        The frequency of class 1 among the rows that trained the model.
+    notes
+        Sentences on what was left out.
     """
 
     key: ClassVar[str]
@@ -197,7 +208,13 @@ class Placement(ABC):
         return other
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:
-        """A clone of the calibrator, fitted on the calibration scores. Raises InputError where it cannot be."""
+        """A clone of the calibrator, fitted on the calibration scores.
+
+        Raises
+        ------
+        InputError
+            Where it cannot be.
+        """
         return self._fitted(calibrator, self._input(calibrator), self.y, self.weight)
 
     def base_rate(self, calibrator: Any) -> float:

@@ -156,13 +156,19 @@ class CrossFit(Placement):
 
 
 def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
-    """One probability and one interval from the folds' pairs; p0 <= p1 of shape (folds, m), p0 < 1 and p1 > 0.
+    """One probability and one interval from the folds' pairs.
 
-    log : p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit
-        scale, GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p
-    square, midpoint : p is the mean of the folds' merged values, and the interval's ends are means of p0 and
-        of p1
+    Parameters
+    ----------
+    p0, p1 : (folds, m)
+        p0 <= p1, p0 < 1 and p1 > 0.
+    rule
+        "log": p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit
+        scale, GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p. "square" and
+        "midpoint": p is the mean of the folds' merged values, and the interval's ends are means of p0 and of p1.
 
+    Examples
+    --------
     >>> merged = merge_folds(np.array([[0.2], [0.4]]), np.array([[0.5], [0.5]]))
     >>> merged.p.round(4)                    # 0.5/(√(0.8·0.6) + 0.5)
     array([0.4192])

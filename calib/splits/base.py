@@ -96,7 +96,13 @@ class Splitter(ABC):
 
     @abstractmethod
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
-        """One part of about ``share`` of the rows held out. Raises InputError where there is none."""
+        """One part of about ``share`` of the rows held out.
+
+        Raises
+        ------
+        InputError
+            Where there is none.
+        """
 
     @abstractmethod
     def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:

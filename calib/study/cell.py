@@ -37,9 +37,18 @@ from calib.study.protocol import Setup
 class Result:
     """One setup in one fold, as the store keeps it.
 
-    metrics : key → value, empty where the cell failed · sizes : rows that train, calibrate and test
-    predictions : packed test labels and probabilities · notes : warnings of the model, each once
-    error, traceback : why it failed, else ""
+    Attributes
+    ----------
+    metrics
+        Key → value, empty where the cell failed.
+    sizes
+        Rows that train, calibrate and test.
+    predictions
+        Packed test labels and probabilities.
+    notes
+        Warnings of the model, each once.
+    error, traceback
+        Why it failed, else "".
     """
 
     data: str
@@ -62,7 +71,10 @@ class Result:
 class Task:
     """A cell with what it needs in another process: its data, the metrics, and methods registered from outside.
 
-    shared : whether its process does other work at the same time, as a server does
+    Attributes
+    ----------
+    shared
+        Whether its process does other work at the same time, as a server does.
     """
 
     cell: Cell

@@ -22,7 +22,10 @@ from calib.study.protocol import Protocol, Setup, Splits
 class Cell:
     """One model fit: these setups of this data set in this fold.
 
-    seed : of the model and its placement, the splits' seed + the run index (repeat · folds + fold)
+    Attributes
+    ----------
+    seed
+        Of the model and its placement, the splits' seed + the run index (repeat · folds + fold).
     """
 
     data: str
@@ -78,9 +81,18 @@ def grid(
 
 @dataclass(frozen=True)
 class Extent:
-    """What a study comes to. cells : as in the grid · fits : of models, those within a placement included
+    """What a study comes to.
 
-    results : rows of the store, one a setup and fold · predictions : of all test rows, which the store keeps
+    Attributes
+    ----------
+    cells
+        Of the grid.
+    fits
+        Model fits, those within a placement included.
+    results
+        Rows of the store, one a setup and fold.
+    predictions
+        Those of all test rows, which the store keeps.
     """
 
     cells: int

@@ -31,11 +31,18 @@ ELSEWHERE = ("openml", "sample", "synthetic")
 class DataRules:
     """How a table becomes the Dataset of a study.
 
-    positive : "later", the later label in sorted order, or "rarer", as a Recipe has it
-    columns : "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all"
-    scale : "none", or "min_max": every number to [0, 1] over *all* rows, test rows included
-    drop_duplicates : names of the sets of which only the first of rows with equal features stays
-    sets : what is run where --data names nothing
+    Attributes
+    ----------
+    positive
+        "later", the later label in sorted order, or "rarer", as a Recipe has it.
+    columns
+        "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all".
+    scale
+        "none", or "min_max": every number to [0, 1] over *all* rows, test rows included.
+    drop_duplicates
+        Names of the sets of which only the first of rows with equal features stays.
+    sets
+        What is run where --data names nothing.
     """
 
     positive: str = "rarer"
@@ -49,9 +56,13 @@ class DataRules:
 class Splits:
     """Which rows train, calibrate and test; repeat r splits with seed + r, and its fold k is run with seed + run index.
 
-    kind : "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat
-    calibration : "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled
-        stratified folds
+    Attributes
+    ----------
+    kind
+        "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat.
+    calibration
+        "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified
+        folds.
     """
 
     kind: str = "folds"
@@ -78,8 +89,12 @@ class Splits:
 class Setup:
     """One line of a paper's table: a name, a Recipe with one calibrator, and how it departs from Recipes.
 
-    paper_model : key of PAPER_MODELS that stands in place of the Recipe's model, or None
-    merges : metric → merge rule, where it is another than the Recipe's
+    Attributes
+    ----------
+    paper_model
+        Key of PAPER_MODELS that stands in place of the Recipe's model, or None.
+    merges
+        Metric → merge rule, where it is another than the Recipe's.
     """
 
     name: str
@@ -110,7 +125,12 @@ class Setup:
 class Protocol:
     """A study as its file describes it.
 
-    key : the file's stem · default : names of the setups that are run where none are asked for, empty for all
+    Attributes
+    ----------
+    key
+        The file's stem.
+    default
+        Names of the setups that are run where none are asked for, empty for all.
     """
 
     key: str

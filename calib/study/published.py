@@ -29,9 +29,14 @@ SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 class Rule:
     """Which printed numbers cannot be compared, or only with a remark; what is None holds for all.
 
-    comparable : False where the difference says nothing · result : False where what is printed is no result
-        of that
-    setup at all · why : the remark beside them
+    Attributes
+    ----------
+    comparable
+        False where the difference says nothing.
+    result
+        False where what is printed is no result of that setup at all.
+    why
+        The remark beside them.
     """
 
     why: str
@@ -55,9 +60,12 @@ class Rule:
 class Paper:
     """A paper with printed tables.
 
-    sets : printed name of a data set → names of files that hold it, where these are not spelt alike · instead
-        : metric
-    → the one to choose where the paper's numbers under that name are something else, and why
+    Attributes
+    ----------
+    sets
+        Printed name of a data set → names of files that hold it, where these are not spelt alike.
+    instead
+        Metric → the one to choose where the paper's numbers under that name are something else, and why.
     """
 
     key: str

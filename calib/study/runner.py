@@ -32,9 +32,18 @@ IDLE = 10  # seconds until a worker without work ends, as one must whose study w
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. cells : of the study · computed : in this run · failed : rows without a result
+    """What a run came to.
 
-    keys : of all rows of the study in the store
+    Attributes
+    ----------
+    cells
+        Those of the study.
+    computed
+        Those of this run.
+    failed
+        Rows without a result.
+    keys
+        Those of all rows of the study in the store.
     """
 
     cells: int
@@ -120,9 +129,18 @@ def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) ->
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a study is. cells : of the study · done : those with all results, failed ones too
+    """How far a study is.
 
-    failed : results that failed · keys : of all rows of the study, whether they are there or not
+    Attributes
+    ----------
+    cells
+        Those of the study.
+    done
+        Those with all results, failed ones too.
+    failed
+        Results that failed.
+    keys
+        Those of all rows of the study, whether they are there or not.
     """
 
     cells: int

@@ -303,7 +303,15 @@ class Store:
     def predictions(
         self, data: str, setup: str, repeat: int | None = None, merge: str = ""
     ) -> Iterator[tuple[int, int, Predictions]]:
-        """(repeat, fold, predictions) of a setup on a data set, in order; merge : a rule that the protocol asks for."""
+        """(repeat, fold, predictions) of a setup on a data set, in order.
+
+        Parameters
+        ----------
+        repeat
+            That alone; None: all.
+        merge
+            A rule that the protocol asks for.
+        """
         found = self._db.execute(
             "SELECT repeat, fold, content FROM results JOIN predictions USING (id) WHERE data = ? AND setup = ? "
             "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",

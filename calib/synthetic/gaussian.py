@@ -78,10 +78,15 @@ class GaussianPair(KnownDistribution):
 
     @classmethod
     def random(cls, d: int, random_state: Any, equal_covariance: bool = True) -> GaussianPair:
-        """A pair as in C.1. Equal: one draw of variances from U(1, 2); else class 0 from U(1, 2), class 1 from U(4, 5).
+        """A pair as in C.1.
 
-        With equal covariances logistic regression is well specified; with unequal ones it is not (second row
-        of P2's Figure 7).
+        Parameters
+        ----------
+        d
+            Number of features.
+        equal_covariance
+            One draw of variances from U(1, 2) for both classes, so that logistic regression is well specified; else
+            class 0 from U(1, 2), class 1 from U(4, 5), with which it is not (second row of P2's Figure 7).
         """
         return cls.variant("equal" if equal_covariance else "unequal", d, random_state)
 

@@ -51,7 +51,13 @@ CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
 
 @dataclass(frozen=True, eq=False)
 class Sizes(Finding):
-    """rows : of one base, with their measure"""
+    """The measures of one base by the share of rows that calibrate.
+
+    Attributes
+    ----------
+    rows
+        Those of one base, with their measure.
+    """
 
     rows: pd.DataFrame
     measure: str
@@ -143,7 +149,13 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Entropies(Finding):
-    """rows : method, entropy, bin_entropy, published (NaN where the paper has none)"""
+    """The entropies of every method, beside the paper's.
+
+    Attributes
+    ----------
+    rows
+        Method, entropy, bin_entropy, published (NaN where the paper has none).
+    """
 
     rows: pd.DataFrame
 

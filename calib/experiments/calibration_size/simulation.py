@@ -79,6 +79,9 @@ def _joined(one: Dataset, other: Dataset) -> Dataset:
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
     """The training rows of the first repetition (Figure 11).
 
-    settings : n_train and n_test
+    Parameters
+    ----------
+    settings
+        n_train and n_test.
     """
     return sweep(0, random_state, settings["n_train"], settings["n_test"]).train

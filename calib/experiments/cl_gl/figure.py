@@ -239,9 +239,20 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Stacked(Finding):
-    """names : of the values · terms : term → (k,) · total : (k,), the expected loss · current : where the setting is
+    """The terms of the expected loss, stacked, along the values of one setting.
 
-    by_leaf : (k,), GL were each leaf a group; NaN where that is not asked
+    Attributes
+    ----------
+    names
+        Those of the values.
+    terms
+        Term → (k,).
+    total : (k,)
+        The expected loss.
+    current
+        Which of the values is chosen on the page.
+    by_leaf : (k,)
+        GL were each leaf a group; NaN where that is not asked.
     """
 
     against: str

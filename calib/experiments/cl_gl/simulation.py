@@ -50,10 +50,22 @@ NO_GROUP = -1
 class Point:
     """One model on one plane.
 
-    p (m,), grid_p (g · g,) : its predictions · leaves : mean number a tree · trees : their number
-    binned : the number of quantile bins, None where groups are identical predictions
-    losses : "brier" and "log" decomposed
-    leaf_grouping : Brier GL were each leaf a group of its own, of a single tree; else None
+    Attributes
+    ----------
+    p : (m,)
+        Its predictions for the test rows.
+    grid_p : (g · g,)
+        Those on the grid.
+    leaves
+        Mean number a tree.
+    trees
+        Their number.
+    binned
+        The number of quantile bins, None where groups are identical predictions.
+    losses
+        "brier" and "log" decomposed.
+    leaf_grouping
+        Brier GL were each leaf a group of its own, of a single tree; else None.
     """
 
     plane: Plane
@@ -103,10 +115,13 @@ def _leaf_grouping(leaf: Array, posterior: Array) -> float:
 class Groups:
     """The groups of one model.
 
-    table : one row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses
-        its
-    contribution to CL and GL, "calibration_brier", …; they add up to the decomposition
-    grid_group : int (g · g,), the group of each cell, NO_GROUP where no test row has its prediction
+    Attributes
+    ----------
+    table
+        One row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses its
+        contribution to CL and GL, "calibration_brier", …; they add up to the decomposition.
+    grid_group : int (g · g,)
+        The group of each cell, NO_GROUP where no test row has its prediction.
     """
 
     point: Point
@@ -152,7 +167,12 @@ def one_model(
 ) -> Groups:
     """One model on two Gaussians and its groups.
 
-    settings : those of ``one_point`` · point : ``one_point``, or something that remembers what it returned
+    Parameters
+    ----------
+    settings
+        Those of ``one_point``.
+    point
+        ``one_point``, or something that remembers what it returned.
     """
     watch.step(0.0, "fitting")
     return groups_of(point(random_state, **settings))
@@ -160,7 +180,17 @@ def one_model(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The decompositions along one setting. values : (k,) of it · points : as many · own : the setting's own value"""
+    """The decompositions along one setting.
+
+    Attributes
+    ----------
+    values : (k,)
+        Those of the setting.
+    points
+        One for each value.
+    own
+        The value that is chosen on the page.
+    """
 
     against: str
     values: tuple[Any, ...]

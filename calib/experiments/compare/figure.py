@@ -22,7 +22,13 @@ from calib.kernel.wording import brief, number
 
 @dataclass(frozen=True, eq=False)
 class Compare(Finding):
-    """levels : method → mean p and frequency of class 1 in ten groups"""
+    """Predictions and frequencies of every method.
+
+    Attributes
+    ----------
+    levels
+        Method → mean p and frequency of class 1 in ten groups.
+    """
 
     levels: dict[str, pd.DataFrame]
 

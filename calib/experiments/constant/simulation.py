@@ -24,8 +24,15 @@ GRID = 161
 class OneTrainingSet:
     """What both predictors say over the line, from the same training objects; and how they do over many draws.
 
-    x, posterior, p0, p1 : (g,), the full Venn–Abers pair · constant : (p0, p1) of the constant predictor
-    train_x, train_y : (l,) · many : predictor → draws
+    Attributes
+    ----------
+    x, posterior, p0, p1 : (g,)
+        The full Venn–Abers pair.
+    constant
+        (p0, p1) of the constant predictor.
+    train_x, train_y : (l,)
+    many
+        Predictor → draws.
     """
 
     x: Array
@@ -41,7 +48,10 @@ class OneTrainingSet:
 def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watch) -> OneTrainingSet:
     """One training set and its answers over the line, and ``draws`` training sets with one answer each.
 
-    settings : objects (l), window, gap, draws
+    Parameters
+    ----------
+    settings
+        objects (l), window, gap, draws.
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     train_x, train_y = classes.draw((settings["objects"],), rng)

@@ -25,8 +25,13 @@ UNSEEN = 2.0  # the score of an object that is not among the training objects
 class Settling:
     """Mean pairs of a new object by the number of training objects.
 
-    sizes : (k,) · means, errors : method → (k, 2), mean p0 and p1 and their standard errors · draws : at each
-        size
+    Attributes
+    ----------
+    sizes : (k,)
+    means, errors
+        Method → (k, 2), mean p0 and p1 and their standard errors.
+    draws
+        At each size.
     """
 
     sizes: Array
@@ -38,7 +43,10 @@ class Settling:
 def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Settling:
     """Simplified and full Venn–Abers with the memorising score, ``draws`` training sets of every size.
 
-    settings : draws
+    Parameters
+    ----------
+    settings
+        draws.
     """
     draws = settings["draws"]
     rng = np.random.default_rng([random_state, STREAM])

@@ -188,7 +188,15 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
 
 @dataclass(frozen=True, eq=False)
 class Costs(Finding):
-    """names : of the partitions · terms : term → (k,)"""
+    """The terms of the expected loss, by partition.
+
+    Attributes
+    ----------
+    names
+        Those of the partitions.
+    terms
+        Term → (k,).
+    """
 
     names: list[str]
     terms: dict[str, np.ndarray]
@@ -270,7 +278,13 @@ def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Cloud(Finding):
-    """shown : rows drawn, one for every place · alike : how many partitions lie there"""
+    """All partitions as points.
+
+    Attributes
+    ----------
+    shown
+        Number of one partition for every place.
+    """
 
     found: EveryPartition
     shown: np.ndarray

@@ -33,7 +33,13 @@ class Line:
 
     @classmethod
     def of(cls, text: str) -> Line:
-        """The line that a text describes. Raises InputError."""
+        """The line that a text describes.
+
+        Raises
+        ------
+        InputError
+            Where it describes none, with what is wrong.
+        """
         points, cuts = cut_line(text, "line")
         return cls(tuple(points), tuple(cuts))
 

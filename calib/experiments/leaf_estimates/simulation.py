@@ -24,7 +24,10 @@ def with_leaves(
 ) -> SideBySide:
     """A tree and a forest, each with frequencies, with Laplace's estimate, and curtailed.
 
-    settings : of EXPERIMENTS["leaf_estimates"]
+    Parameters
+    ----------
+    settings
+        Of EXPERIMENTS["leaf_estimates"].
     """
     shown = []
     for model in watch.loop(MODELS, "models"):

@@ -21,9 +21,17 @@ from calib.kernel.checks import Array
 
 @dataclass(frozen=True, eq=False)
 class LogLoss(Finding):
-    """run : its number, from 1 · traces : method → mean log loss of its first t objects, ∞ from a certain
-    mistake on
-    finite : method → share of the runs without a certain mistake among the first t objects; all (m,)"""
+    """The log loss of one run as it goes on, and how many runs have made no certain mistake.
+
+    Attributes
+    ----------
+    run
+        Its number, from 1.
+    traces
+        Method → mean log loss of its first t objects, ∞ from a certain mistake on.
+    finite
+        Method → share of the runs without a certain mistake among the first t objects; all (m,).
+    """
 
     run: int
     traces: dict[str, Array]

@@ -22,8 +22,14 @@ TESTS = 400
 class Narrowing:
     """Widths p1 − p0 by the number of calibration objects, arrays (k,).
 
-    mean, error : over objects and draws, with its standard error · low, high : the middle 80 % of the objects
-    slope : of ln mean width on ln n, over sizes from 100 on
+    Attributes
+    ----------
+    mean, error
+        Over objects and draws, with its standard error.
+    low, high
+        The middle 80 % of the objects.
+    slope
+        Of ln mean width on ln n, over sizes from 100 on.
     """
 
     method: str
@@ -38,7 +44,10 @@ class Narrowing:
 def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narrowing:
     """``draws`` calibration sets of every size, each with TESTS new objects; the score is x itself.
 
-    settings : method, gap, draws
+    Parameters
+    ----------
+    settings
+        method, gap, draws.
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     rows = []

@@ -19,7 +19,12 @@ from calib.kernel.progress import Watch
 class Form:
     """The orderings that begin with label ``first`` and end with the test object's label ``last``.
 
-    orderings : their number · selected : P_Y, what the predictor says for the label that comes
+    Attributes
+    ----------
+    orderings
+        Their number.
+    selected
+        P_Y, what the predictor says for the label that comes.
     """
 
     first: int
@@ -47,8 +52,18 @@ def count_orderings(
 ) -> Orderings:
     """The four forms 0…0, 0…1, 1…0, 1…1 with their number and the selected probability; nothing is drawn.
 
-    settings : objects (l) and ones (m). Raises InputError for m above l.
+    Parameters
+    ----------
+    settings
+        objects (l) and ones (m).
 
+    Raises
+    ------
+    InputError
+        For m above l.
+
+    Examples
+    --------
     >>> orderings = count_orderings({"objects": 3, "ones": 2})
     >>> [(form.orderings, str(form.selected)) for form in orderings.forms]
     [(1, '2/3'), (2, '2/3'), (2, '1/3'), (1, '1/3')]

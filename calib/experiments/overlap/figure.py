@@ -42,7 +42,15 @@ SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 @dataclass(frozen=True, eq=False)
 class Panels(Finding):
-    """table : of one base, with ``root``, the root of the distance · panels : (title, rows, measure)"""
+    """The measures along the overlap, panel by panel.
+
+    Attributes
+    ----------
+    panels
+        (title, rows of one base, measure) of each; the rows have ``root``, the root of the distance.
+    columns
+        Panels side by side.
+    """
 
     panels: tuple[tuple[str, pd.DataFrame, str], ...]
     columns: int

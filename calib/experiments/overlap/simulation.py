@@ -88,7 +88,13 @@ def case(d: int, step: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSteps:
-    """steps : of each, its number, distance, places on the page (n, 2) and labels (n,)"""
+    """Drawn data of some steps.
+
+    Attributes
+    ----------
+    steps
+        Of each, its number, distance, places on the page (n, 2) and labels (n,).
+    """
 
     d: int
     embedding: str
@@ -98,7 +104,10 @@ class DrawnSteps:
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
     """Rows of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
 
-    settings : detail (the dimensions) and embedding
+    Parameters
+    ----------
+    settings
+        detail (the dimensions) and embedding.
     """
     from sklearn.decomposition import PCA  # only here: not all who compute draw
     from sklearn.manifold import TSNE

@@ -20,7 +20,15 @@ from calib.kernel.wording import number
 
 @dataclass(frozen=True, eq=False)
 class Pooling(Finding):
-    """state : the number of moves made · pair : the pools that the next move joins, as ranges of scores, or None"""
+    """One state on the way to the isotonic fit.
+
+    Attributes
+    ----------
+    state
+        The number of moves made.
+    pair
+        The pools that the next move joins, as ranges of scores, or None.
+    """
 
     found: Moves
     state: int

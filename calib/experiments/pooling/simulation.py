@@ -24,10 +24,16 @@ from calib.kernel.progress import Watch
 class Moves:
     """All states from single scores to the isotonic fit.
 
-    points : (score, label) as they were given
-    scores, rows, ones : (k,), distinct scores, how many rows have each, and how many of them label 1
-    states : bounds of the pools after 0, 1, … moves; pool b holds the scores bounds[b] to bounds[b + 1] − 1
-    joined : for every move the number of the left pool of the pair, in the state before
+    Attributes
+    ----------
+    points
+        (score, label) as they were given.
+    scores, rows, ones : (k,)
+        Distinct scores, how many rows have each, and how many of them label 1.
+    states
+        Bounds of the pools after 0, 1, … moves; pool b holds the scores bounds[b] to bounds[b + 1] − 1.
+    joined
+        For every move the number of the left pool of the pair, in the state before.
     """
 
     points: tuple[tuple[float, int], ...]

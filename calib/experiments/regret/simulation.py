@@ -22,7 +22,10 @@ GRID = 401
 class Regrets:
     """For both losses the regret of using p where the label is 0 (against p0) and where it is 1 (against p1), (g,).
 
-    rules : merge rule → the p it takes
+    Attributes
+    ----------
+    rules
+        Merge rule → the p it takes.
     """
 
     p0: float
@@ -48,8 +51,13 @@ def _loss(loss: str, p: Array | float, y: int) -> Array:
 def regrets(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Regrets:
     """Regret curves over p in [0, 1] and the p of every merge rule; nothing is drawn.
 
-    settings : p0 (below 1) and p1 (above 0)
+    Parameters
+    ----------
+    settings
+        p0 (below 1) and p1 (above 0).
 
+    Examples
+    --------
     >>> found = regrets({"p0": 0.0, "p1": 0.5})
     >>> {rule: round(p, 4) for rule, p in found.rules.items()}
     {'log': 0.3333, 'square': 0.375, 'midpoint': 0.25}

@@ -16,7 +16,10 @@ from calib.kernel.wording import number
 class Finding:
     """What every record says.
 
-    answer : the number, from 1, of the prediction that came true; None where no single one did
+    Attributes
+    ----------
+    answer
+        The number, from 1, of the prediction that came true; None where no single one did.
     """
 
     title: str

@@ -70,8 +70,14 @@ def add_lines(
 ) -> None:
     """A line a method of ``measure`` along the column ``x``, with bands of two standard errors where asked for.
 
-    where : the axes, as traces name them · hover : what x is, in words · first : whether the legend shows
-        these lines
+    Parameters
+    ----------
+    where
+        The axes, as traces name them.
+    hover
+        What x is, in words.
+    first
+        Whether the legend shows these lines.
     """
     for method, rows in table.groupby("method", sort=False):
         ink = mark(method, theme)

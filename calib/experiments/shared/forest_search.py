@@ -23,7 +23,15 @@ FILE = "searches.json"
 
 @dataclass(frozen=True)
 class ForestSettings:
-    """forest : keyword arguments of a ProbabilityForest, RF_opt's · curtail : CT's threshold"""
+    """What the search chose.
+
+    Attributes
+    ----------
+    forest
+        Keyword arguments of a ProbabilityForest, RF_opt's.
+    curtail
+        CT's threshold.
+    """
 
     forest: Mapping[str, Any]
     curtail: int
@@ -34,7 +42,12 @@ def search(
 ) -> ForestSettings:
     """RF_opt's settings and CT's threshold with the least Brier score over five folds of these rows.
 
-    X (n, d), y (n,) · draws : settings tried for RF_opt
+    Parameters
+    ----------
+    X : (n, d)
+    y : (n,)
+    draws
+        Settings tried for RF_opt.
     """
     watch = watch or Watch()
     opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.within(0.0, 0.9))

@@ -25,10 +25,22 @@ FOREST_GROUPS = 20
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Two Gaussian classes with training and test objects, and a grid over them.
+    """Two Gaussian classes with training and test rows, and a grid over them.
 
-    X (n, 2), y (n,) : training objects · test (m, 2), posterior (m,) : test objects with π
-    x1, x2 (g,) : the grid's coordinates · grid (g · g, 2), x1 fastest · grid_posterior (g · g,)
+    Attributes
+    ----------
+    X : (n, 2)
+    y : (n,)
+        With X the training rows.
+    test : (m, 2)
+    posterior : (m,)
+        π of the test rows.
+    x1, x2 : (g,)
+        The grid's coordinates.
+    grid : (g · g, 2)
+        x1 fastest.
+    grid_posterior : (g · g,)
+        π on the grid.
     """
 
     X: Array

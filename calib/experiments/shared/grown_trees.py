@@ -66,7 +66,15 @@ Grow = Callable[..., Grown]
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Models on the same data, one a panel in so many columns · settings : what they were made with"""
+    """Models on the same data, one a panel.
+
+    Attributes
+    ----------
+    columns
+        Panels side by side.
+    settings
+        What the models were made with.
+    """
 
     shown: tuple[PredictionErrors, ...]
     columns: int
@@ -75,9 +83,18 @@ class SideBySide:
 
 @dataclass(frozen=True, eq=False)
 class SettingCurve:
-    """Quantities along one setting. values (k,) of it · curves : model → quantity → (k,)
+    """Quantities along one setting.
 
-    own : the setting's own value · settings : all that they were made with
+    Attributes
+    ----------
+    values : (k,)
+        Those of the setting.
+    curves
+        Model → quantity → (k,).
+    own
+        The value that is chosen on the page.
+    settings
+        All that the models were made with.
     """
 
     values: tuple[Any, ...]

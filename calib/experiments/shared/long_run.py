@@ -32,9 +32,18 @@ Part = Callable[..., pd.DataFrame]
 
 @dataclass(frozen=True)
 class HowMade:
-    """settings, seed : which run was kept · when : a date
+    """When and how kept results were made.
 
-    minutes : of processor time, searches apart · versions : of what computed it
+    Attributes
+    ----------
+    settings, seed
+        Which run was kept.
+    when
+        A date.
+    minutes
+        Of processor time, searches apart.
+    versions
+        Those of what computed it.
     """
 
     settings: Mapping[str, Any]
@@ -54,9 +63,14 @@ class HowMade:
 
 @dataclass(frozen=True, eq=False)
 class LongResult:
-    """table : one row a value of the run's ``by``, method and base, with means over the repetitions and standard errors
+    """What the repetitions of a long experiment come to.
 
-    made : when and how, where the results were kept
+    Attributes
+    ----------
+    table
+        One row a value of the run's ``by``, method and base, with means over the repetitions and standard errors.
+    made
+        When and how, where the results were kept.
     """
 
     table: pd.DataFrame
@@ -67,10 +81,18 @@ class LongResult:
 class LongRun:
     """The simulation of a long experiment; its kept results lie in the folder of ``package``.
 
-    settings : names of those that its parts depend on
-    parts : (random_state, settings) → name → part · by : columns that tell the rows of a method apart
-    order : columns that rows are sorted by · chosen : (table, settings) → the rows of kept results that are
-        asked for
+    Attributes
+    ----------
+    settings
+        Names of those that its parts depend on.
+    parts
+        (random_state, settings) → name → part.
+    by
+        Columns that tell the rows of a method apart.
+    order
+        Columns that rows are sorted by.
+    chosen
+        (table, settings) → the rows of kept results that are asked for.
     """
 
     package: str

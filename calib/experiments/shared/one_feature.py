@@ -36,11 +36,18 @@ class NormalClasses:
 
 
 def isotonic_rows(scores: Array, y: Array) -> Array:
-    """The isotonic fit of every row's labels on its scores, both (D, k), at the objects themselves, (D, k).
+    """The isotonic fit of every row's labels on its scores, at the points themselves, (D, k).
 
     One compiled fit for all rows: row r is lifted by 2r, so that no pool reaches over two rows. Block means
     are taken from whole numbers: exact fractions, correctly rounded. Equal scores are pooled first.
 
+    Parameters
+    ----------
+    scores, y : (D, k)
+        A row a data set.
+
+    Examples
+    --------
     >>> isotonic_rows(np.array([[1.0, 2, 3], [3, 1, 2]]), np.array([[0, 1, 0], [1, 1, 0]]))
     array([[0. , 0.5, 0.5],
            [1. , 0.5, 0.5]])
@@ -64,10 +71,17 @@ def isotonic_rows(scores: Array, y: Array) -> Array:
 
 
 def venn_abers_pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
-    """p0 and p1 of every row's last object, (D,): scores (D, l + 1) with label 0 and with label 1 for it, y (D, l).
+    """p0 and p1 of every row's last object, (D,) each.
 
     The same scores twice make the simplified or inductive predictor, scores refitted with the object the full
     one.
+
+    Parameters
+    ----------
+    scores0, scores1 : (D, l + 1)
+        With label 0 and with label 1 for the last object.
+    y : (D, l)
+        Labels of the others.
     """
 
     def fit(scores: Array, label: int) -> Array:
@@ -86,8 +100,13 @@ class WindowScorer:
     K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). A training object's own
     label counts, so that a narrow window memorises.
 
-    mass, ones : (D, l), the sums of K and of K y at the training objects
+    Attributes
+    ----------
+    mass, ones : (D, l)
+        The sums of K and of K y at the training objects.
 
+    Examples
+    --------
     >>> scorer = WindowScorer.fit(np.array([[0.0, 1.0]]), np.array([[0, 1]]), window=1.0)
     >>> scorer.training.round(3)                       # K(0, 1) = 0.607; 0.607/1.607 and 1/1.607
     array([[0.378, 0.622]])

@@ -24,7 +24,14 @@ LEVELS = 20  # equal-width bins of the true probability
 class Levels:
     """Means by bin of the true probability, of the bins that are not empty. Arrays (k,).
 
-    share : of the rows · posterior, p : mean true and predicted probability · spread : variance of p − π
+    Attributes
+    ----------
+    share
+        Of the rows.
+    posterior, p
+        Mean true and predicted probability.
+    spread
+        Variance of p − π.
     """
 
     share: Array

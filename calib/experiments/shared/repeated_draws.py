@@ -35,10 +35,21 @@ def running_mean(values: Array, points: int = 200) -> RunningMean:
 
 
 def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
-    """Mean p, frequency of class 1 and its standard error in groups of about equally many draws; equal p stay together.
+    """Mean p and frequency of class 1 in groups of about equally many draws; equal p stay together.
 
-    error : √(Σ p(1 − p))/n, the spread of the frequency were every p right
+    Parameters
+    ----------
+    y, p : (n,)
+    groups
+        At most as many.
 
+    Returns
+    -------
+    DataFrame
+        Columns p, observed, draws and error: √(Σ p(1 − p))/n, the spread of the frequency were every p right.
+
+    Examples
+    --------
     >>> by_level(np.array([0, 1, 1, 1]), np.array([0.5, 0.5, 1.0, 1.0]), groups=2)[["p", "observed"]].to_numpy()
     array([[0.5, 0.5],
            [1. , 1. ]])

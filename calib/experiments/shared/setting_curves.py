@@ -29,11 +29,20 @@ Panels = Mapping[str, Mapping[str, Array]]
 
 @dataclass(frozen=True, eq=False)
 class Lines(Finding):
-    """shown : model → quantity → (k,), a panel and a line each · names : of the k values · axis : of the setting
+    """Quantities of several models along one setting.
 
-    own : number of the value chosen on the page · ringed : whether the least of the quantities is marked: of
-        "first",
-    of "all", of "none"
+    Attributes
+    ----------
+    shown
+        Model → quantity → (k,), a panel and a line each.
+    names
+        Those of the k values.
+    axis
+        Name of the setting.
+    own
+        Number of the value chosen on the page.
+    ringed
+        Whether the least of the quantities is marked: of "first", of "all", of "none".
     """
 
     shown: Panels

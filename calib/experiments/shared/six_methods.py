@@ -34,7 +34,12 @@ AT_ONCE = 20  # draws between two looks at Cancel
 class Compared:
     """D draws of training objects, each with m test objects. Arrays (D, m).
 
-    p : method → probability of class 1 (log-loss rule for pairs) · pairs : method → (p0, p1)
+    Attributes
+    ----------
+    p
+        Method → probability of class 1 (log-loss rule for pairs).
+    pairs
+        Method → (p0, p1).
     """
 
     objects: int
@@ -58,7 +63,10 @@ class Compared:
 def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Compared:
     """All methods of METHODS on the same training and test objects.
 
-    settings : objects (l), window, gap, tests (m), draws (D)
+    Parameters
+    ----------
+    settings
+        objects (l), window, gap, tests (m), draws (D).
     """
     classes, rng = NormalClasses(settings["gap"]), np.random.default_rng([random_state, STREAM])
     draws, size, m, window = (settings[name] for name in ("draws", "objects", "tests", "window"))

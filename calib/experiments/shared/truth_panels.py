@@ -25,7 +25,15 @@ FEW = 30  # rows in a bin of the true probability, below which the line of means
 
 @dataclass(frozen=True, eq=False)
 class TruthPanels(Finding):
-    """shown : one panel each, in so many columns · cloud : "points" or "density" """
+    """Diagrams of truth against prediction side by side.
+
+    Attributes
+    ----------
+    shown
+        One panel each, in so many columns.
+    cloud
+        "points" or "density".
+    """
 
     shown: tuple[PredictionErrors, ...]
     columns: int

@@ -24,7 +24,15 @@ NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merg
 
 @dataclass(frozen=True, eq=False)
 class Theorem(Finding):
-    """runs : the running mean of Y − p for each probability · levels : columns p, observed, error, draws"""
+    """Whether the selected probability is calibrated, as draws go on.
+
+    Attributes
+    ----------
+    runs
+        The running mean of Y − p for each probability.
+    levels
+        Columns p, observed, error, draws.
+    """
 
     runs: dict[str, RunningMean]
     levels: pd.DataFrame

@@ -33,7 +33,14 @@ AT_ONCE = 500  # draws between two looks at the clock and at Cancel
 class Draws:
     """One prediction a draw, each from training objects of its own. Arrays (D,).
 
-    y : the test object's label · posterior : its true probability of class 1 · p0, p1 : the pair
+    Attributes
+    ----------
+    y
+        The test object's label.
+    posterior
+        Its true probability of class 1.
+    p0, p1
+        The pair.
     """
 
     predictor: str
@@ -61,8 +68,13 @@ class Draws:
 def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Draws:
     """Draw training objects and a test object again and again; one pair each time.
 
-    settings : predictor, objects (l), window, gap, draws
+    Parameters
+    ----------
+    settings
+        predictor, objects (l), window, gap, draws.
 
+    Examples
+    --------
     >>> settings = {"predictor": "constant", "objects": 5, "window": 0.5, "gap": 1.5, "draws": 500}
     >>> draws = draw_pairs(settings, 0, Watch())
     >>> sorted(set((draws.p1 - draws.p0).round(4).tolist()))       # k/6 and (k + 1)/6

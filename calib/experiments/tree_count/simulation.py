@@ -30,7 +30,10 @@ AT_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 def at_counts(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
     """The first 5, 50 and 500 trees of one forest, and the reader's own number of them.
 
-    settings : of EXPERIMENTS["tree_count"]
+    Parameters
+    ----------
+    settings
+        Of EXPERIMENTS["tree_count"].
     """
     watch.step(0.0, "trees")
     grown = grown_for(settings, random_state, grow, model="forest", trees=MOST_TREES)

@@ -27,7 +27,12 @@ DEPTHS = (2, 4, 8)  # of the paper's Figure 3
 def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
     """The model at depths 2, 4 and 8 and at the reader's own.
 
-    settings : of EXPERIMENTS["tree_depth"] · grow : ``grow``, or something that remembers what it returned
+    Parameters
+    ----------
+    settings
+        Of EXPERIMENTS["tree_depth"].
+    grow
+        ``grow``, or something that remembers what it returned.
     """
     depths = sorted({*DEPTHS, settings["depth"]}, key=DEPTH.choices.index)
     shown = []

@@ -58,7 +58,13 @@ def fit_one(
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """rows : name of the covariances → the models fitted there, the same ones in each"""
+    """The models on both draws of the data.
+
+    Attributes
+    ----------
+    rows
+        Name of the covariances → the models fitted there, the same ones in each.
+    """
 
     rows: dict[str, tuple[PredictionErrors, ...]]
 
@@ -71,8 +77,12 @@ def models_side_by_side(
 ) -> Models:
     """The three models of the paper and the reader's own, on two draws of the data.
 
-    settings : other, calibrator, depth, n, trees, leaf, kernel, first
-    fit : ``fit_one``, or something that remembers what it returned
+    Parameters
+    ----------
+    settings
+        other, calibrator, depth, n, trees, leaf, kernel, first.
+    fit
+        ``fit_one``, or something that remembers what it returned.
     """
     forest = {"n_estimators": settings["trees"], "max_depth": settings["depth"], "leaf": settings["leaf"]}
     models: list[tuple[str, str, tuple, str]] = [

@@ -18,7 +18,17 @@ from calib.export.programs.sql import write_sql
 
 @dataclass(frozen=True)
 class Language:
-    """label : for people · suffix, mime : of its files · named : whether it says a name for the score"""
+    """A language in which a calibrator can be written.
+
+    Attributes
+    ----------
+    label
+        Its name for people.
+    suffix, mime
+        Those of its files.
+    named
+        Whether the score can be given a name.
+    """
 
     key: str
     label: str

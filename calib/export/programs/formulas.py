@@ -17,7 +17,17 @@ from calib.placements.moved import unmoved
 
 @dataclass(frozen=True, eq=False)
 class Formulas:
-    """scores : what the calibrator is asked for · answers : p, or p0, p1, p, by name · label, notes : for people"""
+    """A calibrator as formulas of its scores.
+
+    Attributes
+    ----------
+    scores
+        What the calibrator is asked for.
+    answers
+        p, or p0, p1, p, by name.
+    label, notes
+        What it is, and what to know of it, in words.
+    """
 
     scores: tuple[Score, ...]
     answers: Mapping[str, Term]

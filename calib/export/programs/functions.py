@@ -62,8 +62,12 @@ JAVASCRIPT = Syntax(
 class Body:
     """The statements of a function, and the tables that they look into; each is written once.
 
-    names : those of the scores, by the ids of their terms · shared : ids of the terms that stand more than
-        once
+    Attributes
+    ----------
+    names
+        Those of the scores, by the ids of their terms.
+    shared
+        Ids of the terms that stand more than once.
     """
 
     def __init__(self, syntax: Syntax, names: dict[int, str], shared: set[int]) -> None:
