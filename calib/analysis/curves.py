@@ -344,22 +344,24 @@ def corp_curve(
     count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
     if band != "none":
+        smoothed = np.repeat((blocks.sums + 0.5) / (blocks.weights + 1), blocks.sizes)
         weights = np.add.reduceat(tied.weights, starts)
         center, chance = (
-            np.add.reduceat(tied.weights * values, starts) / weights
-            for values in (tied.scores, np.repeat((blocks.sums + 0.5) / (blocks.weights + 1), blocks.sizes))
+            np.add.reduceat(tied.weights * values, starts) / weights for values in (tied.scores, smoothed)
         )
-        rng = np.random.default_rng(random_state)
-        rows = np.maximum(np.round(weights), 1)  # weights that are no counts may make no whole number of rows
-        drawn = rng.binomial(
-            rows.astype(np.int64),
-            np.clip(center if band == "consistency" else chance, 0, 1),  # a mean of ones may round to above 1
-            size=(repeats, weights.size),
-        )
-        curves = np.array([pool_adjacent_violators(ones.astype(np.float64), rows).fitted for ones in drawn])
-        ends = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        truth = center if band == "consistency" else chance
+        ends = _drawn_ends(truth, weights, level, repeats, np.random.default_rng(random_state))
         lower, upper = (np.interp(tied.scores[points], center, end) for end in ends)
     return CorpCurve(tied.scores[points], blocks.fitted[points], count, lower, upper, band, level)
+
+
+def _drawn_ends(truth: Array, weights: Array, level: float, repeats: int, rng: np.random.Generator) -> Array:
+    """(2, k) between which a share ``level`` of the recalibrated curves lies, of labels drawn by ``truth``."""
+    rows = np.maximum(np.round(weights), 1)  # weights that are no counts may make no whole number of rows
+    truth = np.clip(truth, 0, 1)  # a mean of ones may round to above 1
+    drawn = rng.binomial(rows.astype(np.int64), truth, size=(repeats, truth.size))
+    curves = np.array([pool_adjacent_violators(ones.astype(np.float64), rows).fitted for ones in drawn])
+    return np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
 
 
 def smooth_curve(
@@ -407,32 +409,32 @@ def smooth_curve(
     low, range_ = (float(at.min()), float(np.ptp(at)) or 1.0) if log_odds else (0.0, 1.0)
     index = bin_index((at - low) / range_, FINE)
     (count, x, ones), (_, mean_p, _) = (_counts(index, FINE, y, values, weighted) for values in (at, p))
-    filled = count > 0
-    count, x, ones, mean_p = count[filled], x[filled], ones[filled], mean_p[filled]
+    count, x, ones, mean_p = (values[count > 0] for values in (count, x, ones, mean_p))
     grid = np.linspace(at.min(), at.max(), points)
     distance = np.abs(x - grid[:, None])
     near = distance.min(axis=1) <= np.ptp(at) / (points - 1) + 1e-12
     grid, distance = grid[near], distance[near]
     drawn = expit(grid) if log_odds else grid
-    offset = mean_p - drawn[:, None]
     width = np.maximum(_reach(distance, count, span * count.sum()), 0.05 * range_) * (1 + 1e-9)
-    kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
-    s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
-    slopes = s0 * s2 - s1**2 > 1e-12 * s0 * (
-        s2 if log_odds else s0 * width**2
-    )  # all weight at one p: a mean, not a line
-    lean = np.where(slopes, s1 / np.where(s2 > 0, s2, 1), 0.0)
-    weights = kernel * (1 - lean[:, None] * offset)
-    weights /= (weights @ count)[:, None]
+    weights = _line_weights(distance, mean_p - drawn[:, None], count, width, log_odds)
     smoothed = np.clip(weights @ ones, 0, 1)
     worth = 1 / (weights**2 @ count)
     lower, upper = binomial_interval(smoothed * worth, worth, level=level)
     reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * mean_p * (1 - mean_p)))
     center = weights @ (count * mean_p)
     band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
-    return SmoothCurve(
-        expit(grid) if log_odds else grid, smoothed, lower, upper, worth, band_lower, band_upper, span, level
-    )
+    return SmoothCurve(drawn, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
+
+
+def _line_weights(distance: Array, offset: Array, count: Array, width: Array, log_odds: bool) -> Array:
+    """(points, cells): what each row of a cell weighs in the value of the line fitted at each point."""
+    kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
+    s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
+    spread = s2 if log_odds else s0 * width**2
+    slopes = s0 * s2 - s1**2 > 1e-12 * s0 * spread  # all weight at one p: a mean, not a line
+    lean = np.where(slopes, s1 / np.where(s2 > 0, s2, 1), 0.0)
+    weights = kernel * (1 - lean[:, None] * offset)
+    return weights / (weights @ count)[:, None]
 
 
 def _counts(

@@ -43,14 +43,7 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
     above = whole.count("\n", 0, len(whole) - len(text))
     if at:
         text, above = _from_line(whole, at), at - 1
-    delimiter = stated.group(1) if stated else sniff(text)
-    if not delimiter.isascii():
-        message = (
-            f"The file says that {delimiter!r} separates its columns, which is no delimiter that is read."
-        )
-        raise DataError(
-            message, f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas."
-        )
+    delimiter = _readable(stated.group(1)) if stated else sniff(text)
     text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
     check_columns(max(map(len, rows), default=0))
@@ -83,6 +76,16 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
         "stated": {"header": above + 1} if skipped else {},
     }
     return frame
+
+
+def _readable(stated: str) -> str:
+    """The delimiter that a file says it has, or a DataError."""
+    if stated.isascii():
+        return stated
+    raise DataError(
+        f"The file says that {stated!r} separates its columns, which is no delimiter that is read.",
+        f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
+    )
 
 
 def _from_line(text: str, line: int) -> str:

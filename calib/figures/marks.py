@@ -142,8 +142,7 @@ def mark_traces(
         (f"{as_text(classes[1])} (class 1)", "diamond", marks.share == 1),
         ("both classes", "square", (marks.share > 0) & (marks.share < 1)),
     )
-    by_label = color == "label"
-    scale: list[Any] = [theme.negative, theme.muted, theme.positive] if by_label else list(theme.scale)
+    values, limits = (marks.share, (0, 1)) if color == "label" else (marks.value, limits)
     sizes = diameters(marks.count)
     traces: list[go.Scatter] = []
     for name, symbol, chosen in kinds:
@@ -157,30 +156,32 @@ def mark_traces(
                 mode="markers",
                 name=name,
                 hovertext=[words[i] for i in np.flatnonzero(chosen).tolist()] if words else None,
-                customdata=np.stack([values[chosen] for values in known], axis=1),
+                customdata=np.stack([each[chosen] for each in known], axis=1),
                 hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,
                     "size": sizes[chosen],
-                    "color": (marks.share if by_label else marks.value)[chosen],
-                    "colorscale": scale,
-                    "cmin": 0 if by_label else limits[0],
-                    "cmax": 1 if by_label else limits[1],
-                    "opacity": 0.8,
-                    "line": {"color": theme.paper, "width": 0.6},
-                    "showscale": not by_label and not traces,
-                    "colorbar": {
-                        "title": {"text": color},
-                        "thickness": 10,
-                        "len": 0.5,
-                        "y": 0.4,
-                        "outlinewidth": 0,
-                    },
+                    "color": values[chosen],
+                    "cmin": limits[0],
+                    "cmax": limits[1],
+                    "showscale": color != "label" and not traces,
+                    **_scale(color, theme),
                 },
             )
         )
     return traces
+
+
+def _scale(color: str, theme: Theme) -> dict[str, Any]:
+    """Inks of marks by their label, or by a number that a bar beside them explains."""
+    by_label = [theme.negative, theme.muted, theme.positive]
+    return {
+        "colorscale": by_label if color == "label" else list(theme.scale),
+        "opacity": 0.8,
+        "line": {"color": theme.paper, "width": 0.6},
+        "colorbar": {"title": {"text": color}, "thickness": 10, "len": 0.5, "y": 0.4, "outlinewidth": 0},
+    }
 
 
 def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
