@@ -22,8 +22,8 @@ from calib.lessons import LESSONS, Step
 from calib.lessons.room import Round, Seen
 from calib.recipe import Recipe
 
-WIDTH = 44  # letters of an answer in one line
-LINE, BAR = 27, 34  # pixels a line of an answer, and of its bar
+WIDTH = 46  # letters of an answer in one line
+LINE, BAR, TYPE = 34, 40, 25  # pixels of a line of an answer, of its bar and of its letters
 
 
 def rounds(key: str) -> tuple[Round, ...]:
@@ -137,7 +137,7 @@ def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
         hoverinfo="skip",
         text=[] if record.hidden else [f"<b>{n}</b>" for n in table["votes"]],
         textposition="outside",
-        textfont={"size": 20, "color": theme.ink},
+        textfont={"size": TYPE, "color": theme.ink},
         cliponaxis=False,
     )
     figure.update_layout(barmode="overlay")
@@ -151,6 +151,6 @@ def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
             xanchor="left",
             yanchor="top",
             align="left",
-            font={"size": 20, "color": theme.muted if reveal and not yes else theme.ink},
+            font={"size": TYPE, "color": theme.muted if reveal and not yes else theme.ink},
         )
     return figure

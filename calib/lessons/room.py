@@ -228,7 +228,9 @@ class Rooms:
     def _room(self, code: str) -> _Room:
         self._close_silent()
         if code not in self._rooms:
-            raise InputError(f"There is no open room {code}. Check the four letters, or ask for a new code.")
+            raise InputError(
+                f"There is no open room {code}: it was closed, or a letter is wrong. Check the four letters."
+            )
         return self._rooms[code]
 
     def _own(self, code: str, key: str) -> _Room:

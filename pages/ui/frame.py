@@ -163,6 +163,7 @@ def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
     server.keep_in()
     load_pages()
+    server.settle_modules()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)
@@ -222,7 +223,7 @@ def _through_app(script: str) -> None:
         st.switch_page("app.py")
 
 
-def open_alone(script: str, title: str, large: bool) -> None:
+def open_alone(script: str, title: str) -> None:
     """Around a page without navigation and sidebar, whose address is its own and holds no Recipe."""
     _through_app(script)
     state.stand_aside(script)
@@ -232,8 +233,6 @@ def open_alone(script: str, title: str, large: bool) -> None:
         st.rerun()  # the navigation was drawn before this was known
     st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state="collapsed")
-    if large:
-        st.html(LARGE)
 
 
 def _heading(page: Page) -> None:

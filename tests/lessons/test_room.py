@@ -144,7 +144,7 @@ def test_nothing_of_a_closed_room_is_kept(rooms):
     rooms.close(code, key)
     assert rooms._rooms == {}
     for move in (rooms.join, rooms.look, lambda code: rooms.vote(code, seat, 1, Vote(1))):
-        with pytest.raises(InputError, match=f"no open room {code}. Check the four letters"):
+        with pytest.raises(InputError, match=f"no open room {code}: it was closed, or a letter is wrong."):
             move(code)
 
 

@@ -10,6 +10,7 @@ from tests.pages.app import at_once, faults, messages, page, settled, titles
 
 LESSON = "deep_trees"
 ASKED = rounds(LESSON)
+CLOSED = "There is no open room {}: it was closed, or a letter is wrong. Check the four letters."
 
 
 def words(at) -> str:
@@ -91,7 +92,7 @@ def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
     wrong.run()
     assert RIGHT in words(right)
     assert f"answer_{number}_1" not in keys(right)
-    assert f"{WRONG} B {asked.answers[1]}: {asked.why[1]}" in words(wrong)
+    assert f"{WRONG} **B** {asked.answers[1]}: {asked.why[1]}" in words(wrong)
     assert asked.why[asked.right - 1] in words(wrong)
     host.button(key="room_next").click().run()
     assert ASKED[number].title in words(right.run())
@@ -138,11 +139,7 @@ def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score
 @pytest.mark.parametrize("query", [{"room": "ZZZZ"}, {"room": "zzzz", "key": "x"}, {"room": "", "seat": "x"}])
 def test_a_code_of_no_open_room_gets_one_message(query):
     at = at_once("learn_class", **query)
-    said = (
-        []
-        if not query["room"]
-        else ["There is no open room ZZZZ. Check the four letters, or ask for a new code."]
-    )
+    said = [] if not query["room"] else [CLOSED.format("ZZZZ")]
     assert messages(at) == said
     assert [e.message for e in at.exception] == []
 
@@ -151,9 +148,7 @@ def test_a_closed_room_is_left_with_one_message_and_a_wrong_key_moves_nothing(op
     at, host = student(opened), teacher(opened)
     host.button(key="room_close").click().run()
     for one in (at.run(), host):
-        assert [text for text in messages(one)] == [
-            f"There is no open room {opened[0]}. Check the four letters, or ask for a new code."
-        ]
+        assert messages(one) == [CLOSED.format(opened[0])]
 
 
 def test_a_wrong_key_gets_one_message_and_no_move(opened):

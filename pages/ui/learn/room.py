@@ -20,13 +20,13 @@ from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
 from calib.export.cards import picture
-from calib.figures.theme import controls, for_a_room
+from calib.figures.theme import ROOM, controls, for_a_room
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
 from calib.recipe import Recipe
-from pages.ui import browser, frame, jobs
+from pages.ui import browser, frame, jobs, state
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
 
@@ -40,14 +40,18 @@ for key in LESSONS:
     for asked in rounds(key):
         print(key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
 """
-# The code is read from the back row; answers are as large as a thumb, and begin where lines do.
+# The code is read from the back row; answers are as large as a thumb.
 STYLE = """<style>
 .st-key-room_code h1 {font-size: 6rem; letter-spacing: .15em; padding: 0}
 .st-key-room_link p {font-size: 1.4rem; overflow-wrap: anywhere}
-.st-key-room_qr img {width: 100% !important; max-width: 26rem; image-rendering: pixelated}
-.st-key-room_answers button {min-height: 3.6rem; justify-content: flex-start; text-align: left}
+.st-key-room_qr img {width: 100% !important; max-width: 22rem; image-rendering: pixelated}
+.st-key-room_answers button {min-height: 3.6rem}
 .st-key-room_answers button p {font-size: 1.1rem}
 </style>"""
+# On a projector all sizes follow the width of the picture.
+PROJECTED = """<style>:root {font-size: clamp(110%, 1.35vw, 300%)}
+.stMainBlockContainer {padding: 4rem 3rem 1rem}</style>"""
+HIGHEST = 700  # pixels of a picture there
 
 
 @st.cache_resource
@@ -64,7 +68,7 @@ def opened() -> bool:
             del st.query_params[name]
         return False
     key = st.query_params.get("key")
-    frame.open_alone(SCRIPT, f"Room {code}", large=key is not None)
+    frame.open_alone(SCRIPT, f"Room {code}")
     st.html(STYLE)
     try:
         if key is None:
@@ -165,6 +169,7 @@ def _enter(code: str) -> None:
 
 def _teacher(code: str, key: str) -> None:
     rooms().check(code, key)
+    st.html(PROJECTED)
     st.session_state["own_room"] = code, key
     seen = rooms().look(code)
     _moves(code, key, seen)
@@ -229,7 +234,7 @@ def _ways_in(code: str) -> None:
     link = _link(code)
     drawn = io.BytesIO()
     segno.make(link, error="m", micro=False).save(
-        drawn, kind="svg", scale=8, border=3, light="#fff", xmldecl=False
+        drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False
     )
     with st.container(key="room_qr"):
         st.image(drawn.getvalue().decode())
@@ -317,9 +322,12 @@ def _picture(asked: Round, hidden: bool) -> None:
     )
     if found is None or hidden:
         return
-    record, figure = found[0].record, for_a_room(found[0].draw(frame.theme()))
+    record, drawn = found[0].record, found[0].draw(frame.theme())
+    figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
+    query = state.address(step.recipe, step.place or None)
+    st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
 
 
 def _calibration_of_class(code: str, key: str) -> None:
@@ -411,15 +419,18 @@ def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
 def _told(mine: Vote | None, asked: Round) -> None:
     """What became of the answer, and why."""
     st.markdown(f"**{plain(asked.text)}**")
-    right = f"{letter(asked.right)} {asked.answers[asked.right - 1]}: {asked.why[asked.right - 1]}"
+    right = _reason(asked, asked.right)
     if mine is None:
-        st.markdown(plain(right))
+        st.markdown(right)
     elif mine.answer == asked.right:
-        st.markdown(f"{RIGHT} {plain(right)}")
+        st.markdown(f"{RIGHT} {right}")
     else:
-        said = f"{letter(mine.answer)} {asked.answers[mine.answer - 1]}: {asked.why[mine.answer - 1]}"
-        st.markdown(f"{WRONG} {plain(said)}")
-        st.markdown(f"It is {plain(right)}")
+        st.markdown(f"{WRONG} {_reason(asked, mine.answer)}")
+        st.markdown(f"It is {right}")
+
+
+def _reason(asked: Round, answer: int) -> str:
+    return f"**{letter(answer)}** {plain(asked.answers[answer - 1])}: {plain(asked.why[answer - 1])}"
 
 
 def _own_score(seen: Seen) -> None:
