@@ -247,7 +247,9 @@ def _turn(experiment: Experiment) -> None:
     shown = parameter.extra.get("names", {}).get(value, value)
     change = partial(state.update, **{f"{experiment.key}.{name}": value})
     st.button(
-        f"Change one setting and the answer turns: {parameter.label} to {shown}", key="turn", on_click=change
+        f"Change one setting and the answer turns: {parameter.extra.get('short', parameter.label)} to {shown}",
+        key="turn",
+        on_click=change,
     )
 
 
