@@ -30,7 +30,7 @@ def rounds(key: str) -> tuple[Round, ...]:
     """What a class is asked: in a lesson, by its key, or by one experiment.
 
     >>> [(one.title, one.right) for one in rounds("cl_gl")]
-    [('CL and GL', 3)]
+    [('CL and GL on Gaussians', 3)]
     """
     if key in EXPERIMENTS:
         experiment = EXPERIMENTS[key]
@@ -70,7 +70,17 @@ def letter(answer: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ballots(Finding):
-    """table : a row an answer: letter, text, votes · hidden : votes not shown yet · right : after the reveal, else 0"""
+    """How a class is divided.
+
+    Attributes
+    ----------
+    table
+        A row an answer: letter, answer, votes.
+    hidden
+        Whether the votes are not shown yet.
+    right
+        The number of the right answer, after the reveal, else 0.
+    """
 
     hidden: bool
     right: int

@@ -30,9 +30,20 @@ SILENCE = 3 * 3600.0  # seconds without a move of the teacher, a student who joi
 class Round:
     """What a class looks at at one time: a question to be answered, or only a picture.
 
-    title : in a word or two · text : the question, or where to look
-    answers : to choose from · right : the number of one, from 1 · why : of each answer
-    step : whose picture belongs to it
+    Attributes
+    ----------
+    title
+        In a word or two.
+    text
+        The question, or where to look.
+    answers
+        To choose from.
+    right
+        The number of one, from 1.
+    why
+        Of each answer, why it is right or what it mistakes.
+    step
+        Whose picture belongs to it.
     """
 
     title: str
@@ -45,7 +56,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Vote:
-    """answer : its number, from 1 · sure : the probability given to it, if any"""
+    """One student's answer to a round.
+
+    Attributes
+    ----------
+    answer
+        Its number, from 1.
+    sure
+        The probability given to it, if any.
+    """
 
     answer: int
     sure: float | None = None
@@ -55,10 +74,26 @@ class Vote:
 class Seen:
     """A room as it stands at one moment.
 
-    number : of the round, from 1; 0 while the class joins, one more than ``rounds`` at the end
-    joined, answered : students · votes : of each answer · shown : whether the teacher shows them before the reveal
-    mine : the vote of the student who looks · told : that student's votes in rounds already revealed, with the
-    number of the right answer
+    Attributes
+    ----------
+    number
+        Of the round, from 1; 0 while the class joins, one more than ``rounds`` at the end.
+    rounds
+        How many there are.
+    round
+        The open one.
+    revealed
+        Whether its right answer is told.
+    shown
+        Whether the teacher shows the votes before the reveal.
+    joined, answered
+        Students.
+    votes
+        Of each answer.
+    mine
+        The vote of the student who looks.
+    told
+        That student's votes in rounds already revealed, with the number of the right answer.
     """
 
     number: int
@@ -115,10 +150,17 @@ class _Room:
 class Rooms:
     """All rooms of a server. Every method may be called from any thread.
 
-    clock : seconds, ever rising · later : begins a call after so many seconds, as ``threading.Timer`` does
-
     Each method refuses, with InputError, a code of no open room, and a key that is not the teacher's.
 
+    Parameters
+    ----------
+    clock : callable
+        Seconds, ever rising.
+    later : callable
+        Begins a call after so many seconds, as ``threading.Timer`` does.
+
+    Examples
+    --------
     >>> rooms = Rooms()
     >>> code, key = rooms.open([Round("Bins", "Do more bins raise the ECE?", ("Yes", "No"), 1, ("So.", "Not so."))])
     >>> seat = rooms.join(code)

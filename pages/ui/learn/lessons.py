@@ -168,7 +168,7 @@ def listed() -> None:
     """Every lesson with what it is about, how long it is, and a link to each of its steps."""
     for lesson in LESSONS.values():
         with st.container(border=True, key=f"lesson_{lesson.key}"):
-            words, actions = st.columns([0.74, 0.26], vertical_alignment="center", gap="medium")
+            words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
             with words:
                 st.subheader(plain(lesson.title), anchor=False)
                 st.markdown(lesson.summary)
