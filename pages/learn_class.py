@@ -4,4 +4,5 @@ from pages.ui import frame
 from pages.ui.learn import room
 
 if not room.opened():
-    room.begin(frame.open_page(room.SCRIPT))
+    frame.open_page(room.SCRIPT)
+    room.begin()

@@ -25,7 +25,6 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
-from calib.recipe import Recipe
 from pages.ui import browser, frame, jobs, state
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
@@ -80,12 +79,12 @@ def opened() -> bool:
     return True
 
 
-def offer(key: str, label: str = "Ask a class") -> None:
+def offer(key: str) -> None:
     """A button that opens a room for this lesson, or for this experiment's question."""
     help = (
         "Students answer on their phones; the room has a code of four letters, no names, and keeps nothing."
     )
-    if st.button(label, key=f"room_{key}", type="tertiary", help=help):
+    if st.button("Ask a class", key=f"room_{key}", type="tertiary", help=help):
         _open(key)
 
 
@@ -121,7 +120,7 @@ def _gone(error: InputError) -> None:
         st.switch_page(SCRIPT, query_params={})
 
 
-def begin(recipe: Recipe) -> None:
+def begin() -> None:
     """Where a student enters a code, and a teacher opens a room."""
     join, teach = st.columns(2, gap="large")
     with join, st.form("room_join", border=True):
