@@ -60,8 +60,8 @@ def levels(answers: int) -> tuple[float, ...]:
     return (round(1 / answers, 2), 0.6, USUAL, 0.9, 1.0)
 
 
-def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
-    """How sure and how often right.
+def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibration:
+    """How sure and how often right; ``who`` begins the sentence that says so.
 
     >>> record = prepare([Forecast(0.9, True), Forecast(0.9, False), Forecast(0.6, True)])
     >>> round(record.brier, 4)                       # (0.01 + 0.81 + 0.16) / 3
@@ -79,13 +79,13 @@ def prepare(forecasts: Sequence[Forecast]) -> OwnCalibration:
     table.columns = pd.Index(["sure", "right", "answers"])
     brier = brier_score(right.astype(int), sure)
     found = (
-        f"You were sure of {sure.mean():.0%} on average and right in {right.mean():.0%} of "
-        f"{counted(len(sure), 'answer')}; your Brier score is {brief(brier)}"
+        f"{who} {sure.mean():.0%} sure on average and right in {right.mean():.0%} of "
+        f"{counted(len(sure), 'answer')}; the Brier score is {brief(brier)}"
     )
     return OwnCalibration(
         title=found,
-        caption="To the right how sure you were, upwards how often you were right; on the diagonal you know what you "
-        "know. The Brier score is 0 for certain and right every time, 0.25 for one half on every answer.",
+        caption="To the right how sure of an answer, upwards how often it was right; on the diagonal one knows what "
+        "one knows. The Brier score is 0 for certain and right every time, 0.25 for one half on every answer.",
         alt=f"{found}. "
         + " ".join(
             f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()
@@ -104,7 +104,7 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=300,
             showlegend=False,
-            xaxis=axis | {"title": {"text": "How sure you were"}},
+            xaxis=axis | {"title": {"text": "How sure"}},
             yaxis=axis | {"title": {"text": "How often right"}},
         )
     )

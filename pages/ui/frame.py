@@ -23,7 +23,7 @@ from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import browser, controls, jobs, server, state
-from pages.ui.learn import glossary, lessons
+from pages.ui.learn import glossary, lessons, room
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -117,6 +117,7 @@ PAGES = {
     ),
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
+        Page("pages/learn_class.py", "Class", "What does the whole class think?"),
         Page(
             "pages/learn_cl_gl.py",
             "CL and GL",
@@ -142,8 +143,8 @@ PAGES = {
 }
 
 
-SOURCES = {"lessons": lessons.SOURCE, "glossary": glossary.SOURCE}
-"""Python of the pages that compute nothing."""
+SOURCES = {"lessons": lessons, "class": room, "glossary": glossary}
+"""Where the Python of the pages that compute nothing stands."""
 
 
 def load_pages() -> None:
@@ -162,6 +163,7 @@ def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
     server.keep_in()
     load_pages()
+    server.settle_modules()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)
@@ -189,9 +191,7 @@ def run_app(start: str) -> None:
 
 def open_page(script: str) -> Recipe:
     """Everything around a page; the Recipe it works with."""
-    if "through_app" not in st.session_state:
-        st.session_state["asked_for"] = (script, st.query_params.to_dict())
-        st.switch_page("app.py")
+    _through_app(script)
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
     jobs.page_entered(script)
@@ -217,6 +217,24 @@ def open_page(script: str) -> Recipe:
     return state.recipe()
 
 
+def _through_app(script: str) -> None:
+    if "through_app" not in st.session_state:
+        st.session_state["asked_for"] = (script, st.query_params.to_dict())
+        st.switch_page("app.py")
+
+
+def open_alone(script: str, title: str) -> None:
+    """Around a page without navigation and sidebar, whose address is its own and holds no Recipe."""
+    _through_app(script)
+    state.stand_aside(script)
+    jobs.page_entered(script)
+    if not st.session_state.get("presenting", False):
+        st.session_state["presenting"] = True
+        st.rerun()  # the navigation was drawn before this was known
+    st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
+    st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state="collapsed")
+
+
 def _heading(page: Page) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
@@ -234,7 +252,7 @@ def python() -> str:
     recipe = state.recipe()
     page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
     if page.key in SOURCES:
-        return SOURCES[page.key]
+        return SOURCES[page.key].SOURCE
     if page in PAGES["Learn"]:
         return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())

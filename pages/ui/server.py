@@ -7,10 +7,12 @@ has a setting.
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 import traceback
 
+import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit import net_util
 
@@ -43,3 +45,14 @@ def keep_in() -> None:
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
+
+
+@st.cache_resource(show_spinner=False)
+def settle_modules() -> None:
+    """Once for the server: leave what is loaded by now out of every later search for garbage.
+
+    Streamlit searches after every run of a page or a fragment. In all that the libraries have made that takes
+    a tenth of a second, in a room of forty phones more than the machine has.
+    """
+    gc.collect()
+    gc.freeze()

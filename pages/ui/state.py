@@ -168,6 +168,14 @@ def follow_address(script: str) -> None:
     st.session_state["address"] = now
 
 
+def stand_aside(script: str) -> None:
+    """Enter a page whose address is not the Recipe's, which waits as it is."""
+    if st.session_state.get("path") != script:
+        page_entered()
+    st.session_state["page"] = st.session_state["path"] = script
+    st.session_state.setdefault("entered", {})[script] = here()
+
+
 def control(
     widget: Callable,
     field: str,

@@ -41,7 +41,7 @@ def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_th
     assert said == f"{RIGHT} You said: The one that belongs to the true label. {why[2]}"
     assert faults(at) == []
     assert list(at.session_state["forecasts"].values()) == [Forecast(0.75, right=False)]
-    assert any("your Brier score is 0.56" in box.label.replace("\\", "") for box in at.expander)
+    assert any("the Brier score is 0.56" in box.label.replace("\\", "") for box in at.expander)
 
 
 def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_question_is_about():

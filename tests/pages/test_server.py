@@ -1,5 +1,6 @@
 """What the server under the pages would do by itself, and does not."""
 
+import gc
 import io
 import logging
 
@@ -8,6 +9,7 @@ from streamlit import error_util, net_util
 from streamlit.web.server import server_util
 
 from pages.ui import server
+from tests.pages.app import page
 
 
 @pytest.fixture
@@ -49,3 +51,9 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
     server.keep_in()
     assert not server_util.is_url_from_allowed_origins("https://elsewhere.example")
     assert asked == []
+
+
+def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
+    """Most of a search's time: forty phones that ask for news every two seconds would leave no time for anything."""
+    page("learn_glossary")
+    assert gc.get_freeze_count() > 2 * len(gc.get_objects())

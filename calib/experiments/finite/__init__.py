@@ -9,6 +9,10 @@ from calib.kernel.checks import MOST_ON_LINE
 from calib.kernel.records import Parameter
 
 START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0 10:0.8:1 11:0.85 12:0.95:1"
+FLAT = (
+    "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
+)
+"""The same labels where next to nothing can be told apart: one leaf is best."""
 
 EXPERIMENT = Experiment(
     key="finite",
@@ -24,6 +28,7 @@ EXPERIMENT = Experiment(
         "One split tells the two halves apart, and its leaves still hold enough labels.",
         "To fit every label is not to know the probabilities: a lone 0 among ones speaks for its whole neighbourhood.",
     ),
+    turn={"line": FLAT},
     parameters=(
         Parameter(
             "line",
@@ -32,7 +37,11 @@ EXPERIMENT = Experiment(
             START,
             help=f"From 2 to {MOST_ON_LINE} points from left to right, set apart by blanks; a point without a label is "
             "no training row.",
-            extra={"drawn_by_page": True},
+            extra={
+                "drawn_by_page": True,
+                "short": "True probabilities",
+                "names": {FLAT: "nearly one half everywhere"},
+            },
         ),
     ),
     simulation=every_partition,

@@ -16,7 +16,7 @@ EXPERIMENT = Experiment(
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(
-        "Shallow trees do scatter least. But rows of very different truth share a leaf, and that bias costs more.",
+        "Rows of very different truth share a leaf, so that high probabilities come out too low and low ones too high.",
         "Depth 4 is deep enough to tell places apart, and its leaves still hold enough rows to count.",
         "More splits do lower the bias. But few rows are left in a leaf, and their share of class 1 is mostly chance.",
     ),

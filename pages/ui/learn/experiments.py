@@ -19,7 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from pages.ui import chart, controls, jobs, state
-from pages.ui.learn import asking
+from pages.ui.learn import asking, room
 from pages.ui.learn.glossary import linked, words
 from pages.ui.text import plain
 
@@ -247,7 +247,9 @@ def _turn(experiment: Experiment) -> None:
     shown = parameter.extra.get("names", {}).get(value, value)
     change = partial(state.update, **{f"{experiment.key}.{name}": value})
     st.button(
-        f"Change one setting and the answer turns: {parameter.label} to {shown}", key="turn", on_click=change
+        f"Change one setting and the answer turns: {parameter.extra.get('short', parameter.label)} to {shown}",
+        key="turn",
+        on_click=change,
     )
 
 
@@ -275,3 +277,4 @@ def _tell(recipe: Recipe, experiment: Experiment) -> None:
                 on_click=partial(_guess, experiment, COVER, usual=True),
                 help="For a class: the copied link then shows the picture only after an answer.",
             )
+            room.offer(experiment.key)

@@ -13,7 +13,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
 from pages.ui import downloads, jobs, state
-from pages.ui.learn import asking
+from pages.ui.learn import asking, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
@@ -168,7 +168,7 @@ def listed() -> None:
     """Every lesson with what it is about, how long it is, and a link to each of its steps."""
     for lesson in LESSONS.values():
         with st.container(border=True, key=f"lesson_{lesson.key}"):
-            words, actions = st.columns([0.74, 0.26], vertical_alignment="center", gap="medium")
+            words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
             with words:
                 st.subheader(plain(lesson.title), anchor=False)
                 st.markdown(lesson.summary)
@@ -179,5 +179,6 @@ def listed() -> None:
                         st.page_link(
                             f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query
                         )
+                room.offer(lesson.key)
                 if st.button("Start", key=f"start_{lesson.key}", type="primary"):
                     open_step(lesson, 1)

@@ -1,0 +1,166 @@
+"""What a class is asked, in rounds, and how it is divided over the answers.
+
+The steps of a lesson are its rounds, and then the three questions at its end; a step whose page asks something is
+asked, another one is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import wrap
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.experiments import EXPERIMENTS, SKIP, shown
+from calib.experiments.base import Experiment
+from calib.experiments.shared.findings import Finding
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.wording import counted
+from calib.lessons import LESSONS, Step
+from calib.lessons.room import Round, Seen
+from calib.recipe import Recipe
+
+WIDTH = 46  # letters of an answer in one line
+LINE, BAR, TYPE = 34, 40, 25  # pixels of a line of an answer, of its bar and of its letters
+
+
+def rounds(key: str) -> tuple[Round, ...]:
+    """What a class is asked: in a lesson, by its key, or by one experiment.
+
+    >>> [(one.title, one.right) for one in rounds("cl_gl")]
+    [('CL and GL on Gaussians', 3)]
+    """
+    if key in EXPERIMENTS:
+        experiment = EXPERIMENTS[key]
+        recipe = Recipe(settings=((f"{experiment.page}.experiment", key),))
+        return (_asked(experiment, Step(f"learn_{experiment.page}", experiment.name, "", "", recipe, "")),)
+    lesson = LESSONS[key]
+    ends = [
+        Round("To end with", question.text, question.answers, question.right, question.why)
+        for question in lesson.questions
+    ]
+    return (*map(_of_step, lesson.steps), *ends)
+
+
+def _of_step(step: Step) -> Round:
+    """Its question, where the page asks one about just these settings; else what to look at."""
+    settings = dict(step.recipe.settings)
+    if step.page.startswith("learn_"):
+        experiment = shown(settings, step.page.removeprefix("learn_"))
+        skipped = settings.get(f"{experiment.key}.guess") == SKIP
+        if not skipped and experiment.usual(experiment.values(settings)):
+            return _asked(experiment, step)
+    return Round(step.title, f"Look at {step.look}", step=step)
+
+
+def _asked(experiment: Experiment, step: Step) -> Round:
+    return Round(step.title, experiment.question, experiment.answers, experiment.right, experiment.why, step)
+
+
+def letter(answer: int) -> str:
+    """What an answer is called in a room.
+
+    >>> letter(1), letter(6)
+    ('A', 'F')
+    """
+    return "ABCDEFGH"[answer - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots(Finding):
+    """How a class is divided.
+
+    Attributes
+    ----------
+    table
+        A row an answer: letter, answer, votes.
+    hidden
+        Whether the votes are not shown yet.
+    right
+        The number of the right answer, after the reveal, else 0.
+    """
+
+    hidden: bool
+    right: int
+
+
+def prepare(seen: Seen) -> Ballots:
+    """How a class is divided; nothing of it before the teacher shows or reveals it.
+
+    Parameters
+    ----------
+    seen : Seen
+        The room in a round with answers.
+    """
+    asked, hidden = seen.round, not (seen.shown or seen.revealed)
+    assert asked is not None, "only a round with answers has ballots"
+    votes = np.zeros(len(asked.answers), dtype=int) if hidden else np.array(seen.votes)
+    names = [letter(i) for i in range(1, len(asked.answers) + 1)]
+    table = pd.DataFrame({"letter": names, "answer": asked.answers, "votes": votes})
+    said = [f"{row.letter}, {row.answer}: {counted(row.votes, 'vote')}." for row in table.itertuples()]
+    right = asked.right if seen.revealed else 0
+    title = f"{seen.answered} of {seen.joined} answered"
+    if right and seen.answered:
+        title = f"{seen.votes[right - 1]} of {counted(seen.answered, 'answer')} right"
+    told = f" {letter(right)} is right." if right else ""
+    alt = title + ("; the answers are not shown yet." if hidden else f". {' '.join(said)}{told}")
+    return Ballots(title, "", alt, table, right or None, hidden, right)
+
+
+def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
+    """Every answer with a bar under it, as long as its share of the votes; the right one has a sign and full colour."""
+    table = record.table
+    texts = [wrap(f"{row.letter}  {row.answer}", WIDTH) for row in table.itertuples()]
+    heights = np.array([LINE * len(lines) + BAR + 16 for lines in texts])
+    tops = np.concatenate([[0], np.cumsum(heights)])
+    bars = tops[1:] - 16 - BAR / 2
+    reveal = record.right > 0
+    right = np.arange(1, len(table) + 1) == record.right
+    colors = [theme.negative if yes or not reveal else theme.diagonal for yes in right]
+    share = table["votes"] / max(1, table["votes"].sum())
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=int(tops[-1]) + 8,
+            showlegend=False,
+            margin={"l": 4, "r": 8, "t": 4, "b": 4},
+            xaxis={"range": [0, 1.12], "visible": False, "fixedrange": True},
+            yaxis={"range": [int(tops[-1]), 0], "visible": False, "fixedrange": True},
+        )
+    )
+    figure.add_bar(
+        x=np.full(len(table), 1.0),
+        y=bars,
+        width=BAR,
+        orientation="h",
+        marker_color=theme.grid,
+        hoverinfo="skip",
+    )
+    figure.add_bar(
+        x=share,
+        y=bars,
+        width=BAR,
+        orientation="h",
+        marker_color=colors,
+        hoverinfo="skip",
+        text=[] if record.hidden else [f"<b>{n}</b>" for n in table["votes"]],
+        textposition="outside",
+        textfont={"size": TYPE, "color": theme.ink},
+        cliponaxis=False,
+    )
+    figure.update_layout(barmode="overlay")
+    for lines, top, yes in zip(texts, tops, right, strict=False):
+        text = "<br>".join(lines)
+        figure.add_annotation(
+            x=0,
+            y=top,
+            text=f"<b>✓ {text}</b>" if yes else text,
+            showarrow=False,
+            xanchor="left",
+            yanchor="top",
+            align="left",
+            font={"size": TYPE, "color": theme.muted if reveal and not yes else theme.ink},
+        )
+    return figure

@@ -1,0 +1,309 @@
+"""A room of a class: what is asked, who is there, how they answered, and what is already revealed.
+
+No names: a student is a random token, the teacher another one. All of it is in memory only, and gone when the
+room is closed, by its teacher or by itself after hours of silence.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted
+from calib.lessons import Step
+
+LETTERS = "BDFGHJKMNPRTWXZ"
+"""Of a code: no vowels, and so no words; none that is taken for another one (C, I, L, O, Q, S, U, V, Y)."""
+UNFIT = ("DMN", "FGT", "FK", "FTZ", "HJ", "KZ", "MRD", "NGR", "NZ", "PRN", "WNK", "WTF")
+"""What letters without vowels still call to mind; no letter stands twice in a code, which leaves out the rest."""
+LENGTH = 4
+MOST_ROOMS, MOST_SEATS = 50, 200
+SILENCE = 3 * 3600.0  # seconds without a move of the teacher, a student who joins or an answer
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a class looks at at one time: a question to be answered, or only a picture.
+
+    Attributes
+    ----------
+    title
+        In a word or two.
+    text
+        The question, or where to look.
+    answers
+        To choose from.
+    right
+        The number of one, from 1.
+    why
+        Of each answer, why it is right or what it mistakes.
+    step
+        Whose picture belongs to it.
+    """
+
+    title: str
+    text: str
+    answers: tuple[str, ...] = ()
+    right: int = 0
+    why: tuple[str, ...] = ()
+    step: Step | None = None
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One student's answer to a round.
+
+    Attributes
+    ----------
+    answer
+        Its number, from 1.
+    sure
+        The probability given to it, if any.
+    """
+
+    answer: int
+    sure: float | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A room as it stands at one moment.
+
+    Attributes
+    ----------
+    number
+        Of the round, from 1; 0 while the class joins, one more than ``rounds`` at the end.
+    rounds
+        How many there are.
+    round
+        The open one.
+    revealed
+        Whether its right answer is told.
+    shown
+        Whether the teacher shows the votes before the reveal.
+    joined, answered
+        Students.
+    votes
+        Of each answer.
+    mine
+        The vote of the student who looks.
+    told
+        That student's votes in rounds already revealed, with the number of the right answer.
+    """
+
+    number: int
+    rounds: int
+    round: Round | None
+    revealed: bool
+    shown: bool
+    joined: int
+    answered: int
+    votes: tuple[int, ...]
+    mine: Vote | None = None
+    told: tuple[tuple[Vote, int], ...] = ()
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is a question that still takes answers."""
+        return self.round is not None and bool(self.round.answers) and not self.revealed
+
+
+@dataclass
+class _Room:
+    key: str
+    rounds: tuple[Round, ...]
+    stirred: float
+    number: int = 0
+    seats: set[str] = field(default_factory=set)
+    votes: dict[int, dict[str, Vote]] = field(default_factory=dict)
+    revealed: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)
+
+    def seen(self, seat: str | None) -> Seen:
+        inside = 1 <= self.number <= len(self.rounds)
+        round = self.rounds[self.number - 1] if inside else None
+        votes = self.votes.get(self.number, {})
+        chosen = [vote.answer for vote in votes.values()]
+        answers = range(1, len(round.answers) + 1) if round else ()
+        told = [
+            (self.votes.get(i, {}).get(seat or ""), self.rounds[i - 1].right) for i in sorted(self.revealed)
+        ]
+        return Seen(
+            self.number,
+            len(self.rounds),
+            round,
+            self.number in self.revealed,
+            self.number in self.shown,
+            len(self.seats),
+            len(votes),
+            tuple(chosen.count(answer) for answer in answers),
+            votes.get(seat or ""),
+            tuple((vote, right) for vote, right in told if vote),
+        )
+
+
+class Rooms:
+    """All rooms of a server. Every method may be called from any thread.
+
+    Each method refuses, with InputError, a code of no open room, and a key that is not the teacher's.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds, ever rising.
+    later : callable
+        Begins a call after so many seconds, as ``threading.Timer`` does.
+
+    Examples
+    --------
+    >>> rooms = Rooms()
+    >>> code, key = rooms.open([Round("Bins", "Do more bins raise the ECE?", ("Yes", "No"), 1, ("So.", "Not so."))])
+    >>> seat = rooms.join(code)
+    >>> rooms.go(code, key, 1)
+    >>> rooms.vote(code, seat, 1, Vote(2, sure=0.9))
+    True
+    >>> rooms.reveal(code, key)
+    >>> rooms.look(code).votes, rooms.forecasts(code, key)
+    ((0, 1), [(0.9, False)])
+    >>> rooms.close(code, key)
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        later: Callable[..., threading.Timer] = threading.Timer,
+    ) -> None:
+        self._clock, self._later = clock, later
+        self._rooms: dict[str, _Room] = {}
+        self._lock = threading.RLock()
+        self._waiting = False
+
+    def open(self, rounds: Sequence[Round]) -> tuple[str, str]:
+        """A new room; its code, for students, and the key to its moves, for the teacher."""
+        with self._lock:
+            self._close_silent()
+            if len(self._rooms) >= MOST_ROOMS:
+                raise InputError(
+                    f"There are {MOST_ROOMS} open rooms on this server already: close one, or come back later."
+                )
+            code, key = self._new_code(), secrets.token_urlsafe(16)
+            self._rooms[code] = _Room(key, tuple(rounds), self._clock())
+            self._watch()
+            return code, key
+
+    def join(self, code: str, seat: str | None = None) -> str:
+        """A student's place, by which votes are told apart; the one they had, where it is one of this room."""
+        with self._lock:
+            room = self._room(code)
+            if seat in room.seats:
+                return str(seat)
+            if len(room.seats) >= MOST_SEATS:
+                raise InputError(f"Room {code} is full: it has {counted(MOST_SEATS, 'place')}.")
+            room.seats.add(new := secrets.token_urlsafe(9))
+            room.stirred = self._clock()
+            return new
+
+    def look(self, code: str, seat: str | None = None) -> Seen:
+        """The room as it stands; looking keeps no room open."""
+        with self._lock:
+            return self._room(code).seen(seat)
+
+    def vote(self, code: str, seat: str, number: int, vote: Vote) -> bool:
+        """Answer a round, in place of an answer before; whether that round still takes answers from this student."""
+        with self._lock:
+            room = self._room(code)
+            if seat not in room.seats or number != room.number or not room.seen(seat).asked:
+                return False
+            checks.in_range(vote.answer, "answer", 1, len(room.rounds[number - 1].answers), integer=True)
+            if vote.sure is not None:
+                checks.in_range(vote.sure, "sure", 0, 1)
+            room.votes.setdefault(number, {})[seat] = vote
+            room.stirred = self._clock()
+            return True
+
+    def check(self, code: str, key: str) -> None:
+        """Refuse who is not the teacher of this room."""
+        with self._lock:
+            self._own(code, key)
+
+    def show(self, code: str, key: str, on: bool = True) -> None:
+        """Show how the class is divided before the reveal, or hide it."""
+        with self._lock:
+            room = self._own(code, key)
+            (room.shown.add if on else room.shown.discard)(room.number)
+
+    def reveal(self, code: str, key: str) -> None:
+        """Tell the right answer of the open round, which takes no votes from then on."""
+        with self._lock:
+            room = self._own(code, key)
+            if room.seen(None).asked:
+                room.revealed.add(room.number)
+
+    def go(self, code: str, key: str, number: int) -> None:
+        """Open a round: 0 is where the class joins, one more than there are is the end."""
+        with self._lock:
+            room = self._own(code, key)
+            room.number = min(max(number, 0), len(room.rounds) + 1)
+
+    def forecasts(self, code: str, key: str) -> list[tuple[float, bool]]:
+        """How sure and whether right, of every vote of a revealed round that says how sure, in no order of students."""
+        with self._lock:
+            room = self._own(code, key)
+            votes = [
+                (room.rounds[i - 1].right, vote)
+                for i in room.revealed
+                for vote in room.votes.get(i, {}).values()
+            ]
+            return sorted((vote.sure, vote.answer == right) for right, vote in votes if vote.sure is not None)
+
+    def close(self, code: str, key: str) -> None:
+        """Forget everything about the room."""
+        with self._lock:
+            self._own(code, key)
+            del self._rooms[code]
+
+    def _room(self, code: str) -> _Room:
+        self._close_silent()
+        if code not in self._rooms:
+            raise InputError(
+                f"There is no open room {code}: it was closed, or a letter is wrong. Check the four letters."
+            )
+        return self._rooms[code]
+
+    def _own(self, code: str, key: str) -> _Room:
+        room = self._room(code)
+        if not secrets.compare_digest(room.key.encode(), key.encode()):
+            raise InputError(
+                f"Only who opened room {code} may do this. Use the link of the window that opened it."
+            )
+        room.stirred = self._clock()
+        return room
+
+    def _new_code(self) -> str:
+        while True:
+            code = "".join(secrets.SystemRandom().sample(LETTERS, LENGTH))
+            if code not in self._rooms and not any(part in code for part in UNFIT):
+                return code
+
+    def _close_silent(self) -> None:
+        now = self._clock()
+        self._rooms = {code: room for code, room in self._rooms.items() if now - room.stirred < SILENCE}
+
+    def _watch(self) -> None:
+        """Look again by itself as long as there are rooms: a silent one is closed even if nobody asks for any."""
+        if not self._waiting and self._rooms:
+            self._waiting = True
+            timer = self._later(SILENCE / 12, self._look_again)
+            timer.daemon = True
+            timer.start()
+
+    def _look_again(self) -> None:
+        with self._lock:
+            self._waiting = False
+            self._close_silent()
+            self._watch()

@@ -1,0 +1,8 @@
+"""Learn · Class: a room in which a teacher asks and phones answer."""
+
+from pages.ui import frame
+from pages.ui.learn import room
+
+if not room.opened():
+    frame.open_page(room.SCRIPT)
+    room.begin()

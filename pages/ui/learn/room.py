@@ -1,0 +1,442 @@
+"""Class mode: the room on the projector, the phone of a student, and the page where either begins.
+
+What a room holds and who may do what is in ``calib.lessons.room``; its address says which room, and with a key
+whose. Pages of an open room ask for news by themselves, every second or two; nothing else runs for it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+
+from calib.experiments import EXPERIMENTS
+from calib.experiments.ballots import Ballots, draw, letter, prepare, rounds
+from calib.experiments.forecasts import Forecast, levels
+from calib.experiments.forecasts import draw as draw_forecasts
+from calib.experiments.forecasts import prepare as prepare_forecasts
+from calib.export.cards import picture
+from calib.figures.theme import ROOM, controls, for_a_room
+from calib.kernel.checks import InputError
+from calib.kernel.wording import counted
+from calib.lessons import LESSONS
+from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
+from pages.ui import browser, frame, jobs, state
+from pages.ui.learn.asking import RIGHT, WRONG
+from pages.ui.text import plain
+
+SCRIPT = "pages/learn_class.py"
+PROJECTOR, PHONE = 1, 2  # seconds between two looks at the room
+HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
+SOURCE = """from calib.experiments.ballots import rounds
+from calib.lessons import LESSONS
+
+for key in LESSONS:
+    for asked in rounds(key):
+        print(key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
+"""
+# The code is read from the back row; answers are as large as a thumb.
+STYLE = """<style>
+.st-key-room_code h1 {font-size: 6rem; letter-spacing: .15em; padding: 0}
+.st-key-room_link p {font-size: 1.4rem; overflow-wrap: anywhere}
+.st-key-room_qr img {width: 100% !important; max-width: 22rem; image-rendering: pixelated}
+.st-key-room_answers button {min-height: 3.6rem}
+.st-key-room_answers button p {font-size: 1.1rem}
+</style>"""
+# On a projector all sizes follow the width of the picture.
+PROJECTED = """<style>:root {font-size: clamp(110%, 1.35vw, 300%)}
+.stMainBlockContainer {padding: 4rem 3rem 1rem}</style>"""
+HIGHEST = 700  # pixels of a picture there
+
+
+@st.cache_resource
+def rooms() -> Rooms:
+    """The rooms of this server: one object for all sessions."""
+    return Rooms()
+
+
+def opened() -> bool:
+    """Draw the room that the address names, for its teacher or a student; whether it names one."""
+    code = st.query_params.get("room", "").strip().upper()
+    if not code:
+        for name in st.query_params.keys() & {"room", "key", "seat"}:
+            del st.query_params[name]
+        return False
+    key = st.query_params.get("key")
+    frame.open_alone(SCRIPT, f"Room {code}")
+    st.html(STYLE)
+    try:
+        if key is None:
+            _student(code)
+        else:
+            _teacher(code, key)
+    except InputError as error:
+        _gone(error)
+    return True
+
+
+def offer(key: str) -> None:
+    """A button that opens a room for this lesson, or for this experiment's question."""
+    help = (
+        "Students answer on their phones; the room has a code of four letters, no names, and keeps nothing."
+    )
+    if st.button("Ask a class", key=f"room_{key}", type="tertiary", help=help):
+        _open(key)
+
+
+def _open(key: str) -> None:
+    """A new room in place of the one that this session had."""
+    _close_own()
+    try:
+        code, secret = rooms().open(rounds(key))
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.session_state["own_room"] = code, secret
+    st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
+
+
+def _close_own() -> None:
+    if "own_room" in st.session_state:
+        _move(rooms().close, *st.session_state.pop("own_room"))
+
+
+def _move(move: Callable[..., object], *args: object) -> None:
+    """Do it in a room that may be closed by now; then the page says so itself."""
+    try:
+        move(*args)
+    except InputError:
+        st.session_state.pop("own_room", None)
+
+
+def _gone(error: InputError) -> None:
+    """A wrong or closed code, or a key that does not fit: one message, and a way out."""
+    st.error(plain(error))
+    if st.button("Enter another code", key="room_out"):
+        st.switch_page(SCRIPT, query_params={})
+
+
+def begin() -> None:
+    """Where a student enters a code, and a teacher opens a room."""
+    join, teach = st.columns(2, gap="large")
+    with join, st.form("room_join", border=True):
+        st.markdown("**Join a class**")
+        code = st.text_input("Code", max_chars=LENGTH, help="Four letters, which your teacher shows.")
+        if st.form_submit_button("Join", type="primary") and code.strip():
+            _enter(code.strip().upper())
+    with teach.container(border=True):
+        st.markdown("**Teach a class**")
+        _own_room()
+        names = {key: lesson.title for key, lesson in LESSONS.items()}
+        names |= {key: f"One question: {experiment.name}" for key, experiment in EXPERIMENTS.items()}
+        chosen = st.selectbox("About", list(names), format_func=names.__getitem__, key="room_about")
+        if st.button("Open a room", key="room_open", type="primary"):
+            _open(chosen)
+        st.caption(
+            "Students answer on their phones, without names. A room is kept in this server’s memory only, until "
+            "you close it or nothing has happened in it for three hours."
+        )
+
+
+def _own_room() -> None:
+    """The way back into the room that this session has open."""
+    if "own_room" not in st.session_state:
+        return
+    code, secret = st.session_state["own_room"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Room {code} is open.", width="content")
+        if st.button("Back to it", key="room_back"):
+            st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
+        st.button("Close it", key="room_close_own", on_click=_close_own)
+
+
+def _enter(code: str) -> None:
+    try:
+        rooms().look(code)
+    except InputError as error:
+        st.error(plain(error))
+        return
+    st.switch_page(SCRIPT, query_params={"room": code})
+
+
+# --- the projector
+
+
+def _teacher(code: str, key: str) -> None:
+    rooms().check(code, key)
+    st.html(PROJECTED)
+    st.session_state["own_room"] = code, key
+    seen = rooms().look(code)
+    _moves(code, key, seen)
+    if seen.number == 0:
+        _arrivals(code, seen)
+    elif seen.round is None:
+        _calibration_of_class(code, key)
+    else:
+        _round(code, key, seen, seen.round)
+
+
+def _moves(code: str, key: str, seen: Seen) -> None:
+    """Where the class is, and every move: back, reveal, forth, close."""
+    go = partial(_move, rooms().go, code, key)
+    with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
+        st.markdown(f"Room **{code}** · {_whereabouts(seen)}", width="stretch")
+        browser.copy_button("Copy link", _link(code), "What students open.")
+        st.button(
+            "Close the room",
+            key="room_close",
+            type="tertiary",
+            on_click=partial(_move, rooms().close, code, key),
+        )
+        st.button(
+            "Previous",
+            key="room_previous",
+            disabled=seen.number == 0,
+            shortcut="Left",
+            on_click=go,
+            args=(seen.number - 1,),
+        )
+        if seen.asked:
+            st.button("Skip", key="room_next", on_click=go, args=(seen.number + 1,))
+            st.button(
+                "Reveal",
+                key="room_reveal",
+                type="primary",
+                shortcut="Right",
+                on_click=partial(_move, rooms().reveal, code, key),
+            )
+        elif seen.number <= seen.rounds:
+            label = "Begin" if seen.number == 0 else "Next"
+            st.button(
+                label, key="room_next", type="primary", shortcut="Right", on_click=go, args=(seen.number + 1,)
+            )
+
+
+def _whereabouts(seen: Seen) -> str:
+    if seen.number == 0:
+        return "joining"
+    return f"{seen.number} of {seen.rounds}" if seen.round else "the end"
+
+
+def _link(code: str) -> str:
+    """What students open: this page's own address with the code."""
+    parts = urlsplit(st.context.url or "http://127.0.0.1:8501/learn_class")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode({"room": code}), ""))
+
+
+def _ways_in(code: str) -> None:
+    """The link as a QR code and in letters."""
+    link = _link(code)
+    drawn = io.BytesIO()
+    segno.make(link, error="m", micro=False).save(
+        drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False
+    )
+    with st.container(key="room_qr"):
+        st.image(drawn.getvalue().decode())
+    with st.container(key="room_link"):
+        st.markdown(f"{plain(link.partition('://')[2].partition('?')[0])} · **{code}**")
+    if urlsplit(link).hostname in HERE_ONLY:
+        st.caption(
+            "This address leads to this computer only. Phones need the server’s own: see “Put it up” in the guide."
+        )
+
+
+def _arrivals(code: str, seen: Seen) -> None:
+    ways, words = st.columns([0.4, 0.6], gap="large", vertical_alignment="center")
+    with ways:
+        _ways_in(code)
+    with words:
+        st.markdown("Scan the picture, or open the address and enter")
+        with st.container(key="room_code"):
+            st.title(code, anchor=False)
+        _follow(code, seen, lambda now: st.subheader(f"{counted(now.joined, 'phone')} joined", anchor=False))
+
+
+def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
+    """Draw what changes by itself, again and again; the whole page where the room has gone on elsewhere."""
+
+    @st.fragment(run_every=PROJECTOR)
+    def live() -> None:
+        try:
+            now = rooms().look(code)
+        except InputError:
+            st.rerun()
+        if (now.number, now.revealed) != (drawn.number, drawn.revealed):
+            st.rerun()
+        show(now)
+
+    live()
+
+
+def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
+    """The question with its answers, beside the way in, and after the reveal beside the picture."""
+    words, beside = st.columns([0.5, 0.5], gap="large")
+    with words:
+        if not asked.answers:
+            st.header(plain(asked.title), anchor=False)
+            st.markdown(asked.text)
+        else:
+            st.subheader(plain(asked.text), anchor=False)
+            _follow(code, seen, partial(_ballots, code, key))
+            if seen.revealed:
+                _reasons(asked)
+    with beside:
+        if seen.asked or asked.step is None:
+            _ways_in(code)
+        _picture(asked, hidden=seen.asked)
+
+
+def _ballots(code: str, key: str, seen: Seen) -> None:
+    """How many have answered, and how, as soon as it may be seen."""
+    record: Ballots = prepare(seen)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{plain(record.title)}**", width="stretch")
+        if not seen.revealed:
+            label = "Hide the answers" if seen.shown else "Show the answers so far"
+            show = partial(_move, rooms().show, code, key, not seen.shown)
+            st.button(label, key="room_show", type="tertiary", on_click=show)
+    figure = draw(record, frame.theme())
+    st.plotly_chart(figure, theme=None, key="chart_ballots", alt=record.alt, config={"displayModeBar": False})
+
+
+def _reasons(asked: Round) -> None:
+    """Why the right answer is right, then what each of the others mistakes."""
+    numbers = sorted(range(1, len(asked.answers) + 1), key=lambda number: number != asked.right)
+    for number in numbers:
+        sign = f"{RIGHT} " if number == asked.right else ""
+        st.markdown(f"{sign}**{letter(number)}** {plain(asked.why[number - 1])}")
+
+
+def _picture(asked: Round, hidden: bool) -> None:
+    """The picture of a step: computed while the class answers, and shown when it has."""
+    step = asked.step
+    if step is None:
+        return
+    found = jobs.run(
+        "class_picture", "Drawing the picture", {(step.page, step.title): lambda watch: picture(step, watch)}
+    )
+    if found is None or hidden:
+        return
+    record, drawn = found[0].record, found[0].draw(frame.theme())
+    figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
+    st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
+    st.markdown(f"**{plain(record.title)}**")
+    query = state.address(step.recipe, step.place or None)
+    st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
+
+
+def _calibration_of_class(code: str, key: str) -> None:
+    """How sure the class was and how often right, over all rounds."""
+    said = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
+    st.header("How well does the class know what it knows?", anchor=False)
+    if not said:
+        st.markdown("Nobody said how sure they were.")
+        return
+    record = prepare_forecasts(said, "The class was")
+    picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
+    with picture:
+        figure = for_a_room(draw_forecasts(record, frame.theme()))
+        st.plotly_chart(figure, theme=None, key="chart_class_calibration", alt=record.alt)
+    with words:
+        st.subheader(plain(record.title), anchor=False)
+        st.markdown(plain(record.caption))
+
+
+# --- the phone
+
+
+def _student(code: str) -> None:
+    """A place in the room, kept in the address, so that a page that is loaded again is the same student's."""
+    seat = rooms().join(code, st.query_params.get("seat"))
+    if st.query_params.get("seat") != seat:
+        st.query_params["seat"] = seat
+
+    @st.fragment(run_every=PHONE)
+    def live() -> None:
+        try:
+            now = rooms().look(code, seat)
+        except InputError:
+            st.rerun()  # closed: the page says so, and asks no more
+        _phone(code, seat, now)
+
+    live()
+
+
+def _phone(code: str, seat: str, seen: Seen) -> None:
+    st.caption(f"Room {code} · {_whereabouts(seen)}")
+    if seen.number == 0:
+        st.subheader("You are in", anchor=False)
+        st.markdown("The first question comes here by itself.")
+    elif seen.round is None:
+        _own_score(seen)
+    elif not seen.round.answers:
+        st.subheader(plain(seen.round.title), anchor=False)
+        st.markdown("Look at the picture in front.")
+    elif seen.revealed:
+        _told(seen.mine, seen.round)
+    else:
+        _answers(code, seat, seen, seen.round)
+
+
+def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
+    number, mine = seen.number, seen.mine
+    st.markdown(f"**{plain(asked.text)}**")
+    with st.container(key="room_answers"):
+        for i, answer in enumerate(asked.answers, start=1):
+            chosen = mine is not None and mine.answer == i
+            st.button(
+                f"**{letter(i)}** {plain(answer)}",
+                key=f"answer_{number}_{i}",
+                type="primary" if chosen else "secondary",
+                width="stretch",
+                on_click=_vote,
+                args=(code, seat, number, i),
+            )
+    chance, *_ = steps = levels(len(asked.answers))
+    st.segmented_control(
+        "How sure are you? (You need not say.)",
+        steps,
+        default=mine.sure if mine else None,
+        format_func=lambda sure: "A guess" if sure == chance else f"{sure:.0%}",
+        key=f"sure_{number}",
+        on_change=_vote,
+        args=(code, seat, number, mine.answer if mine else None),
+    )
+    if mine:
+        st.markdown("Your answer is in. You can change it until the reveal.")
+
+
+def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
+    if answer is not None:
+        _move(rooms().vote, code, seat, number, Vote(answer, st.session_state.get(f"sure_{number}")))
+
+
+def _told(mine: Vote | None, asked: Round) -> None:
+    """What became of the answer, and why."""
+    st.markdown(f"**{plain(asked.text)}**")
+    right = _reason(asked, asked.right)
+    if mine is None:
+        st.markdown(right)
+    elif mine.answer == asked.right:
+        st.markdown(f"{RIGHT} {right}")
+    else:
+        st.markdown(f"{WRONG} {_reason(asked, mine.answer)}")
+        st.markdown(f"It is {right}")
+
+
+def _reason(asked: Round, answer: int) -> str:
+    return f"**{letter(answer)}** {plain(asked.answers[answer - 1])}: {plain(asked.why[answer - 1])}"
+
+
+def _own_score(seen: Seen) -> None:
+    """What this student answered, in one sentence or two."""
+    st.subheader("That was it", anchor=False)
+    right = sum(vote.answer == answer for vote, answer in seen.told)
+    st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")
+    said = [Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None]
+    if said:
+        st.markdown(f"{plain(prepare_forecasts(said).title)}.")

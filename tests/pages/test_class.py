@@ -1,0 +1,170 @@
+"""A class in a room: the teacher asks, students answer, and all see the reveal; each with a session of its own."""
+
+import pytest
+
+from calib.experiments.ballots import rounds
+from calib.lessons import LESSONS
+from pages.ui.learn import room
+from pages.ui.learn.asking import RIGHT, WRONG
+from tests.pages.app import at_once, faults, messages, page, settled, titles
+
+LESSON = "deep_trees"
+ASKED = rounds(LESSON)
+CLOSED = "There is no open room {}: it was closed, or a letter is wrong. Check the four letters."
+
+
+def words(at) -> str:
+    kinds = (at.caption, at.markdown, at.title, at.header, at.subheader)
+    return " ".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def keys(at) -> list[str]:
+    return [button.key for button in at.button]
+
+
+@pytest.fixture
+def opened():
+    """A room about a lesson; its code and key."""
+    code, key = room.rooms().open(ASKED)
+    yield code, key
+    room._move(room.rooms().close, code, key)
+
+
+def teacher(opened):
+    return settled(at_once("learn_class", room=opened[0], key=opened[1]))
+
+
+def student(opened, **query):
+    return at_once("learn_class", room=opened[0], **query)
+
+
+def seat(at) -> str:
+    (found,) = (
+        [at.query_params["seat"]] if isinstance(at.query_params["seat"], str) else at.query_params["seat"]
+    )
+    return found
+
+
+def test_a_room_is_opened_from_a_lesson_and_from_a_question_and_a_second_one_closes_the_first():
+    at = page("learn_lessons")
+    at.button(key="room_deep_trees").click().run()
+    code, key = at.session_state["own_room"]
+    assert room.rooms().look(code).rounds == len(LESSONS[LESSON].steps) + 3
+    at = page("learn_cl_gl", **{"cl_gl.n": "50"})
+    at.button(key="room_cl_gl").click().run()
+    other, _ = at.session_state["own_room"]
+    assert room.rooms().look(other).rounds == 1
+    at.query_params.clear()
+    at.switch_page("pages/learn_class.py").run()
+    assert f"Room {other} is open." in words(at)
+    at.button(key="room_open").click().run()
+    with pytest.raises(room.InputError):
+        room.rooms().look(other)
+    for one in ((code, key), at.session_state["own_room"]):
+        room.rooms().close(*one)
+
+
+def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
+    host = teacher(opened)
+    assert faults(host) == []
+    assert opened[0] in words(host)
+    right, wrong = student(opened), student(opened)
+    assert "You are in" in titles(right)
+    number = next(i for i, one in enumerate(ASKED, start=1) if one.answers)
+    asked = ASKED[number - 1]
+    for _ in range(number):
+        host.button(key="room_next").click().run()
+    host = settled(host)
+    assert "0 of 2 answered" in words(host)
+    right.run().button(key=f"answer_{number}_1").click().run()
+    right.button(key=f"answer_{number}_{asked.right}").click().run()
+    assert "You can change it" in words(right)
+    wrong.run().button(key=f"answer_{number}_2").click().run()
+    host.run()
+    assert "2 of 2 answered" in words(host)
+    assert room.rooms().look(opened[0]).votes == (0, 1, 1)
+    host.button(key="room_reveal").click().run()
+    assert faults(host) == []
+    assert all(why in words(host) for why in asked.why)
+    assert len(host.get("plotly_chart")) == 2
+    assert "1 of 2 answers right" in words(host)
+    right.run()
+    wrong.run()
+    assert RIGHT in words(right)
+    assert f"answer_{number}_1" not in keys(right)
+    assert f"{WRONG} **B** {asked.answers[1]}: {asked.why[1]}" in words(wrong)
+    assert asked.why[asked.right - 1] in words(wrong)
+    host.button(key="room_next").click().run()
+    assert ASKED[number].title in words(right.run())
+
+
+def test_a_page_loaded_again_is_the_same_students_and_keeps_the_answer(opened):
+    room.rooms().go(*opened, 3)
+    at = student(opened)
+    at.button(key="answer_3_2").click().run()
+    again = student(opened, seat=seat(at))
+    assert seat(again) == seat(at)
+    assert room.rooms().look(opened[0]).joined == 1
+    assert "Your answer is in" in words(again)
+    assert student(opened, seat="made up").query_params["seat"] != ["made up"]
+    assert room.rooms().look(opened[0]).joined == 2
+
+
+def test_the_answers_so_far_are_hidden_until_the_teacher_shows_them(opened):
+    room.rooms().go(*opened, 3)
+    student(opened).button(key="answer_3_2").click().run()
+    host = teacher(opened)
+    alt = [chart.proto.alt for chart in host.get("plotly_chart")]
+    assert "1 vote" not in " ".join(alt)
+    host.button(key="room_show").click().run()
+    assert "1 vote" in " ".join(chart.proto.alt for chart in host.get("plotly_chart"))
+
+
+def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score(opened):
+    rooms = room.rooms()
+    at = student(opened)
+    for number, sure in ((7, 0.9), (8, 0.6)):
+        rooms.go(*opened, number)
+        at.run().segmented_control(key=f"sure_{number}").set_value(sure).run()
+        at.button(key=f"answer_{number}_{2 if number == 7 else 3}").click().run()
+        rooms.reveal(*opened)
+    rooms.go(*opened, len(ASKED) + 1)
+    host = teacher(opened)
+    assert faults(host) == []
+    assert "The class was 75% sure on average and right in 50% of 2 answers" in words(host)
+    assert "You were right in 1 of 2 answers" in words(at.run())
+    assert "You were 75% sure on average" in words(at)
+
+
+@pytest.mark.parametrize("query", [{"room": "ZZZZ"}, {"room": "zzzz", "key": "x"}, {"room": "", "seat": "x"}])
+def test_a_code_of_no_open_room_gets_one_message(query):
+    at = at_once("learn_class", **query)
+    said = [] if not query["room"] else [CLOSED.format("ZZZZ")]
+    assert messages(at) == said
+    assert [e.message for e in at.exception] == []
+
+
+def test_a_closed_room_is_left_with_one_message_and_a_wrong_key_moves_nothing(opened):
+    at, host = student(opened), teacher(opened)
+    host.button(key="room_close").click().run()
+    for one in (at.run(), host):
+        assert messages(one) == [CLOSED.format(opened[0])]
+
+
+def test_a_wrong_key_gets_one_message_and_no_move(opened):
+    at = at_once("learn_class", room=opened[0], key="guessed")
+    assert messages(at) == [
+        f"Only who opened room {opened[0]} may do this. Use the link of the window that opened it."
+    ]
+    assert keys(at) == ["room_out"]
+
+
+def test_a_room_leaves_the_settings_of_other_pages_alone(opened):
+    at = page("explore_reliability", bins="7")
+    at.switch_page("pages/learn_class.py")
+    at.query_params.update({"room": opened[0]})
+    at.run()
+    assert faults(at) == []
+    at.query_params.clear()
+    settled(at.switch_page("pages/explore_reliability.py").run())
+    assert at.session_state["recipe"].bins == 7

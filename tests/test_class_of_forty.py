@@ -1,0 +1,43 @@
+"""Forty phones and a projector at one server, each a session of its own over Streamlit's own protocol."""
+
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
+
+import pytest
+
+from calib.experiments import EXPERIMENTS
+from tests.browser.driver import serving
+from tests.phones import Phone
+
+STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
+
+
+@pytest.mark.soak
+def test_forty_students_answer_and_each_is_met_at_the_reveal():
+    with serving() as address, ThreadPoolExecutor(STUDENTS) as pool:
+        host = Phone(address, "learn_algorithms").press("Ask a class")
+        room = parse_qs(host.query)["room"][0]
+        phones = list(pool.map(lambda _: Phone(address, "learn_class", room=room), range(STUDENTS)))
+        assert all("You are in" in phone.heard for phone in phones)
+        host.press("Begin")
+
+        def answer(number: int) -> str:
+            phone = phones[number].poll()
+            for i in range(3):  # the last one counts
+                phone.press(f"**{'ABC'[(number + i) % 3]}**")
+            return phone.poll().heard
+
+        assert all("Your answer is in" in heard for heard in pool.map(answer, range(STUDENTS)))
+        assert f"{STUDENTS} of {STUDENTS} answered" in host.poll().heard
+        host.press("Reveal")
+        right = [number for number in range(STUDENTS) if (number + 2) % 3 == ASKED.right - 1]
+        assert f"{len(right)} of {STUDENTS} answers right" in host.heard
+        heard = list(pool.map(lambda phone: phone.poll().heard, phones))
+        assert [number for number, said in enumerate(heard) if "Correct." in said] == right
+        assert all(ASKED.why[ASKED.right - 1] in said for said in heard)
+        again = Phone(address, "learn_class", **{k: v[0] for k, v in parse_qs(phones[0].query).items()})
+        assert again.heard == heard[0]
+        host.press("Close the room")
+        assert all("There is no open room" in phone.poll().heard for phone in phones)
+        for phone in (host, again, *phones):
+            phone.close()
