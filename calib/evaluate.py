@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.calibrators import CALIBRATORS, count_outside
+from calib.calibrators import CALIBRATORS, count_outside, label_of
 from calib.data import preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError, are_whole, effective_weights
@@ -172,6 +172,28 @@ class Evaluation:
         if metric.needs == "posterior":  # of which the predictions know nothing
             return call()
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
+
+    def fitted(self, key: str) -> tuple[Any, ...]:
+        """The fitted calibrators of a method, one a fold; refused, with the reason, where it has none."""
+        if key not in self.calibrators:
+            raise InputError(self.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+        return self.calibrators[key]
+
+    def only_fitted(self, key: str, use: str) -> Any:
+        """The one fitted calibrator of a method; refused where folds have one each, of which none is the one for a use.
+
+        Parameters
+        ----------
+        use
+            What it would be taken for, as in "none of them is the one to keep".
+        """
+        fitted = self.fitted(key)
+        if len(fitted) > 1:
+            raise InputError(
+                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one a fold, "
+                f"and none of them is the one {use}. Choose one test part instead of folds."
+            )
+        return fitted[0]
 
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""

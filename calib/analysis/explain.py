@@ -118,12 +118,11 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     >>> (said.fits[0].zero.value, said.fits[0].one.value) == (said.p0, said.p1)
     True
     """
-    if METHOD not in evaluation.predictions:
-        raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))
+    calibrators = evaluation.fitted(METHOD)
     position = position_of(evaluation, row)
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     number = int(np.searchsorted(ends, position, side="right"))
-    part, calibrator = fitted.parts[number], evaluation.calibrators[METHOD][number]
+    part, calibrator = fitted.parts[number], calibrators[number]
     said, moved = _answer(evaluation, position), None
     if evaluation.before is not None:
         moved, said = (calibrator.rate, said), _answer(evaluation.before, position)
