@@ -51,7 +51,7 @@ from calib.figures.validation import (
     formatted_performance,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted, number, percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -198,7 +198,7 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
         "Outcome": f"{recipe.target or 'The label'}: {data.classes[1]} (1) against {data.classes[0]} (0).",
         "Model": _model(recipe),
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
-        "Judged on": f"{counted(evaluation.size, 'test row')}, {evaluation.share:.1%} of them {data.classes[1]}"
+        "Judged on": f"{counted(evaluation.size, 'test row')}, {percent(evaluation.share)} of them {data.classes[1]}"
         + (f", of {data.judged_on}." if data.judged_on else "."),
     }
 

@@ -128,7 +128,7 @@ def _ticks(top: float) -> dict[str, list]:
     step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
     upwards = np.arange(0, top, step)
     values = np.r_[-upwards[:0:-1], upwards]
-    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f} %" for value in values]}
+    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f}%" for value in values]}
 
 
 def _bars(

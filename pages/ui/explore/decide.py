@@ -12,7 +12,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number, share_text
+from calib.kernel.wording import number, percent
 from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
@@ -161,7 +161,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     st.markdown(
         f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
         f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says no, its upper end "
-        f"says act. {share_text(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        f"says act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look pays here first."
     )
     said = {
