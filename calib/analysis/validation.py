@@ -56,11 +56,6 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         yield "In no part", *folds[0]["unused"]
 
 
-def dropped(evaluation: Evaluation) -> tuple[str, ...]:
-    """Why rows were left out, a sentence each."""
-    return tuple(note for note in evaluation.notes if note.startswith("Left out") and "row" in note)
-
-
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
     """Columns metric, calibrator, value, lower, upper: 95 % intervals, of clusters drawn whole where they are known.
 
