@@ -261,10 +261,10 @@ def _evaluate(args: argparse.Namespace) -> int:
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
-    said = evaluation.recipe
-    files = {said.data.removeprefix("upload:"): args.data.name}
+    recipe = evaluation.recipe
+    files = {recipe.data.removeprefix("upload:"): args.data.name}
     if args.judge_on:
-        files[(said.judge_on or "").removeprefix("upload:")] = args.judge_on.name
+        files[(recipe.judge_on or "").removeprefix("upload:")] = args.judge_on.name
     if args.html or args.pdf:
         report = report_html(evaluation, files=files)
         if args.html:

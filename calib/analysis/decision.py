@@ -89,21 +89,23 @@ def net_benefit(
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
-def undecided(said: Predictions, t: float) -> np.ndarray:
+def undecided(predictions: Predictions, t: float) -> np.ndarray:
     """Bool (m,): whether the two ends of each interval lie on different sides of t, so that they decide differently.
 
-    >>> said = Predictions(np.array([0, 1, 1]), np.zeros(3), np.array([0.1, 0.3, 0.5]), np.array([0.2, 0.6, 0.9]))
-    >>> undecided(said, 0.5)    # an end on the threshold itself decides as below it
+    An end on the threshold itself decides as below it.
+
+    >>> lower, upper = np.array([0.1, 0.3, 0.5]), np.array([0.2, 0.6, 0.9])
+    >>> undecided(Predictions(np.array([0, 1, 1]), np.zeros(3), lower, upper), 0.5)
     array([False,  True,  True])
     """
-    lower, upper = _ends(said)
+    lower, upper = _ends(predictions)
     return (lower > t) != (upper > t)
 
 
-def _ends(said: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    assert said.lower is not None, "this method gives no intervals"
-    assert said.upper is not None
-    return said.lower, said.upper
+def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
+    assert predictions.lower is not None, "this method gives no intervals"
+    assert predictions.upper is not None
+    return predictions.lower, predictions.upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +141,9 @@ class Decision:
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
         """The rows whose interval of ``method`` straddles the threshold, the widest first: interval, then features."""
         rows = np.flatnonzero(self.undecided[method])
-        said = self.evaluation.predictions[method]
-        lower, upper = _ends(said)
-        rows = rows[np.argsort(-said.width[rows], kind="stable")][:most]
+        predictions = self.evaluation.predictions[method]
+        lower, upper = _ends(predictions)
+        rows = rows[np.argsort(-predictions.width[rows], kind="stable")][:most]
         table = rows_frame(self.evaluation, rows)
         table.insert(2, "lower end", lower[rows])
         table.insert(3, "upper end", upper[rows])
@@ -169,9 +171,9 @@ def decide(
     --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
-    >>> said = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
+    >>> costs = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
     >>> # at equal costs each mistake costs one
-    >>> bool(np.isclose(said.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
+    >>> bool(np.isclose(costs.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
     false_alarm = float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS))

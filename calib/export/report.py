@@ -225,17 +225,17 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     recipe, entry = evaluation.recipe, SPLITS[evaluation.recipe.split]
     folds = f" In {recipe.folds} folds." if recipe.evaluation == "folds" else ""
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
-    said: dict[str, Any] = {
+    section: dict[str, Any] = {
         "sense": f"{entry.label}{column}. {entry.help}{folds}",
         "claim": "",
         "table": None,
     }
     if recipe.split == "random":
-        return said
+        return section
     if at_random is None:
-        return said | {"claim": "What a random split would have claimed was not computed."}
+        return section | {"claim": "What a random split would have claimed was not computed."}
     found = optimism(evaluation, at_random)
     choice = recommend(evaluation).choice
     both = [key for key in evaluation.predictions if key in at_random.predictions]
     claim = found.sentence(choice if choice is not None and choice in both else both[0]) if both else ""
-    return said | {"claim": claim, "table": found.formatted()}
+    return section | {"claim": claim, "table": found.formatted()}

@@ -97,8 +97,8 @@ class SavedCalibrator:
                     f"{self.label} here needs {self.columns} scores a case, one from each {PARTS[self.input]}, "
                     f"but there are {scores.shape[1]}."
                 )
-        said = self._answer(scores)
-        return said if self.base_rate is None else said.moved(self.base_rate)
+        outcome = self._answer(scores)
+        return outcome if self.base_rate is None else outcome.moved(self.base_rate)
 
     def _answer(self, scores: Any) -> Outcome:
         """At the base rate of the calibration rows."""

@@ -78,8 +78,8 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
 def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
     """``before_and_after`` in words: a calibrator at the table's base rate, and below it at the stated one."""
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
-    said = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
-    shown["Where"] = table["place"].map(said)
+    places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
+    shown["Where"] = table["place"].map(places)
     for column in table.columns[2:]:
         label = {"base_rate": "Base rate", "mean_p": "Mean prediction"}.get(column) or METRICS[column].label
         text = percent if column in ("base_rate", "mean_p") else number
