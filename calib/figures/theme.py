@@ -62,7 +62,6 @@ DARK = Theme(
     "#4FA3DB",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,6 @@ from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
 GROUP_DIAGRAMS = 6
-MOST_ADVICE = 24
 
 
 # What a further metric is made of, below the table where it is chosen
