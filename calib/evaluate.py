@@ -28,7 +28,7 @@ from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
-from calib.models.given import in_unit_interval
+from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.placements.moved import Moved
 from calib.recipe import Recipe
@@ -219,7 +219,7 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
     if dataset.predictions:
         column = score_column(recipe, dataset)
         # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
-        settings = {"score": column, "probability": in_unit_interval(dataset.X[column].to_numpy())}
+        settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
         return MODELS["given"].build(settings, recipe.seed)
     model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
     return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
@@ -370,14 +370,14 @@ def fit_rows(
             split=splitter,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
-        judged = rows.take(cut.test, cut.test_weight)
+        tested = rows.take(cut.test, cut.test_weight)
         flow = {
             "train": _counted(learners.y[placed.trained], learners.weights[placed.trained]),
             "calibrate": _counted(placed.y, placed.weight),
-            "test": _counted(judged.y, judged.weight),
+            "test": _counted(tested.y, tested.weight),
         }
         parts.append(
-            Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed))
+            Part(cut.train, cut.test, placed, tests, tested.weight, flow | _unused(rows, cut, placed))
         )
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)

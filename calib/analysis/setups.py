@@ -15,7 +15,7 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.scoring import hits, mean, optimism, squared_errors
+from calib.metrics.scoring import hits, mean, overconfidence, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -24,7 +24,7 @@ METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "ven
 PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
 # Each the mean of one number a row
-MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}
+MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
 
 AS_PUBLISHED: dict[str, Any] = {
     "model": "random_forest",
@@ -154,7 +154,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """A result of the paper over 22 data sets, and what is so here.
 
     Attributes
@@ -168,7 +168,7 @@ class Finding:
     holds: bool
 
 
-def findings(table: pd.DataFrame) -> list[Finding]:
+def findings(table: pd.DataFrame) -> list[PaperFinding]:
     """The paper's results beside those of one data set; none where some of the ten setups are missing."""
     if len(table) < len(NAMES):
         return []
@@ -183,33 +183,33 @@ def findings(table: pd.DataFrame) -> list[Finding]:
     better = sum(accuracy[f"{name}-oob"] > accuracy[f"{name}-cal"] for name in METHODS.values())
     inside = [name for name in venn if bool(table["valid"][name])]
     return [
-        Finding(
+        PaperFinding(
             "Raw forests are too pessimistic, by 1.5 points on average",
             " and ".join(f"{name} {_points(gap[name])}" for name in raw),
             bool((gap[raw] < 0).all()),
         ),
-        Finding(
+        PaperFinding(
             "Platt, isotonic and VAP-cal are too optimistic",
             f"{sum(gap[bold] > 0)} of these {len(bold)} setups promise more hits than there are",
             bool((gap[bold] > 0).all()),
         ),
-        Finding(
+        PaperFinding(
             "The four Venn setups are more reliable than the other six",
             f"{len(ahead)} of the four are more reliable than {reliability[rest].idxmin()}, the best of the six",
             len(ahead) == len(venn),
         ),
-        Finding(
+        PaperFinding(
             "Intervals grow in the order VP-oob, VP-cal, VAP-oob, VAP-cal",
             ", ".join(f"{name} {size[name]:.3f}" for name in order),
             list(order) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"],
         ),
-        Finding(
+        PaperFinding(
             "The accuracy lies in the mean interval of the predicted label, or close to it",
             f"so for {len(inside)} of {len(venn)}"
             + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
             len(inside) == len(venn),
         ),
-        Finding(
+        PaperFinding(
             "Out of bag is more accurate than a held-out share with every method",
             f"with {better} of {len(METHODS)}",
             bool(better == len(METHODS)),

@@ -170,7 +170,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
         hoverinfo="skip",
         showlegend=False,
     )
-    values, words = record.marks.value, _words(record)
+    values, hovertext = record.marks.value, _hovertext(record)
     limits = (
         (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
     )
@@ -186,12 +186,12 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
             axis.move(trace, x=trace.xaxis != "x2", y=trace.yaxis != "y2")
         figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
     figure.add_traces(
-        mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, words)
+        mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, hovertext)
     )
     return figure
 
 
-def _words(record: Pairs) -> list[str]:
+def _hovertext(record: Pairs) -> list[str]:
     """p0 and p1 of each mark, as people read them."""
     x, y = (
         (record.marks.x, record.marks.y)

@@ -311,7 +311,7 @@ FAST: dict[Callable[..., float], Callable[..., Callable[[Array], Array]]] = {
     scoring.brier_score: _mean_of(scoring.squared_errors),
     scoring.rmse: _mean_of(scoring.squared_errors, np.sqrt),
     scoring.log_loss: _mean_of(scoring.log_losses),
-    scoring.accuracy_gap: _mean_of(scoring.optimism),
+    scoring.accuracy_gap: _mean_of(scoring.overconfidence),
     scoring.auc: _ordered_pairs,
     expected_calibration_error: _binned_gaps,
 }
