@@ -206,7 +206,7 @@ def _write(path: Path, content: bytes) -> None:
 def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[Recipe, Dataset]:
     """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one.
 
-    judge_on : another file, of which all rows are the test part
+    Of another file, ``judge_on``, all rows are then the test part.
     """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))

@@ -1,10 +1,10 @@
 """What probabilities are for: to act or not to act, when a false alarm and a miss cost differently.
 
-Acting on a case of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
+Acting on a row of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
 one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001, eq. 2). Probabilities that are
 too high or too low draw that line in the wrong place: what they promise is not what comes, and the calibrated
 ones cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
-cases rightly acted on, less the false alarms at the price that the threshold gives them.
+rows rightly acted on, less the false alarms at the price that the threshold gives them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def threshold(cost_false_alarm: float, cost_miss: float) -> float:
 
 
 def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each case (m,) would cost by its own probability, (m,): the cheaper action's expectation.
+    """What each row (m,) would cost by its own probability, (m,): the cheaper action's expectation.
 
     >>> expected_costs(np.array([0.1, 0.5]), 1, 4)    # not acted on: 0.1 · 4; acted on: 0.5 · 1
     array([0.4, 0.5])
@@ -51,7 +51,7 @@ def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> 
 
 
 def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each case of label y (m,) cost where ``act`` (m,) says whether it was acted on, (m,).
+    """What each row of label y (m,) cost where ``act`` (m,) says whether it was acted on, (m,).
 
     >>> realised_costs(np.array([0, 0, 1, 1]), np.array([True, False, True, False]), 1, 4)
     array([1., 0., 0., 4.])
@@ -110,7 +110,7 @@ def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Costs a case, under one pair of costs.
+    """Costs a row, under one pair of costs.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Decision:
         A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
         of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
     never, always
-        Realised costs a case of the two rules that ask no model.
+        Realised costs a row of the two rules that ask no model.
     undecided
         Method with intervals → bool (m,), the test rows whose interval straddles the threshold.
     """

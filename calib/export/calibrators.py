@@ -176,8 +176,21 @@ def write_calibrator(
     made: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Any fitted calibrator of CALIBRATORS, or one a fold, in the format above: one line a field.
+    """A fitted calibrator in the format above: one line a field.
 
+    Parameters
+    ----------
+    fitted
+        Any calibrator of CALIBRATORS, or one a fold; its answers may be moved to another base rate.
+    classes
+        (negative, positive), as the data spelt them.
+    calibration, made
+        What the scores were that it was fitted on, and with what; kept beside the map.
+    notes
+        What to know of its answers, one sentence each.
+
+    Examples
+    --------
     >>> from calib.calibrators import Isotonic
     >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
