@@ -206,7 +206,7 @@ def _write(path: Path, content: bytes) -> None:
 def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[Recipe, Dataset]:
     """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one.
 
-    judge_on : another file, of which all rows are the test part
+    Of another file, ``judge_on``, all rows are then the test part.
     """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))
@@ -261,10 +261,10 @@ def _evaluate(args: argparse.Namespace) -> int:
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
-    said = evaluation.recipe
-    files = {said.data.removeprefix("upload:"): args.data.name}
+    recipe = evaluation.recipe
+    files = {recipe.data.removeprefix("upload:"): args.data.name}
     if args.judge_on:
-        files[(said.judge_on or "").removeprefix("upload:")] = args.judge_on.name
+        files[(recipe.judge_on or "").removeprefix("upload:")] = args.judge_on.name
     if args.html or args.pdf:
         report = report_html(evaluation, files=files)
         if args.html:

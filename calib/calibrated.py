@@ -145,8 +145,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             With the placement full, p0 and p1 may cross.
         """
         check_is_fitted(self)
-        said = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))
-        return said.moved(self.calibrator_.rate) if isinstance(self.calibrator_, Moved) else said
+        outcome = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))
+        return outcome.moved(self.calibrator_.rate) if isinstance(self.calibrator_, Moved) else outcome
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the two classes, (n, 2), columns in the order of ``classes_``."""

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.calibrators import CALIBRATORS, count_outside
+from calib.calibrators import CALIBRATORS, count_outside, label_of
 from calib.data import preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError, are_whole, effective_weights
@@ -28,7 +28,7 @@ from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
-from calib.models.given import in_unit_interval
+from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.placements.moved import Moved
 from calib.recipe import Recipe
@@ -173,6 +173,28 @@ class Evaluation:
             return call()
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
 
+    def fitted(self, key: str) -> tuple[Any, ...]:
+        """The fitted calibrators of a method, one a fold; refused, with the reason, where it has none."""
+        if key not in self.calibrators:
+            raise InputError(self.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+        return self.calibrators[key]
+
+    def only_fitted(self, key: str, use: str) -> Any:
+        """The one fitted calibrator of a method; refused where folds have one each, of which none is the one for a use.
+
+        Parameters
+        ----------
+        use
+            What it would be taken for, as in "none of them is the one to keep".
+        """
+        fitted = self.fitted(key)
+        if len(fitted) > 1:
+            raise InputError(
+                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one a fold, "
+                f"and none of them is the one {use}. Choose one test part instead of folds."
+            )
+        return fitted[0]
+
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
         before = self.before and self.before.with_view(recipe)
@@ -197,7 +219,7 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
     if dataset.predictions:
         column = score_column(recipe, dataset)
         # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
-        settings = {"score": column, "probability": in_unit_interval(dataset.X[column].to_numpy())}
+        settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
         return MODELS["given"].build(settings, recipe.seed)
     model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
     return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
@@ -348,14 +370,14 @@ def fit_rows(
             split=splitter,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
-        judged = rows.take(cut.test, cut.test_weight)
+        tested = rows.take(cut.test, cut.test_weight)
         flow = {
             "train": _counted(learners.y[placed.trained], learners.weights[placed.trained]),
             "calibrate": _counted(placed.y, placed.weight),
-            "test": _counted(judged.y, judged.weight),
+            "test": _counted(tested.y, tested.weight),
         }
         parts.append(
-            Part(cut.train, cut.test, placed, tests, judged.weight, flow | _unused(rows, cut, placed))
+            Part(cut.train, cut.test, placed, tests, tested.weight, flow | _unused(rows, cut, placed))
         )
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)

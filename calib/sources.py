@@ -202,8 +202,8 @@ def _uploaded(given: pd.DataFrame | TableFile, asked: Mapping[str, Any]) -> pd.D
         return given.read(**asked)
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
-            said = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
-            raise DataError(said, f"Read the file again: read_table(…, {name}={value!r}).")
+            message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
+            raise DataError(message, f"Read the file again: read_table(…, {name}={value!r}).")
     return given
 
 

@@ -1,4 +1,4 @@
-"""Explore · Decide: two costs, the threshold they imply, what acting on it costs, and the cases it leaves open."""
+"""Explore · Decide: two costs, the threshold they imply, what acting on it costs, and the rows it leaves open."""
 
 import streamlit as st
 

@@ -68,6 +68,16 @@ def test_no_list_stands_in_running_text():
     assert not listed
 
 
+def test_examples_are_no_part_of_another_section():
+    swallowed = [
+        name
+        for name, (_, text) in DOCUMENTED.items()
+        for section in ("Parameters", "Attributes", "Returns", "Raises")
+        if ">>>" in "".join(line for listed in NumpyDocString(text)[section] for line in listed.desc)
+    ]
+    assert not swallowed
+
+
 def test_what_is_listed_is_there():
     unknown = [
         f"{name}: {entry}"

@@ -1,10 +1,10 @@
 """What probabilities are for: to act or not to act, when a false alarm and a miss cost differently.
 
-Acting on a case of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
+Acting on a row of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
 one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001, eq. 2). Probabilities that are
 too high or too low draw that line in the wrong place: what they promise is not what comes, and the calibrated
 ones cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
-cases rightly acted on, less the false alarms at the price that the threshold gives them.
+rows rightly acted on, less the false alarms at the price that the threshold gives them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def threshold(cost_false_alarm: float, cost_miss: float) -> float:
 
 
 def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each case (m,) would cost by its own probability, (m,): the cheaper action's expectation.
+    """What each row (m,) would cost by its own probability, (m,): the cheaper action's expectation.
 
     >>> expected_costs(np.array([0.1, 0.5]), 1, 4)    # not acted on: 0.1 · 4; acted on: 0.5 · 1
     array([0.4, 0.5])
@@ -51,7 +51,7 @@ def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> 
 
 
 def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each case of label y (m,) cost where ``act`` (m,) says whether it was acted on, (m,).
+    """What each row of label y (m,) cost where ``act`` (m,) says whether it was acted on, (m,).
 
     >>> realised_costs(np.array([0, 0, 1, 1]), np.array([True, False, True, False]), 1, 4)
     array([1., 0., 0., 4.])
@@ -89,26 +89,28 @@ def net_benefit(
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
-def undecided(said: Predictions, t: float) -> np.ndarray:
+def undecided(predictions: Predictions, t: float) -> np.ndarray:
     """Bool (m,): whether the two ends of each interval lie on different sides of t, so that they decide differently.
 
-    >>> said = Predictions(np.array([0, 1, 1]), np.zeros(3), np.array([0.1, 0.3, 0.5]), np.array([0.2, 0.6, 0.9]))
-    >>> undecided(said, 0.5)    # an end on the threshold itself decides as below it
+    An end on the threshold itself decides as below it.
+
+    >>> lower, upper = np.array([0.1, 0.3, 0.5]), np.array([0.2, 0.6, 0.9])
+    >>> undecided(Predictions(np.array([0, 1, 1]), np.zeros(3), lower, upper), 0.5)
     array([False,  True,  True])
     """
-    lower, upper = _ends(said)
+    lower, upper = _ends(predictions)
     return (lower > t) != (upper > t)
 
 
-def _ends(said: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    assert said.lower is not None, "this method gives no intervals"
-    assert said.upper is not None
-    return said.lower, said.upper
+def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
+    assert predictions.lower is not None, "this method gives no intervals"
+    assert predictions.upper is not None
+    return predictions.lower, predictions.upper
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Costs a case, under one pair of costs.
+    """Costs a row, under one pair of costs.
 
     Attributes
     ----------
@@ -116,7 +118,7 @@ class Decision:
         A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
         of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
     never, always
-        Realised costs a case of the two rules that ask no model.
+        Realised costs a row of the two rules that ask no model.
     undecided
         Method with intervals → bool (m,), the test rows whose interval straddles the threshold.
     """
@@ -139,9 +141,9 @@ class Decision:
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
         """The rows whose interval of ``method`` straddles the threshold, the widest first: interval, then features."""
         rows = np.flatnonzero(self.undecided[method])
-        said = self.evaluation.predictions[method]
-        lower, upper = _ends(said)
-        rows = rows[np.argsort(-said.width[rows], kind="stable")][:most]
+        predictions = self.evaluation.predictions[method]
+        lower, upper = _ends(predictions)
+        rows = rows[np.argsort(-predictions.width[rows], kind="stable")][:most]
         table = rows_frame(self.evaluation, rows)
         table.insert(2, "lower end", lower[rows])
         table.insert(3, "upper end", upper[rows])
@@ -169,9 +171,9 @@ def decide(
     --------
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes"), load_sample("digits"))
-    >>> said = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
+    >>> costs = decide(evaluation, cost_false_alarm=1, cost_miss=1).table.loc["none"]
     >>> # at equal costs each mistake costs one
-    >>> bool(np.isclose(said.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
+    >>> bool(np.isclose(costs.realised, 1 - evaluation.metrics.loc["none", "accuracy"]))
     True
     """
     false_alarm = float(checks.in_range(cost_false_alarm, "cost_false_alarm", *COSTS))

@@ -99,11 +99,22 @@ class DepthFit:
 
 
 def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: str = "frequency") -> Recipe:
-    """The Recipe whose evaluation is the point of a growth at a depth (None: no limit).
+    """The Recipe whose evaluation is the point of a growth at a depth.
 
     Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else
-    the random forest's; one test part judges all.
+    the random forest's; one test part is for all.
 
+    Parameters
+    ----------
+    growth
+        A key of GROWTHS.
+    depth
+        None is no limit.
+    leaf
+        What its leaves say: one of LEAVES.
+
+    Examples
+    --------
     >>> depth_recipe(Recipe(params={"min_samples_leaf": 3}), "tree", 4).to_query()["params"]
     '{"criterion":"gini","curtail":0,"leaf":"frequency","m":2.0,"max_depth":4,"min_samples_leaf":3}'
     """

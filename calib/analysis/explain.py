@@ -76,8 +76,8 @@ class Explained:
 
 def widest_row(evaluation: Evaluation) -> int:
     """The number of the test row with the widest Venn–Abers interval: the one to look at first."""
-    said = evaluation.predictions[METHOD]
-    return int(evaluation.dataset.row_numbers[evaluation.rows[np.argmax(said.width)]])
+    predictions = evaluation.predictions[METHOD]
+    return int(evaluation.dataset.row_numbers[evaluation.rows[np.argmax(predictions.width)]])
 
 
 def position_of(evaluation: Evaluation, row: int) -> int:
@@ -114,19 +114,18 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     >>> from calib.evaluate import calibrate, fit
     >>> fitted = fit(Recipe(model="naive_bayes", calibrators=("venn_abers",)), load_sample("digits"))
     >>> evaluation = calibrate(fitted.recipe, fitted)
-    >>> said = explain(evaluation, fitted, widest_row(evaluation))
-    >>> (said.fits[0].zero.value, said.fits[0].one.value) == (said.p0, said.p1)
+    >>> found = explain(evaluation, fitted, widest_row(evaluation))
+    >>> (found.fits[0].zero.value, found.fits[0].one.value) == (found.p0, found.p1)
     True
     """
-    if METHOD not in evaluation.predictions:
-        raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))
+    calibrators = evaluation.fitted(METHOD)
     position = position_of(evaluation, row)
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     number = int(np.searchsorted(ends, position, side="right"))
-    part, calibrator = fitted.parts[number], evaluation.calibrators[METHOD][number]
-    said, moved = _answer(evaluation, position), None
+    part, calibrator = fitted.parts[number], calibrators[number]
+    answer, moved = _answer(evaluation, position), None
     if evaluation.before is not None:
-        moved, said = (calibrator.rate, said), _answer(evaluation.before, position)
+        moved, answer = (calibrator.rate, answer), _answer(evaluation.before, position)
     label = int(evaluation.y[position])
     return Explained(
         evaluation.recipe,
@@ -135,13 +134,13 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
         label,
         evaluation.dataset.classes[label],
         part.placed.explain(unmoved(calibrator), part.tests, position - int(ends[number]) + len(part.test)),
-        *said,
+        *answer,
         moved,
     )
 
 
 def _answer(evaluation: Evaluation, position: int) -> tuple[float, float, float]:
     """p0, p1 and p of a test row."""
-    said = evaluation.predictions[METHOD]
-    p0, p1 = map(float, said.pairs[position])
-    return p0, p1, float(said.p[position])
+    predictions = evaluation.predictions[METHOD]
+    p0, p1 = map(float, predictions.pairs[position])
+    return p0, p1, float(predictions.p[position])

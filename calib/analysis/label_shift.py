@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.stats import chi2
 
-from calib.calibrators import label_of
 from calib.data import columns_like
 from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
@@ -175,18 +174,11 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     InputError
         For folds, for columns that do not fit, and as ``estimate_base_rate``.
     """
-    if len(fitted.parts) > 1:
-        raise InputError(
-            f"These are {len(fitted.parts)} models, one a fold, and none of them is the one to score new rows. "
-            "Choose one test part instead of folds."
-        )
-    if key not in evaluation.calibrators:
-        raise InputError(evaluation.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+    calibrator = unmoved(evaluation.only_fitted(key, "for new rows"))
     data, placed = fitted.dataset, fitted.parts[0].placed
     needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
-    calibrator = unmoved(evaluation.calibrators[key][0])
-    said = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
-    return estimate_base_rate(said.p, placed.base_rate(calibrator))
+    predicted = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
+    return estimate_base_rate(predicted.p, placed.base_rate(calibrator))
 
 
 def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
@@ -200,7 +192,7 @@ def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
     tables = []
     for place, found in places.items():
         table = found.measured(COMPARED)
-        means = [said.mean for said in found.predictions.values()]
+        means = [each.mean for each in found.predictions.values()]
         left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}
         tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))
     joined = pd.concat(tables, ignore_index=True)

@@ -15,6 +15,6 @@ def small_median(evaluation: Evaluation) -> float | None:
     if not evaluation.predictions:
         return None
     half = np.array([0.5])
-    medians = [float(quantiles(said.p, half, said.weight)[0]) for said in evaluation.predictions.values()]
+    medians = [float(quantiles(each.p, half, each.weight)[0]) for each in evaluation.predictions.values()]
     middle = float(np.median(medians))
     return middle if middle < SMALL else None

@@ -24,7 +24,7 @@ from scipy.special import logit
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted, number, percent
 from calib.metrics import auc
 
 NORMAL = 1.96  # as in the paper, to two decimals
@@ -163,9 +163,9 @@ class SampleSize:
     def basis(self, label: str, positive: str) -> str:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
-            f"Widths of 95 % intervals, after Riley et al. 2021, for rows of which {self.share:.1%} are {positive} and "
-            f"predictions spread as those of {label} here; net benefit at the threshold {number(self.threshold)}, "
-            "which the costs of the two mistakes imply."
+            "Widths of 95 % intervals, after Riley et al. 2021, for rows of which "
+            f"{percent(self.share)} are {positive} and predictions spread as those of {label} here; net benefit at "
+            f"the threshold {number(self.threshold)}, which the costs of the two mistakes imply."
         )
 
     def to_frame(self) -> pd.DataFrame:

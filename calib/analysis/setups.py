@@ -15,7 +15,7 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.scoring import hits, mean, optimism, squared_errors
+from calib.metrics.scoring import hits, mean, overconfidence, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -24,7 +24,7 @@ METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "ven
 PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
 # Each the mean of one number a row
-MEANS = {"accuracy_gap": optimism, "brier": squared_errors, "accuracy": hits}
+MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
 
 AS_PUBLISHED: dict[str, Any] = {
     "model": "random_forest",
@@ -64,34 +64,34 @@ def departures(recipe: Recipe) -> list[str]:
 
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
-    said = []
+    departures = []
     if recipe.model != AS_PUBLISHED["model"]:
-        said.append(f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees")
+        departures.append(f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees")
     else:
         changed = dict(recipe.params)
         trees = changed.pop("n_estimators", 100)
         if trees != 300:
-            said.append(f"{trees} trees instead of 300")
+            departures.append(f"{trees} trees instead of 300")
         if changed:
-            said.append("other settings of the forest")
+            departures.append("other settings of the forest")
     if (recipe.evaluation, recipe.folds) != ("folds", 10):
         kind = "one test part" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
-        said.append(f"{kind} instead of ten folds")
+        departures.append(f"{kind} instead of ten folds")
     if not math.isclose(recipe.calibration_size, 1 / 3):
-        said.append(f"{recipe.calibration_size:.0%} held out instead of a third")
+        departures.append(f"{recipe.calibration_size:.0%} held out instead of a third")
     if recipe.merge != "midpoint":
         rule = {"log": "least log loss", "square": "least square loss"}[recipe.merge]
-        said.append(f"p0 and p1 merged for the {rule} instead of at their midpoint")
+        departures.append(f"p0 and p1 merged for the {rule} instead of at their midpoint")
     options = dict(recipe.options)
     if options.get("isotonic.between") != "step":
-        said.append("isotonic regression between two scores not a step")
+        departures.append("isotonic regression between two scores not a step")
     if options.get("platt.on") == "log-odds":
-        said.append("Platt on log-odds instead of probabilities")
+        departures.append("Platt on log-odds instead of probabilities")
     if recipe.base_rate is not None:
-        said.append(f"a base rate of {recipe.base_rate:.3g} stated")
+        departures.append(f"a base rate of {recipe.base_rate:.3g} stated")
     if any(name.startswith("venn.") for name in options):
-        said.append("other categories of the Venn predictor than the predicted label")
-    return said
+        departures.append("other categories of the Venn predictor than the predicted label")
+    return departures
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
@@ -114,17 +114,19 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         evaluation = evaluations.get(placement)
         if evaluation is None or key not in evaluation.predictions:
             continue
-        said, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
+        predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
         row: dict[str, Any] = {"calibrator": key, "placement": placement}
-        row["reliability"] = METRICS["reliability"].function(y, said.p, sample_weight=weight)
+        row["reliability"] = METRICS["reliability"].function(y, predictions.p, sample_weight=weight)
         for metric, loss in MEANS.items():
-            values = loss(y, said.p)
+            values = loss(y, predictions.p)
             row[metric] = mean(values, weight)
             spread = math.sqrt(mean((values - row[metric]) ** 2, weight))
             row[f"{metric}_error"] = 1.96 * spread / math.sqrt(evaluation.size)
-        if said.lower is not None:
+        if predictions.lower is not None:
             size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
-            summary = predicted_label_summary(y, said.pairs, calibration_size=size, sample_weight=weight)
+            summary = predicted_label_summary(
+                y, predictions.pairs, calibration_size=size, sample_weight=weight
+            )
             row |= {
                 "low": summary.lower,
                 "high": summary.upper,
@@ -152,7 +154,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """A result of the paper over 22 data sets, and what is so here.
 
     Attributes
@@ -166,7 +168,7 @@ class Finding:
     holds: bool
 
 
-def findings(table: pd.DataFrame) -> list[Finding]:
+def findings(table: pd.DataFrame) -> list[PaperFinding]:
     """The paper's results beside those of one data set; none where some of the ten setups are missing."""
     if len(table) < len(NAMES):
         return []
@@ -181,33 +183,33 @@ def findings(table: pd.DataFrame) -> list[Finding]:
     better = sum(accuracy[f"{name}-oob"] > accuracy[f"{name}-cal"] for name in METHODS.values())
     inside = [name for name in venn if bool(table["valid"][name])]
     return [
-        Finding(
+        PaperFinding(
             "Raw forests are too pessimistic, by 1.5 points on average",
             " and ".join(f"{name} {_points(gap[name])}" for name in raw),
             bool((gap[raw] < 0).all()),
         ),
-        Finding(
+        PaperFinding(
             "Platt, isotonic and VAP-cal are too optimistic",
             f"{sum(gap[bold] > 0)} of these {len(bold)} setups promise more hits than there are",
             bool((gap[bold] > 0).all()),
         ),
-        Finding(
+        PaperFinding(
             "The four Venn setups are more reliable than the other six",
             f"{len(ahead)} of the four are more reliable than {reliability[rest].idxmin()}, the best of the six",
             len(ahead) == len(venn),
         ),
-        Finding(
+        PaperFinding(
             "Intervals grow in the order VP-oob, VP-cal, VAP-oob, VAP-cal",
             ", ".join(f"{name} {size[name]:.3f}" for name in order),
             list(order) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"],
         ),
-        Finding(
+        PaperFinding(
             "The accuracy lies in the mean interval of the predicted label, or close to it",
             f"so for {len(inside)} of {len(venn)}"
             + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
             len(inside) == len(venn),
         ),
-        Finding(
+        PaperFinding(
             "Out of bag is more accurate than a held-out share with every method",
             f"with {better} of {len(METHODS)}",
             bool(better == len(METHODS)),

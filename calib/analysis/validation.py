@@ -56,11 +56,6 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         yield "In no part", *folds[0]["unused"]
 
 
-def dropped(evaluation: Evaluation) -> tuple[str, ...]:
-    """Why rows were left out, a sentence each."""
-    return tuple(note for note in evaluation.notes if note.startswith("Left out") and "row" in note)
-
-
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
     """Columns metric, calibrator, value, lower, upper: 95 % intervals, of clusters drawn whole where they are known.
 
@@ -71,20 +66,26 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
     """
     measured = evaluation.measured(metrics)
     lines = [
-        (metric, key, float(measured.loc[key, metric]), *_interval(evaluation, metric, said))
+        (metric, key, float(measured.loc[key, metric]), *_interval(evaluation, metric, each))
         for metric in metrics
-        for key, said in evaluation.predictions.items()
+        for key, each in evaluation.predictions.items()
     ]
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper"])
 
 
-def _interval(evaluation: Evaluation, metric: str, said: Predictions) -> tuple[float, float]:
+def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> tuple[float, float]:
     bins, strategy = evaluation.recipe.bins, evaluation.recipe.binning
     return once(
-        said,
+        predictions,
         ("interval", metric, bins, strategy) if METRICS[metric].binned else ("interval", metric),
         lambda: confidence_interval(
-            metric, said.y, said.p, said.weight, clusters_of(evaluation), bins=bins, strategy=strategy
+            metric,
+            predictions.y,
+            predictions.p,
+            predictions.weight,
+            clusters_of(evaluation),
+            bins=bins,
+            strategy=strategy,
         ),
     )
 
@@ -109,7 +110,7 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     """
     low, high = thresholds_of(evaluation)
     at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], threshold(*costs_of(evaluation))])
-    rules = {key: said.p for key, said in evaluation.predictions.items()} | {
+    rules = {key: each.p for key, each in evaluation.predictions.items()} | {
         "all": np.ones(len(evaluation.y))
     }
     lines = []
@@ -137,5 +138,7 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
     if evaluation.y.min() == evaluation.y.max():
         raise InputError("The test rows are of one class: they tell nothing of how many are needed.")
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
-    said = evaluation.predictions[key]
-    return key, sample_size(said.y, said.p, threshold(*costs_of(evaluation)), sample_weight=said.weight)
+    predictions = evaluation.predictions[key]
+    return key, sample_size(
+        predictions.y, predictions.p, threshold(*costs_of(evaluation)), sample_weight=predictions.weight
+    )

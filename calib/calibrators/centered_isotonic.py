@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.calibrators.base import KEPT, ScoreCalibrator
-from calib.calibrators.isotonic import increasing_steps
+from calib.calibrators.isotonic import increasing_steps, interpolated
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, lines
@@ -59,7 +59,7 @@ class CenteredIsotonic(ScoreCalibrator):
         self.scores_, self.values_ = points[distinct], np.repeat(blocks.values, 2)[distinct]
 
     def _map(self, scores: Array) -> Array:
-        return np.clip(np.interp(scores, self.scores_, self.values_), self.values_[0], self.values_[-1])
+        return interpolated(scores, self.scores_, self.values_)
 
     def _formula(self, score: Term) -> Term:
         return lines(score, self.scores_, self.values_)

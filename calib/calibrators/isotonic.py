@@ -87,7 +87,7 @@ class Isotonic(ScoreCalibrator):
 
     def _map(self, scores: Array) -> Array:
         if self.between == "linear":
-            return np.clip(np.interp(scores, self.scores_, self.values_), self.values_[0], self.values_[-1])
+            return interpolated(scores, self.scores_, self.values_)
         below = np.maximum(np.searchsorted(self.scores_, scores, side="right") - 1, 0)
         if self.between == "nearest":
             above = np.minimum(below + 1, len(self.scores_) - 1)
@@ -121,6 +121,12 @@ def _nearer(scores: Array, below: Array, above: Array) -> Array:
     """Whether each score is nearer to the one above than to the one below."""
     with np.errstate(over="ignore"):
         return above - scores < scores - below
+
+
+def interpolated(scores: Array, knots: Array, values: Array) -> Array:
+    """Straight lines between the points (knots, values), (k,) and increasing; never beyond the outermost values."""
+    # Whose rounding may lead a little beyond
+    return np.clip(np.interp(scores, knots, values), values[0], values[-1])
 
 
 def increasing_steps(fields: Fields) -> dict[str, Array]:

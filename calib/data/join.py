@@ -148,10 +148,10 @@ def _attributes(
         notes.append(f"Not in {names[0]}, and left out of {names[1]}: {listed(extra)}.")
     own, others = (frame.attrs.get("name", name) for frame, name in zip((first, second), names, strict=True))
     spelling = {**first.attrs.get("spelling", {}), target: {}}
-    said = {
+    about = {
         "name": f"{own}, judged on {others}",
         "judged_on": names[1],
         "notes": tuple(notes),
         "spelling": spelling,
     }
-    return {**first.attrs, **said}
+    return {**first.attrs, **about}

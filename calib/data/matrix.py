@@ -176,32 +176,6 @@ class Matrix(TransformerMixin, BaseEstimator):
             )
         return sides
 
-    def describe(self) -> pd.DataFrame:
-        """One row a column: what was learned from the training rows and what is put in its place."""
-        check_is_fitted(self)
-        rows: list[tuple[str, str]] = []
-        named = [*self.numbers_, *self.dates_]
-        for i, column in enumerate(named):
-            done = "used as it is" if column in self.numbers_ else "days since 1970, month and weekday"
-            if i in self.gaps_:
-                fill = self.imputer_.statistics_[i]
-                done += f"; gaps get the training median, {fill:g}, and are marked in a column of their own"
-            rows.append((str(column), done))
-        for column, kept, merged in zip(
-            self.categories_, self._encoded_levels(), self._merged(), strict=True
-        ):
-            done = (
-                f"one 0/1 column for each of {len(kept)} levels"
-                if len(kept) != 2
-                else f"1 for {kept[1]}, 0 for {kept[0]}"
-            )
-            if merged:
-                shown = ", ".join(merged[:5]) + (" …" if len(merged) > 5 else "")
-                done += f"; {len(merged)} rare levels are taken together ({shown})"
-            rows.append((str(column), done))
-        order = {str(c): i for i, c in enumerate(self.feature_names_in_)}
-        return pd.DataFrame(sorted(rows, key=lambda row: order[row[0]]), columns=["column", "what is done"])
-
     def _quantities(self, X: pd.DataFrame) -> np.ndarray:
         """Numbers, then days of the dates, then their months and weekdays."""
         dates = [_date_parts(X[c]) for c in self.dates_]
@@ -224,10 +198,6 @@ class Matrix(TransformerMixin, BaseEstimator):
                 self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True
             )
         ]
-
-    def _merged(self) -> list[list[str]]:
-        rare = self.encoder_.infrequent_categories_ if self.categories_ else []
-        return [[] if levels is None else [str(level) for level in levels] for levels in rare]
 
     def _encoded_positions(self) -> list[np.ndarray]:
         ends = np.cumsum([len(levels) for levels in self._encoded_levels()])

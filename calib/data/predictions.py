@@ -180,7 +180,8 @@ def prepare_predictions(
     rows = np.logical_and.reduce([labelled, known.rows, *finite.values()])
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
-    notes = [classes.note, *_left_out(labelled, finite), *known.notes]
+    left_out = (*_left_out(labelled, finite), *known.notes)
+    notes = [classes.note, *left_out]
     unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
     if unused:
         notes.append(f"Not used as scores: {', '.join(unused)}.")
@@ -191,6 +192,7 @@ def prepare_predictions(
         classes=classes.names,
         predictions=True,
         read=len(frame),
+        left_out=left_out,
         **known.of(rows),
     )
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]

@@ -71,17 +71,18 @@ def prepare(
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
     labelled = text.notna().to_numpy()
     rows = labelled & known.rows
-    left_out, kept = _asked(typed, exclude, keep)
-    no_feature = {target, *left_out, *map(str, (roles or {}).values())}
+    unused, kept = _asked(typed, exclude, keep)
+    no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(typed.loc[rows, ~typed.columns.isin(list(no_feature))], kept)
-    notes = classes.note, *_unlabelled(labelled), *known.notes, *_as_asked(left_out), *remarks
+    left_out = (*_unlabelled(labelled), *known.notes)
     return Dataset(
         name=name or str(frame.attrs.get("name", "data")),
         X=X,
         y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
         classes=classes.names,
-        notes=(*notes, *imputations(X)),
+        notes=(classes.note, *left_out, *_as_asked(unused), *remarks, *imputations(X)),
         read=len(frame),
+        left_out=left_out,
         **known.of(rows),
     )
 
@@ -92,9 +93,9 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
         yield f"Left out for want of a label: {missing}."
 
 
-def _as_asked(left_out: Collection[str]) -> Iterator[str]:
-    if left_out:
-        yield f"Left out as asked: {', '.join(sorted(left_out))}."
+def _as_asked(unused: Collection[str]) -> Iterator[str]:
+    if unused:
+        yield f"Left out as asked: {', '.join(sorted(unused))}."
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:

@@ -62,7 +62,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator
+from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator, label_of
 from calib.evaluate import Evaluation
 from calib.export.saved import SavedCalibrator
 from calib.kernel.base_rate import BaseRate
@@ -104,25 +104,18 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     InputError
         With reason and remedy: there is no such calibrator, one a fold, or one that needs more than scores.
     """
-    if key not in evaluation.calibrators:
-        raise InputError(evaluation.refused.get(key, f"{key!r} is not among the evaluation's calibrators."))
-    fitted, label = evaluation.calibrators[key], CALIBRATORS[key].label
-    if len(fitted) > 1:
-        raise InputError(
-            f"This evaluation fitted {len(fitted)} models and as many {label} calibrators, one a fold, and none of "
-            "them is the one to keep. Choose one test part instead of folds."
-        )
-    if isinstance(unmoved(fitted[0]), RankMap):
+    fitted = evaluation.only_fitted(key, "to keep")
+    if isinstance(unmoved(fitted), RankMap):
         raise InputError(
             "Rank out of bag ranks every tree's votes among the rows that this tree did not see: it needs the forest "
             "and its samples, not scores alone. Choose the placement split."
         )
-    if evaluation.recipe.placement == "full" and fitted[0].gives_interval:
+    if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(
-            f"{label} in the full placement is fitted anew for every row, with a model refitted twice: there is no "
-            "table that answers for new scores. Choose the placement split, cv or oob."
+            f"{label_of(key)} in the full placement is fitted anew for every row, with a model refitted twice: there "
+            "is no table that answers for new scores. Choose the placement split, cv or oob."
         )
-    _map_of(unmoved(fitted[0]))
+    _map_of(unmoved(fitted))
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
@@ -183,8 +176,21 @@ def write_calibrator(
     made: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Any fitted calibrator of CALIBRATORS, or one a fold, in the format above: one line a field.
+    """A fitted calibrator in the format above: one line a field.
 
+    Parameters
+    ----------
+    fitted
+        Any calibrator of CALIBRATORS, or one a fold; its answers may be moved to another base rate.
+    classes
+        (negative, positive), as the data spelt them.
+    calibration, made
+        What the scores were that it was fitted on, and with what; kept beside the map.
+    notes
+        What to know of its answers, one sentence each.
+
+    Examples
+    --------
     >>> from calib.calibrators import Isotonic
     >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}

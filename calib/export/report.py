@@ -21,7 +21,6 @@ from calib.analysis.validation import (
     OVERALL,
     clusters_of,
     costs_of,
-    dropped,
     flow,
     net_benefits,
     performance,
@@ -51,7 +50,7 @@ from calib.figures.validation import (
     formatted_performance,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import counted, number, percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -143,7 +142,7 @@ def _section(
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
         "judged": _judged(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
-        "dropped": dropped(evaluation),
+        "left_out": evaluation.dataset.left_out,
         "split": _split(evaluation, at_random),
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
@@ -198,7 +197,7 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
         "Outcome": f"{recipe.target or 'The label'}: {data.classes[1]} (1) against {data.classes[0]} (0).",
         "Model": _model(recipe),
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
-        "Judged on": f"{counted(evaluation.size, 'test row')}, {evaluation.share:.1%} of them {data.classes[1]}"
+        "Judged on": f"{counted(evaluation.size, 'test row')}, {percent(evaluation.share)} of them {data.classes[1]}"
         + (f", of {data.judged_on}." if data.judged_on else "."),
     }
 
@@ -226,17 +225,17 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     recipe, entry = evaluation.recipe, SPLITS[evaluation.recipe.split]
     folds = f" In {recipe.folds} folds." if recipe.evaluation == "folds" else ""
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
-    said: dict[str, Any] = {
+    section: dict[str, Any] = {
         "sense": f"{entry.label}{column}. {entry.help}{folds}",
         "claim": "",
         "table": None,
     }
     if recipe.split == "random":
-        return said
+        return section
     if at_random is None:
-        return said | {"claim": "What a random split would have claimed was not computed."}
+        return section | {"claim": "What a random split would have claimed was not computed."}
     found = optimism(evaluation, at_random)
     choice = recommend(evaluation).choice
     both = [key for key in evaluation.predictions if key in at_random.predictions]
     claim = found.sentence(choice if choice is not None and choice in both else both[0]) if both else ""
-    return said | {"claim": claim, "table": found.formatted()}
+    return section | {"claim": claim, "table": found.formatted()}

@@ -19,7 +19,7 @@ from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 from calib.placements.moved import Moved
 
-# Inputs of several scores a case, and whose they are
+# Inputs of several scores a row, and whose they are
 PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}
 
 
@@ -49,7 +49,7 @@ class SavedCalibrator:
     input
         "score", "probability", "tree_scores" or "fold_scores".
     columns
-        How many of them a case has.
+        How many of them a row has.
     classes : (class 0, class 1)
     calibration, made
         What it was fitted on and how.
@@ -94,11 +94,11 @@ class SavedCalibrator:
             scores = checks.score_matrix(scores, "scores")
             if scores.shape[1] != self.columns:
                 raise InputError(
-                    f"{self.label} here needs {self.columns} scores a case, one from each {PARTS[self.input]}, "
+                    f"{self.label} here needs {self.columns} scores a row, one from each {PARTS[self.input]}, "
                     f"but there are {scores.shape[1]}."
                 )
-        said = self._answer(scores)
-        return said if self.base_rate is None else said.moved(self.base_rate)
+        outcome = self._answer(scores)
+        return outcome if self.base_rate is None else outcome.moved(self.base_rate)
 
     def _answer(self, scores: Any) -> Outcome:
         """At the base rate of the calibration rows."""

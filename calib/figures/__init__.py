@@ -30,7 +30,7 @@ from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.significance import SIGNIFICANCE
 from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
-from calib.figures.theme import DARK, LIGHT, MARKS, THEMES, Theme
+from calib.figures.theme import DARK, LIGHT, MARKS, Theme
 from calib.figures.tree import TREE
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
@@ -89,7 +89,6 @@ __all__ = [
     "FIGURES",
     "LIGHT",
     "MARKS",
-    "THEMES",
     "FigureEntry",
     "Theme",
     "formatted_costs",

@@ -67,7 +67,7 @@ class LogOddsAxis:
         return {
             "range": [float(logit(self.low)) - 0.1, float(logit(self.high)) + 0.1],
             "tickvals": logit(ticks).tolist(),
-            "ticktext": [f"{100 * tick:.6g} %" for tick in ticks],
+            "ticktext": [f"{100 * tick:.6g}%" for tick in ticks],
         }
 
     def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:

@@ -24,7 +24,7 @@ NOTHING = "There is no probability to decide by: choose a calibrator that can an
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Expected and realised cost a case, one line a calibrator, as ``Decision.table`` has them."""
+    """Expected and realised cost a row, one line a calibrator, as ``Decision.table`` has them."""
 
     table: pd.DataFrame
     never: float
@@ -54,16 +54,16 @@ def prepare(decision: Decision) -> Costs:
         raise InputError(NOTHING)
     simple = "never act" if decision.never <= decision.always else "always act"
     caption = (
-        "Filled: what each case really cost on the test rows; hollow: what the probabilities promised; bars: 95 % "
+        "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95 % "
         "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; hollow to the "
-        f"left promised too little. Never acting costs {number(decision.never)} a case, always acting "
+        f"left promised too little. Never acting costs {number(decision.never)} a row, always acting "
         f"{number(decision.always)} (dashed: {simple})."
     )
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
     )
     return Costs(
-        table, decision.never, decision.always, _finding(decision), caption, f"Costs a case. {summary}."
+        table, decision.never, decision.always, _finding(decision), caption, f"Costs a row. {summary}."
     )
 
 
@@ -72,9 +72,9 @@ def _finding(decision: Decision) -> str:
     table, best = decision.table, decision.cheapest
     cost = number(table.realised[best])
     if best == decision.reference:
-        return f"{label_of(best)} costs {cost} a case; nothing here is cheaper"
+        return f"{label_of(best)} costs {cost} a row; nothing here is cheaper"
     text = (
-        f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a case"
+        f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a row"
     )
     return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
 
@@ -90,7 +90,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             height=110 + 58 * len(keys),
             showlegend=False,
             margin={"l": 110, "r": 16, "t": 28, "b": 48},
-            xaxis={"title": {"text": "Cost a case"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
+            xaxis={"title": {"text": "Cost a row"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
             yaxis={
                 "range": [-0.6, len(keys) - 0.4],
                 "tickvals": list(range(len(keys))),

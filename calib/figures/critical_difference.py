@@ -32,7 +32,7 @@ class CriticalDifference:
     ----------
     ranks
         Best first.
-    groups
+    bars
         Procedure → bars, as positions in ``ranks``.
     n
         Number of data sets.
@@ -41,7 +41,7 @@ class CriticalDifference:
     """
 
     ranks: pd.Series
-    groups: dict[str, list[tuple[int, ...]]]
+    bars: dict[str, list[tuple[int, ...]]]
     n: int
     difference: float
     title: str
@@ -51,7 +51,7 @@ class CriticalDifference:
     def to_frame(self) -> pd.DataFrame:
         """One row a setup: its rank, and the numbers of the bars that it lies under."""
         table = self.ranks.rename("average_rank").rename_axis("setup").reset_index()
-        for way, bars in self.groups.items():
+        for way, bars in self.bars.items():
             under = [[str(i) for i, bar in enumerate(bars, 1) if place in bar] for place in range(len(table))]
             table[f"bars ({way})"] = [" ".join(numbers) for numbers in under]
         return table
@@ -83,35 +83,36 @@ def prepare(
     ordered = ranks.sort_values(kind="stable")
     difference = nemenyi_critical_difference(len(ordered), n, alpha)
     values = ordered.to_numpy(dtype=np.float64)
-    groups = {NEMENYI: cliques(values, np.abs(values[:, None] - values) < difference)}
+    families = {NEMENYI: cliques(values, np.abs(values[:, None] - values) < difference)}
     if len(ordered) <= MOST_METHODS:
         p = (
             bergmann_hommel(values, n)
             if adjusted is None
             else adjusted.loc[ordered.index, ordered.index].to_numpy()
         )
-        groups[BERGMANN_HOMMEL] = cliques(values, p > alpha)
+        families[BERGMANN_HOMMEL] = cliques(values, p > alpha)
     summary = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
     named = {
-        way: [listed([str(ordered.index[i]) for i in bar]) for bar in found] for way, found in groups.items()
+        way: [listed([str(ordered.index[i]) for i in bar]) for bar in found]
+        for way, found in families.items()
     }
     bars = "; ".join(
         f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items()
     )
     return CriticalDifference(
         ordered,
-        groups,
+        families,
         n,
         difference,
-        _finding(ordered, groups, what),
-        _caption(n, alpha, difference, len(groups) > 1),
+        _finding(ordered, families, what),
+        _caption(n, alpha, difference, len(families) > 1),
         f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {summary}. {bars}.",
     )
 
 
-def _finding(ranks: pd.Series, groups: dict[str, list[tuple[int, ...]]], what: str) -> str:
+def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what: str) -> str:
     """Who leads, and who cannot be told apart from it by the sharper of the tests there are."""
-    way, bars = list(groups.items())[-1]
+    way, bars = list(families.items())[-1]
     first = next((bar for bar in bars if 0 in bar), (0,))
     near = [str(ranks.index[i]) for i in first if i != 0]
     best = (
@@ -141,7 +142,7 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     """From the top: the critical difference, the axis, both groups of bars, then names at either side, best first."""
     k = len(record.ranks)
     values = record.ranks.to_numpy()
-    bars = [(way, bar) for way, found in record.groups.items() for bar in found]
+    bars = [(way, bar) for way, found in record.bars.items() for bar in found]
     below = 0.7 + 0.45 * len(bars)
     lines = -(-k // 2)
     names = [as_text(name, LONGEST) for name in record.ranks.index]

@@ -55,8 +55,8 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     if not evaluation.predictions:
         raise InputError(ASKED)
     walks = {
-        key: cumulative_differences(said.y, said.p, said.weight)
-        for key, said in evaluation.predictions.items()
+        key: cumulative_differences(each.y, each.p, each.weight)
+        for key, each in evaluation.predictions.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < 0.05]
     finding = (

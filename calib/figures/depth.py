@@ -113,13 +113,13 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
 def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
     """Where the first calibrator's tree and forest are best, and what they are fully grown."""
     spec = METRICS[metric]
-    judged = spec.target is not None or spec.higher_is_better is not None
+    has_best = spec.target is not None or spec.higher_is_better is not None
     parts: list[str] = []
     for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
         if growth in found:
             (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
             name = whose if parts else f"{whose} {within_a_sentence(spec.label)}"
-            if not judged:
+            if not has_best:
                 parts.append(f"{name} is {number(value)} at depth {at} and {number(last)} at depth {full}")
             elif at == full:
                 parts.append(f"{name} is best fully grown, at depth {full} ({number(value)})")

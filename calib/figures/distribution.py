@@ -61,10 +61,10 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     if not shown:
         raise InputError("No calibrator can answer here.")
-    said = {key: evaluation.predictions[key] for key in shown}
+    predictions = {key: evaluation.predictions[key] for key in shown}
     counts = {
         key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)
-        for key, each in said.items()
+        for key, each in predictions.items()
     }
     first, negative, positive = shown[0], *evaluation.dataset.classes
     middle = _medians(evaluation, first)
@@ -82,12 +82,12 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 
 def _medians(evaluation: Evaluation, key: str) -> list[str]:
     """Of the rows of class 0, then of class 1."""
-    said, found = evaluation.predictions[key], []
+    predictions, found = evaluation.predictions[key], []
     for label in (0, 1):
-        rows = said.y == label
-        weight = None if said.weight is None else said.weight[rows]
+        rows = predictions.y == label
+        weight = None if predictions.weight is None else predictions.weight[rows]
         found.append(
-            number(float(quantiles(said.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
+            number(float(quantiles(predictions.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
         )
     return found
 
@@ -128,7 +128,7 @@ def _ticks(top: float) -> dict[str, list]:
     step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
     upwards = np.arange(0, top, step)
     values = np.r_[-upwards[:0:-1], upwards]
-    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f} %" for value in values]}
+    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f}%" for value in values]}
 
 
 def _bars(

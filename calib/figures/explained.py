@@ -49,14 +49,14 @@ class ExplainedFits:
         The fit with label 0 and that with label 1.
     window
         The scores shown.
-    words
+    derivation
         The derivation, line by line.
     """
 
     explained: Explained
     fits: tuple[AddedFit, AddedFit]
     window: tuple[float, float]
-    words: tuple[str, ...]
+    derivation: tuple[str, ...]
     title: str
     caption: str
     alt: str
@@ -72,21 +72,21 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     pair = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
     if explained.moved is not None:
         pair += f", and {number(explained.moved[1][2])} at the stated base rate"
-    words = _words(explained, one_set, calibration_set)
+    derivation = _derivation(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,
         fits,
         _window(fits),
-        words,
+        derivation,
         f"Row {explained.row} ({explained.name}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
         "class 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
         f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
-        f"Two isotonic fits. {' '.join(words)}",
+        f"Two isotonic fits. {' '.join(derivation)}",
     )
 
 
-def _words(explained: Explained, one_set: Explanation, number_of_set: int) -> tuple[str, ...]:
+def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) -> tuple[str, ...]:
     """Where the score, p0, p1 and p come from, one sentence each, with the numbers."""
     zero, one, sets = one_set.zero, one_set.one, len(explained.fits)
     template = MODEL_SCORE.get(explained.recipe.placement, "The model gives the score {score}.")

@@ -65,9 +65,15 @@ def prepare(
         "probability" or "log_odds".
     """
     checks.one_of(axes, AXES, "axes")
-    recipe, said = viewed(evaluation, bins=bins, binning=binning).recipe, evaluation.predictions[calibrator]
+    recipe = viewed(evaluation, bins=bins, binning=binning).recipe
+    predictions = evaluation.predictions[calibrator]
     found = interval_bins(
-        evaluation.y, said.pairs, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight
+        evaluation.y,
+        predictions.pairs,
+        predictions.p,
+        bins=recipe.bins,
+        strategy=recipe.binning,
+        sample_weight=predictions.weight,
     )
     lower, upper = binomial_interval(found.count * np.nan_to_num(found.observed), found.count)
     told = found.count >= FEW

@@ -124,7 +124,7 @@ def mark_traces(
     color: str,
     hover: str,
     limits: tuple[float, float],
-    words: Sequence[str] = (),
+    hovertext: Sequence[str] = (),
 ) -> list[go.Scatter]:
     """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
 
@@ -134,7 +134,7 @@ def mark_traces(
         "label" or the name of what ``value`` is, on a scale over ``limits``.
     hover
         The first line on hover.
-    words
+    hovertext
         What %{hovertext} is in it, one for each mark.
     """
     kinds = (
@@ -155,9 +155,9 @@ def mark_traces(
                 y=marks.y[chosen],
                 mode="markers",
                 name=name,
-                hovertext=[words[i] for i in np.flatnonzero(chosen).tolist()] if words else None,
+                hovertext=[hovertext[i] for i in np.flatnonzero(chosen).tolist()] if hovertext else None,
                 customdata=np.stack([each[chosen] for each in known], axis=1),
-                hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
+                hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}}% of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,

@@ -11,7 +11,7 @@ import pandas as pd
 from calib.analysis.sample_size import LABELS, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number, rate_text
+from calib.kernel.wording import number, percent
 from calib.metrics import METRICS, Metric
 
 BEST = " ★"
@@ -78,11 +78,11 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
 def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
     """``before_and_after`` in words: a calibrator at the table's base rate, and below it at the stated one."""
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
-    said = {"table": "in the table", "stated": f"at {rate_text(stated)}" if stated else ""}
-    shown["Where"] = table["place"].map(said)
+    places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
+    shown["Where"] = table["place"].map(places)
     for column in table.columns[2:]:
         label = {"base_rate": "Base rate", "mean_p": "Mean prediction"}.get(column) or METRICS[column].label
-        text = rate_text if column in ("base_rate", "mean_p") else number
+        text = percent if column in ("base_rate", "mean_p") else number
         shown[label] = [text(value) for value in table[column]]
     return shown
 

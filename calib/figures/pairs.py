@@ -24,7 +24,7 @@ from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums
-from calib.kernel.wording import counted, number, probability, share_text
+from calib.kernel.wording import counted, number, percent, probability
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
@@ -137,7 +137,7 @@ def prepare(
         f"{number(float(width.max()))}",
         _caption(marks, crossed) + (AT_THE_ENDS if axis else ""),
         f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
-        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {share_text(y.mean())} of class 1.",
+        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {percent(y.mean())} of class 1.",
     )
 
 
@@ -170,7 +170,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
         hoverinfo="skip",
         showlegend=False,
     )
-    values, words = record.marks.value, _words(record)
+    values, hovertext = record.marks.value, _hovertext(record)
     limits = (
         (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))
     )
@@ -186,12 +186,12 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
             axis.move(trace, x=trace.xaxis != "x2", y=trace.yaxis != "y2")
         figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
     figure.add_traces(
-        mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, words)
+        mark_traces(record.marks, theme, record.classes, record.color, "%{hovertext}", limits, hovertext)
     )
     return figure
 
 
-def _words(record: Pairs) -> list[str]:
+def _hovertext(record: Pairs) -> list[str]:
     """p0 and p1 of each mark, as people read them."""
     x, y = (
         (record.marks.x, record.marks.y)

@@ -132,7 +132,7 @@ def prepare(
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
-    said = {key: evaluation.predictions[key].p for key in shown}
+    predictions = {key: evaluation.predictions[key].p for key in shown}
     in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
     curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
     axis = _axis(in_bins or curves) if axes == "log_odds" else None
@@ -149,9 +149,9 @@ def prepare(
         in_bins,
         {
             key: histogram(y, p, bins=recipe.bins, edges=edges, sample_weight=weight)
-            for key, p in said.items()
+            for key, p in predictions.items()
         },
-        {key: _picked(evaluation, key, rows, edges) for key in said} if rows.size else {},
+        {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
@@ -186,10 +186,14 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve]) -> str:
 
 def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> Histogram:
     """How the predictions of the rows picked are spread."""
-    said = evaluation.predictions[key]
-    weight = None if said.weight is None else said.weight[rows]
+    predictions = evaluation.predictions[key]
+    weight = None if predictions.weight is None else predictions.weight[rows]
     return histogram(
-        said.y[rows], said.p[rows], bins=evaluation.recipe.bins, edges=edges, sample_weight=weight
+        predictions.y[rows],
+        predictions.p[rows],
+        bins=evaluation.recipe.bins,
+        edges=edges,
+        sample_weight=weight,
     )
 
 
@@ -200,30 +204,38 @@ def _few(bins: Mapping[str, BinnedCurve]) -> int:
 
 def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> Any:
     """One calibrator's curve, worked out once for all views that agree on what it depends on."""
-    recipe, said = evaluation.recipe, evaluation.predictions[key]
+    recipe, predictions = evaluation.recipe, evaluation.predictions[key]
     if kind == "binned":
         return once(
-            said,
+            predictions,
             (kind, recipe.bins, recipe.binning),
             lambda: binned_curve(
-                said.y, said.p, bins=recipe.bins, strategy=recipe.binning, sample_weight=said.weight
+                predictions.y,
+                predictions.p,
+                bins=recipe.bins,
+                strategy=recipe.binning,
+                sample_weight=predictions.weight,
             ),
         )
     if kind == "smoothed":
         over = axes == "log_odds"
         return once(
-            said, (kind, axes), lambda: smooth_curve(said.y, said.p, log_odds=over, sample_weight=said.weight)
+            predictions,
+            (kind, axes),
+            lambda: smooth_curve(
+                predictions.y, predictions.p, log_odds=over, sample_weight=predictions.weight
+            ),
         )
     return once(
-        said,
+        predictions,
         (kind, recipe.band, recipe.seed),
         lambda: corp_curve(
-            said.y,
-            said.p,
+            predictions.y,
+            predictions.p,
             band=recipe.band,
             repeats=BAND_REPEATS,
             random_state=recipe.seed,
-            sample_weight=said.weight,
+            sample_weight=predictions.weight,
         ),
     )
 
@@ -524,7 +536,7 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
 def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatter:
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
-    said = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
+    points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
     interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
     return go.Scatter(
         x=shape.x[rows],
@@ -532,7 +544,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatte
         name=label_of(key),
         legendgroup=key,
         showlegend=False,
-        customdata=[[key, *values, *words] for values, words in zip(known.tolist(), said, strict=True)],
+        customdata=[[key, *values, *words] for values, words in zip(known.tolist(), points, strict=True)],
         hovertemplate=f"predicted %{{customdata[6]}}, observed %{{customdata[7]}}<br>{shape.hover}"
         + (interval if np.isfinite(known[:, 3:]).any() else ""),
         **style,

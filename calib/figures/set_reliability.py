@@ -58,15 +58,15 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     if not predictions:
         raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
     curves = {
-        name: binned_curve(said.y, said.p, bins=bins, sample_weight=said.weight)
-        for name, said in predictions.items()
+        name: binned_curve(each.y, each.p, bins=bins, sample_weight=each.weight)
+        for name, each in predictions.items()
     }
     found = {
-        name: METRICS["reliability"].function(said.y, said.p, sample_weight=said.weight)
-        for name, said in predictions.items()
+        name: METRICS["reliability"].function(each.y, each.p, sample_weight=each.weight)
+        for name, each in predictions.items()
     }
     best = min(found, key=lambda name: found[name])
-    said = "; ".join(f"{name} {number(value)}" for name, value in found.items())
+    values = "; ".join(f"{name} {number(value)}" for name, value in found.items())
     rows = max(one.size for one in predictions.values())
     return SetReliability(
         curves,
@@ -77,7 +77,7 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
         "setup). Below each name its reliability (Murphy, 100 bins), smaller is better. Faint: fewer than "
         f"{FEW} rows.",
-        f"Reliability diagrams of {data or 'one data set'}, reliability: {said}.",
+        f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 
 

@@ -64,7 +64,7 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
     if not evaluation.predictions:
         raise InputError(ASKED)
     curves = {
-        key: smoothed_residuals(said.y, said.p, said.weight) for key, said in evaluation.predictions.items()
+        key: smoothed_residuals(each.y, each.p, each.weight) for key, each in evaluation.predictions.items()
     }
     best = min(curves, key=lambda key: curves[key].error)
     return SmoothDiagram(

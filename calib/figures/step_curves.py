@@ -74,14 +74,13 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     InputError
         Where there are none: no calibration set, or a new fit for every row.
     """
-    if METHOD not in evaluation.calibrators:
-        raise InputError(evaluation.refused.get(METHOD, "Venn–Abers is not among the calibrators."))
+    fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
         raise InputError(
             "There are no curves for the full placement: its model and both isotonic fits are made anew for every row, "
             "so that p0 and p1 are no functions of one score. Explain one prediction shows a row's own fits."
         )
-    curves = tuple(fitted.step_curves() for fitted in _single(evaluation.calibrators[METHOD]))
+    curves = tuple(one.step_curves() for one in fitted)
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     chosen = None if row is None else float(evaluation.scores[position_of(evaluation, row)])
     steps = sum(len(curve.p0) for curve in curves)

@@ -62,7 +62,6 @@ DARK = Theme(
     "#4FA3DB",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
-THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _place(place: int, shift: int) -> Mark:
     return Mark(color.color, shape.symbol, shape.dash)
 
 
-class Marks(Mapping[str, Mark]):
+class MarkOf(Mapping[str, Mark]):
     """Calibrator → its mark: a fixed one, or for any other that is registered one of the reserve."""
 
     def __getitem__(self, key: str) -> Mark:
@@ -149,7 +148,7 @@ class Marks(Mapping[str, Mark]):
         return reserved(key for key in CALIBRATORS if key not in FIXED)
 
 
-MARKS = Marks()
+MARKS = MarkOf()
 
 
 def rgba(color: str, alpha: float) -> str:

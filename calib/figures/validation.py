@@ -69,7 +69,7 @@ def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
     ways: dict[str, list[str]] = {}
     for key in table["metric"].unique():
         ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
-    said = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
+    sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
     by = (
         " Rows of one cluster are taken together, by sandwich variances and clusters drawn whole."
         if clustered
@@ -80,9 +80,7 @@ def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
         if "ici" in set(table["metric"])
         else ""
     )
-    return (
-        f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {said}.{by}{noise}"
-    )
+    return f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{noise}"
 
 
 def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:

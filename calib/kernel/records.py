@@ -44,6 +44,8 @@ class Dataset:
         None.
     read
         How many rows the table had that it was made of, or None.
+    left_out
+        Why rows of that table are not among these: those of the notes that say so.
     judged_on
         The name of another file, of which the test part is; or None.
     """
@@ -60,6 +62,7 @@ class Dataset:
     cluster: np.ndarray | None = None
     part: np.ndarray | None = None
     read: int | None = None
+    left_out: tuple[str, ...] = ()
     judged_on: str | None = None
 
     def __post_init__(self) -> None:

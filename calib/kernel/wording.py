@@ -53,25 +53,16 @@ def probability(p: float) -> str:
     return f"{number(p)} ({one_in(p)})" if one_in(p) else number(p)
 
 
-def rate_text(p: float) -> str:
-    """A probability as a percentage with three digits, a small one also as 1 in so many.
+def percent(p: float) -> str:
+    """A probability or a share as a percentage with three digits, a small one also as 1 in so many.
 
-    >>> rate_text(0.256), rate_text(0.0042), rate_text(0.0)
-    ('25.6 %', '0.42 % (1 in 240)', '0 %')
+    >>> percent(0.256), percent(0.0042), percent(0.0)
+    ('25.6%', '0.42% (1 in 240)', '0%')
     """
     if math.isnan(p):
         return "–"
-    said = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
-    return f"{said} ({one_in(p)})" if one_in(p) else said
-
-
-def share_text(p: float) -> str:
-    """A share of rows with one decimal, a small one with two digits and as 1 in so many.
-
-    >>> share_text(0.3746), share_text(0.0083)
-    ('37.5%', '0.83% (1 in 120)')
-    """
-    return f"{100 * p:.2g}% ({one_in(p)})" if one_in(p) else f"{p:.1%}"
+    text = f"{100 * p:.3g}%" if p == 0 or p >= 1e-6 else f"{number(100 * p)}%"
+    return f"{text} ({one_in(p)})" if one_in(p) else text
 
 
 def brief(value: float | None) -> str:

@@ -4,7 +4,6 @@ from calib.metrics.average_precision import average_precision
 from calib.metrics.base import Metric, takes_weights
 from calib.metrics.bootstrap import (
     BootstrapInterval,
-    bootstrap_difference,
     bootstrap_differences,
     bootstrap_interval,
 )
@@ -74,7 +73,6 @@ __all__ = [
     "accuracy_gap",
     "auc",
     "average_precision",
-    "bootstrap_difference",
     "bootstrap_differences",
     "bootstrap_interval",
     "brier_score",

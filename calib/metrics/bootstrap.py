@@ -100,43 +100,6 @@ def bootstrap_interval(
     return _summary(value, values, level)
 
 
-def bootstrap_difference(
-    metric: MetricLike,
-    y: ArrayLike,
-    p_a: ArrayLike,
-    p_b: ArrayLike,
-    *,
-    repeats: int = 1000,
-    level: float = 0.95,
-    random_state: int | np.random.Generator,
-    sample_weight: ArrayLike | None = None,
-    **options: Any,
-) -> BootstrapInterval:
-    """Percentile bootstrap interval of metric(a) − metric(b) on the same rows, both on the same resamples.
-
-    Parameters
-    ----------
-    p_a, p_b
-        Two methods' predictions of the same rows; the rest as for ``bootstrap_interval``.
-
-    Examples
-    --------
-    >>> bootstrap_difference("accuracy", [1, 0], [0.9, 0.1], [0.1, 0.9], random_state=0).value
-    1.0
-    """
-    checks.in_range(level, "level", 0, 1, open_ends=True)
-    function = _function(metric)
-    weighted, (labels, *both) = Weighted.of(sample_weight, y, p_a, p_b)
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        one, other = (function(labels, p, **options, **weighted.keyword) for p in both)
-        value = float(np.subtract(one, other))
-        first, second = (_replicate(function, labels, p, options) for p in both)
-        values = np.concatenate(
-            [first(counts) - second(counts) for counts in weighted.resamples(repeats, random_state)]
-        )
-    return _summary(value, values, level)
-
-
 def bootstrap_differences(
     metrics: Mapping[str, Mapping[str, Any]],
     y: ArrayLike,
@@ -149,7 +112,7 @@ def bootstrap_differences(
     watch: Watch | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> dict[tuple[str, str], BootstrapInterval]:
-    """``bootstrap_difference`` of every metric and method to one of the methods, drawn once for all of them.
+    """Percentile intervals of metric(method) − metric(reference) on the same rows, all on the same resamples.
 
     Parameters
     ----------
@@ -348,7 +311,7 @@ FAST: dict[Callable[..., float], Callable[..., Callable[[Array], Array]]] = {
     scoring.brier_score: _mean_of(scoring.squared_errors),
     scoring.rmse: _mean_of(scoring.squared_errors, np.sqrt),
     scoring.log_loss: _mean_of(scoring.log_losses),
-    scoring.accuracy_gap: _mean_of(scoring.optimism),
+    scoring.accuracy_gap: _mean_of(scoring.overconfidence),
     scoring.auc: _ordered_pairs,
     expected_calibration_error: _binned_gaps,
 }

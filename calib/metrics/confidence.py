@@ -37,7 +37,7 @@ FINEST = 1e-12  # a smaller standard error is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class CheckedRows:
     """Checked rows, and how a metric of them is taken.
 
     Attributes
@@ -130,14 +130,16 @@ def confidence_interval(
     weights = np.ones(rows) if sample_weight is None else checks.weight_vector(sample_weight, rows)
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
-    groups, held = _groups(cluster, weights), weights > 0
-    groups = None if groups is None else groups[held]
+    clusters, held = _clusters(cluster, weights), weights > 0
+    clusters = None if clusters is None else clusters[held]
     counts = checks.effective_weights(weights[held])
-    judged = Judged(labels[held], probabilities[held], counts, groups, level, bins, strategy, random_state)
-    return INTERVALS[metric].ends(judged)
+    checked = CheckedRows(
+        labels[held], probabilities[held], counts, clusters, level, bins, strategy, random_state
+    )
+    return INTERVALS[metric].ends(checked)
 
 
-def _groups(cluster: ArrayLike | None, weights: Array) -> Array | None:
+def _clusters(cluster: ArrayLike | None, weights: Array) -> Array | None:
     """Int (n,), who each row belongs to; None for rows that stand for counts of others alike.
 
     A row of another weight is one draw, however much it counts: a cluster of its own.
@@ -156,8 +158,8 @@ def mean_interval(
     (0.5, 0.401..., 0.598...)
     """
     held = np.ones(len(values)) if weights is None else checks.effective_weights(weights)
-    groups = _groups(cluster, held)
-    rows = Judged(np.zeros(0), np.zeros(0), held, groups, level, 0, "", 0)
+    clusters = _clusters(cluster, held)
+    rows = CheckedRows(np.zeros(0), np.zeros(0), held, clusters, level, 0, "", 0)
     center = mean(values, held)
     return center, *_around(center, rows.error(values - center), rows.z)
 
@@ -166,8 +168,8 @@ def _around(value: float, error: float, z: float) -> tuple[float, float]:
     return value - z * error, value + z * error
 
 
-def _of_mean(loss: Callable[[Array, Array], Array]) -> Callable[[Judged], tuple[float, float]]:
-    def ends(rows: Judged) -> tuple[float, float]:
+def _of_mean(loss: Callable[[Array, Array], Array]) -> Callable[[CheckedRows], tuple[float, float]]:
+    def ends(rows: CheckedRows) -> tuple[float, float]:
         losses = loss(rows.y, rows.p)
         center = mean(losses, rows.weights)
         if not math.isfinite(center):
@@ -177,7 +179,7 @@ def _of_mean(loss: Callable[[Array, Array], Array]) -> Callable[[Judged], tuple[
     return ends
 
 
-def _brier_skill(rows: Judged) -> tuple[float, float]:
+def _brier_skill(rows: CheckedRows) -> tuple[float, float]:
     """Of 1 − B/u, u = f(1 − f): a row moves B by its loss and f by its label."""
     losses, f = squared_errors(rows.y, rows.p), rows.share
     u, brier = f * (1 - f), mean(losses, rows.weights)
@@ -206,7 +208,7 @@ def auc_influence(y: Array, p: Array, weights: Array) -> tuple[float, Array]:
     return area, (placements - area) * (m + n) / np.where(y == 1, m, n)
 
 
-def _auc(rows: Judged) -> tuple[float, float]:
+def _auc(rows: CheckedRows) -> tuple[float, float]:
     area, influence = auc_influence(rows.y, rows.p, rows.weights)
     error = rows.error(influence)
     if not (0 < area < 1 and error > FINEST):
@@ -215,7 +217,7 @@ def _auc(rows: Judged) -> tuple[float, float]:
     return float(expit(low)), float(expit(high))
 
 
-def _observed_expected(rows: Judged) -> tuple[float, float]:
+def _observed_expected(rows: CheckedRows) -> tuple[float, float]:
     if rows.cluster is None:
         return _ends(observed_expected_interval(rows.y, rows.p, rows.weights, rows.level))
     observed, expected = rows.share, mean(rows.p, rows.weights)
@@ -225,10 +227,10 @@ def _observed_expected(rows: Judged) -> tuple[float, float]:
     return observed / expected / reach, observed / expected * reach
 
 
-def _of_line(name: str) -> Callable[[Judged], tuple[float, float]]:
+def _of_line(name: str) -> Callable[[CheckedRows], tuple[float, float]]:
     """Of slope, intercept or level: by Fisher's information, and with clusters by the sandwich."""
 
-    def ends(rows: Judged) -> tuple[float, float]:
+    def ends(rows: CheckedRows) -> tuple[float, float]:
         if rows.cluster is None:
             return _ends(getattr(calibration_line_intervals(rows.y, rows.p, rows.weights, rows.level), name))
         line = calibration_line(rows.y, rows.p, rows.weights)
@@ -251,7 +253,7 @@ def _ends(found: Estimate) -> tuple[float, float]:
     return found.low, found.high
 
 
-def _resampled(rows: Judged, cell: Array, cells: int) -> tuple[Array, Array]:
+def _resampled(rows: CheckedRows, cell: Array, cells: int) -> tuple[Array, Array]:
     """Rows, and rows of class 1, of each cell in resamples, (REPEATS, cells) each; whole clusters where there are any.
 
     Drawing rows and counting them by cell and label is drawing those counts from the multinomial law.
@@ -273,7 +275,7 @@ def _percentiles(values: Array, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _ece(rows: Judged) -> tuple[float, float]:
+def _ece(rows: CheckedRows) -> tuple[float, float]:
     """In the bins of the data: a bin's mean prediction hardly moves, and is that of the rows at hand."""
     placed = binned(rows.p, rows.bins, rows.strategy, rows.weights)
     count = group_sums(placed.index, placed.count, weights=rows.weights)
@@ -282,7 +284,7 @@ def _ece(rows: Judged) -> tuple[float, float]:
     return _percentiles(np.abs(ones - drawn * mean_p).sum(axis=1) / drawn.sum(axis=1), rows.level)
 
 
-def _ici(rows: Judged) -> tuple[float, float]:
+def _ici(rows: CheckedRows) -> tuple[float, float]:
     """With the curve's windows as on the data, drawn at ``GRID`` points and straight between them."""
     tied = pool_ties(rows.p, rows.y, rows.weights)
     middle = np.cumsum(tied.weights) - tied.weights / 2
@@ -319,12 +321,12 @@ class Interval:
     Attributes
     ----------
     ends
-        Judged → (low, high).
+        CheckedRows → (low, high).
     how
         Where it comes from, in words.
     """
 
-    ends: Callable[[Judged], tuple[float, float]]
+    ends: Callable[[CheckedRows], tuple[float, float]]
     how: str
 
 

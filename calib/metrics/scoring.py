@@ -35,7 +35,7 @@ def hits(y: Array, p: Array) -> Array:
     return ((p > 0.5) == (y == 1)).astype(np.float64)
 
 
-def optimism(y: Array, p: Array) -> Array:
+def overconfidence(y: Array, p: Array) -> Array:
     """Probability of the predicted label minus its hit, of each row."""
     return np.maximum(p, 1 - p) - hits(y, p)
 
@@ -200,4 +200,4 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = N
     >>> round(accuracy_gap([1, 0], [0.9, 0.7]), 3)    # claims 0.8 on average, is right half the time
     0.3
     """
-    return _mean_loss(optimism, y, p, sample_weight)
+    return _mean_loss(overconfidence, y, p, sample_weight)

@@ -56,8 +56,8 @@ def metric_value(
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
-        said, of = predictions, metric.of
-        return metric.read(once(said, of, lambda: of(said.y, said.p, **weighted)))
+        of = metric.of
+        return metric.read(once(predictions, of, lambda: of(predictions.y, predictions.p, **weighted)))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 

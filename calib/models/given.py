@@ -15,7 +15,7 @@ from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
 
 
-def in_unit_interval(scores: np.ndarray) -> bool:
+def may_be_probabilities(scores: np.ndarray) -> bool:
     """Whether all scores (n,) could be probabilities."""
     return bool(((scores >= 0) & (scores <= 1)).all())
 
@@ -60,7 +60,7 @@ class GivenScores(ClassifierMixin, BaseEstimator):
         scores = self._column(X)
         self.classes_ = np.unique(y)
         self.n_features_in_ = np.shape(X)[1]
-        self.probability_ = in_unit_interval(scores) if self.probability is None else self.probability
+        self.probability_ = may_be_probabilities(scores) if self.probability is None else self.probability
         return self
 
     def _column(self, X: Any) -> np.ndarray:

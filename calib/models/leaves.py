@@ -28,7 +28,7 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
         checks.in_range(prior, "prior", 0, 1)
 
 
-def class_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
+def node_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
 
     ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole
@@ -79,7 +79,7 @@ def node_probabilities(
     prior
         Of class 1 in the m-estimate; None takes the share of class 1 among the tree's training rows.
     """
-    ones, n = class_counts(tree)
+    ones, n = node_counts(tree)
     if leaf == "frequency":
         p = ones / n
     elif leaf == "laplace":

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from calib.splits.base import Cut, Known, Splitter
 
 
 class AtRandom(Splitter):
-    """scikit-learn's stratified draws.
+    """scikit-learn's draws, stratified by class unless, as some papers have it, they are not.
 
     >>> AtRandom().holdout(Known(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
     array([3, 0])
@@ -26,12 +26,16 @@ class AtRandom(Splitter):
     label = "At random"
     help = "Every row has the same chance: right where rows know nothing of each other."
 
+    def __init__(self, stratified: bool = True):
+        self.stratified = stratified
+
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
             return _parted(_counts(rows) - drawn, drawn)
+        classes = rows.y if self.stratified else None
         train, test = train_test_split(
-            np.arange(rows.n), test_size=share, stratify=rows.y, random_state=random_state
+            np.arange(rows.n), test_size=share, stratify=classes, random_state=random_state
         )
         return Cut(train, test)
 
@@ -40,7 +44,8 @@ class AtRandom(Splitter):
             counts = _counts(rows)
             drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))
             return [_parted(counts - own, own) for own in drawn.T]
-        splitter = StratifiedKFold(k, shuffle=True, random_state=random_state)
+        kind = StratifiedKFold if self.stratified else KFold
+        splitter = kind(k, shuffle=True, random_state=random_state)
         return [Cut(train, test) for train, test in splitter.split(rows.y, rows.y)]
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
+from calib.splits import Known
+from calib.splits.random import AtRandom
 from calib.study.protocol import Protocol, Setup, Splits
 
 
@@ -159,17 +160,14 @@ def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
+    rows, at_random = Known(data.y), AtRandom(splits.stratified)
     if splits.kind == "random":
-        stratify = data.y if splits.stratified else None
-        parts = train_test_split(
-            np.arange(data.n), test_size=splits.test_size, stratify=stratify, random_state=seed
-        )
-        return np.sort(parts[0]), np.sort(parts[1])
+        cut = at_random.holdout(rows, splits.test_size, seed)
+        return np.sort(cut.train), np.sort(cut.test)
     rarest = int(np.bincount(data.y, minlength=2).min())
     if splits.stratified and rarest < splits.folds:
         raise InputError(
             f"The rarer class has {rarest} rows, fewer than the {splits.folds} folds: use fewer folds (--folds)."
         )
-    kind = StratifiedKFold if splits.stratified else KFold
-    folds = kind(splits.folds, shuffle=True, random_state=seed).split(np.zeros(data.n), data.y)
-    return next(parts for k, parts in enumerate(folds) if k == cell.fold)
+    cut = at_random.folds(rows, splits.folds, seed)[cell.fold]
+    return cut.train, cut.test

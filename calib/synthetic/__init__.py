@@ -6,8 +6,8 @@ proposition 2.
 
 from calib.synthetic import counterexample, finite, gaussian, mixture, overlap
 from calib.synthetic.base import KnownDistribution, SyntheticEntry
-from calib.synthetic.counterexample import MemorisingClassifier, SignExample
-from calib.synthetic.finite import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample, Partition, Partitions
+from calib.synthetic.counterexample import SignExample
+from calib.synthetic.finite import FiniteExample, Partition, Partitions
 from calib.synthetic.gaussian import COVARIANCES, GaussianPair
 from calib.synthetic.mixture import SHARES, GaussianMixturePair, SizeSweep, size_sweep
 from calib.synthetic.overlap import overlap_path
@@ -19,16 +19,12 @@ SYNTHETIC: dict[str, SyntheticEntry] = {
 
 __all__ = [
     "COVARIANCES",
-    "ONE_LEAF",
-    "ONE_SPLIT",
-    "PURE_LEAVES",
     "SHARES",
     "SYNTHETIC",
     "FiniteExample",
     "GaussianMixturePair",
     "GaussianPair",
     "KnownDistribution",
-    "MemorisingClassifier",
     "Partition",
     "Partitions",
     "SignExample",

@@ -10,9 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
@@ -37,29 +34,6 @@ class SignExample:
         X = rng.standard_normal((n, 1))
         posterior = self.posterior(X)
         return as_dataset("Sign example", X, (rng.random(n) < posterior).astype(np.intp), posterior)
-
-
-class MemorisingClassifier(ClassifierMixin, BaseEstimator):
-    """The score of proposition 2: 0 or 1 on training objects, by the sign of the first feature, and 2 on all others.
-
-    >>> model = MemorisingClassifier().fit([[-1.0], [3.0]], [0, 1])
-    >>> model.decision_function([[-1.0], [3.0], [0.5]])
-    array([0., 1., 2.])
-    """
-
-    def fit(self, X: Any, y: Any) -> MemorisingClassifier:
-        X, y = validate_data(self, X, y)
-        self.classes_ = unique_labels(y)
-        self.known_ = np.unique(X[:, 0])
-        return self
-
-    def decision_function(self, X: Any) -> Array:
-        check_is_fitted(self)
-        first = validate_data(self, X, reset=False)[:, 0]
-        return np.where(np.isin(first, self.known_), (first > 0).astype(float), 2.0)
-
-    def predict(self, X: Any) -> Array:
-        return self.classes_[(self.decision_function(X) > 0.5).astype(np.intp)]
 
 
 ENTRY = SyntheticEntry(

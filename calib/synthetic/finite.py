@@ -20,10 +20,6 @@ from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
 
 Numbers = tuple[float, ...]
 
-ONE_LEAF: Numbers = ()
-ONE_SPLIT: Numbers = (6.5,)
-PURE_LEAVES: Numbers = (3.5, 8.5, 9.5)
-
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -90,7 +86,7 @@ class FiniteExample:
     """n equally likely points ``x`` with their posteriors, and m labelled training rows among them.
 
     >>> example = FiniteExample()
-    >>> for cuts in (ONE_LEAF, ONE_SPLIT, PURE_LEAVES):
+    >>> for cuts in ((), (6.5,), (3.5, 8.5, 9.5)):    # one leaf, one split, pure leaves
     ...     part = example.partition(cuts)
     ...     print(f"CL {part.calibration:.2f} GL {part.grouping:.2f} loss {part.loss:.2f}")
     CL 0.00 GL 0.15 loss 0.50

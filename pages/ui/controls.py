@@ -17,7 +17,7 @@ from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
-from calib.kernel.wording import rate_text
+from calib.kernel.wording import percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -399,7 +399,7 @@ def _base_rate(recipe: Recipe) -> None:
     """How frequent the positive class is where the probabilities will be used, in per cent."""
     stated = recipe.base_rate
     with st.expander(
-        "Base rate" if stated is None else f"Base rate: {rate_text(stated)}", expanded=stated is not None
+        "Base rate" if stated is None else f"Base rate: {percent(stated)}", expanded=stated is not None
     ):
         number(
             "base_rate",

@@ -15,7 +15,7 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import change, number, share_text
+from calib.kernel.wording import change, number, percent
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -110,7 +110,7 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{evaluation.size:,} test rows, {share_text(evaluation.share)} of them "
+        f"{evaluation.size:,} test rows, {percent(evaluation.share)} of them "
         f"{plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"

@@ -1,4 +1,4 @@
-"""Decisions against the definition: each case's costs added up, and thresholds tried one by one."""
+"""Decisions against the definition: each row's costs added up, and thresholds tried one by one."""
 
 from fractions import Fraction
 

@@ -19,9 +19,9 @@ from calib.analysis.differences import (
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
-from calib.metrics import bootstrap_difference
 from tests.analysis.judged import judged
 from tests.figures.evaluations import dataset, evaluation
+from tests.metrics.cases import drawn_difference
 
 
 @pytest.mark.parametrize("binning", ["uniform", "quantile"])
@@ -34,7 +34,7 @@ def test_every_difference_of_ece_and_auc_is_the_bootstrap_difference_of_its_pair
     for row in found.table.itertuples():
         options = {"bins": 10, "strategy": binning} if row.metric == "ece" else {}
         pair = (e.predictions[row.calibrator].p, e.predictions["none"].p)
-        alone = bootstrap_difference(row.metric, e.y, *pair, random_state=0, **options)
+        alone = drawn_difference(row.metric, options, e.y, *pair, random_state=0)
         assert (row.value, row.lower, row.upper) == pytest.approx(
             (alone.value, alone.lower, alone.upper), abs=1e-12
         )

@@ -6,7 +6,7 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import net_benefit
-from calib.analysis.validation import CALIBRATION, OVERALL, dropped, flow, net_benefits, performance
+from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
 from calib.sources import load
 
 
@@ -49,8 +49,15 @@ def test_every_row_of_a_table_is_told():
     # And a gap before those that calibrate
     assert len(gap) < found.loc["In no part", "lines"] < 2 * len(gap) + 5
     assert found["lines"][["Train the model", "Calibrate", "Test", "In no part"]].sum() == 280
-    assert len(dropped(evaluation)) == 2
-    assert "17 rows" in dropped(evaluation)[0]
+    unlabelled, undated = evaluation.dataset.left_out
+    assert "17 rows" in unlabelled
+    assert "3 rows" in undated
+
+
+def test_columns_left_out_are_no_rows_left_out():
+    evaluation = judged(table().assign(arrows=range(300)), exclude=("arrows",))
+    assert "Left out as asked: arrows." in evaluation.notes
+    assert evaluation.dataset.left_out == ()
 
 
 def test_folds_judge_every_row_once_and_counts_stand_for_their_rows():

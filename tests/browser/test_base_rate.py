@@ -22,7 +22,7 @@ def test_a_stated_rate_is_shown_before_and_after_and_stands_in_the_calibrator(ta
     assert recipe.base_rate == 0.02
     evaluation = evaluate(recipe, load(recipe))
     own = number(evaluation.metrics.brier["none"])
-    tab.page.get_by_text("Base rate: 2 %").wait_for()
+    tab.page.get_by_text("Base rate: 2%").wait_for()
     assert tab.headline()["Brier score"].split(" → ")[0] == own
     content = tab.open("explore_compare", **tab.recipe_query()).download(
         tab.page.get_by_role("button", name="Calibrator (JSON)").last.click

@@ -119,7 +119,6 @@ def test_rare_levels_share_a_column_and_unknown_ones_join_it():
     assert matrix.get_feature_names_out().tolist() == ["x = a", "x = b", "x = other levels"]
     out = matrix.transform(pd.DataFrame({"x": ["a", "b", "c", "d", "never seen", None]}))
     assert out.tolist() == [[1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 4]
-    assert "2 rare levels are taken together (c, d)" in matrix.describe()["what is done"][0]
 
 
 def test_the_columns_of_a_category_are_capped():
@@ -205,15 +204,6 @@ def test_what_is_not_typed_is_refused():
     for nothing in (pd.DataFrame(index=[0, 1]), np.zeros((2, 2))):
         with pytest.raises(DataError, match="at least one column"):
             preprocessor(nothing)
-
-
-def test_the_description_names_each_column_once_and_what_takes_the_place_of_gaps():
-    told = Matrix().fit(TRAIN.assign(k=TRAIN["k"].astype(float))).describe()
-    assert told["column"].tolist() == TRAIN.columns.tolist()
-    done = dict(zip(told["column"], told["what is done"], strict=True))
-    assert "training median, 4," in done["size"]
-    assert done["flag"] == done["k"] == "used as it is"
-    assert "month and weekday" in done["when"]
 
 
 def test_every_gap_is_said_and_filled_as_it_is_said():

@@ -18,7 +18,7 @@ P2 = pd.Series(P2_RANKS["brier"], index=list(P2_METHODS))
 
 def joined(record, way):
     """The bars of a group, as sets of names."""
-    return [{record.ranks.index[i] for i in bar} for bar in record.groups[way]]
+    return [{record.ranks.index[i] for i in bar} for bar in record.bars[way]]
 
 
 def test_demsars_figure_1a():
@@ -37,13 +37,13 @@ def test_two_setups_lie_under_one_bar_exactly_where_all_between_them_are_alike(w
     alike = near if way == NEMENYI else bergmann_hommel(values, 30) > 0.05
     for i in range(10):
         for j in range(i + 1, 10):
-            under = any({i, j} <= set(bar) for bar in record.groups[way])
+            under = any({i, j} <= set(bar) for bar in record.bars[way])
             assert under == alike[i : j + 1, i : j + 1].all()
 
 
 def test_pvalues_that_are_there_are_taken_in_any_order():
     adjusted = pd.DataFrame(bergmann_hommel(P2, 30), index=P2.index, columns=P2.index)
-    assert prepare(P2, n=30, adjusted=adjusted).groups == prepare(P2, n=30).groups
+    assert prepare(P2, n=30, adjusted=adjusted).bars == prepare(P2, n=30).bars
 
 
 def test_each_name_is_led_to_its_rank_and_bars_span_their_ranks():
@@ -62,7 +62,7 @@ def test_each_name_is_led_to_its_rank_and_bars_span_their_ranks():
         bars = [trace for trace in figure.data if trace.legendgroup == way]
         assert [trace.showlegend for trace in bars] == [True] + [False] * (len(bars) - 1)
         values = record.ranks.to_numpy()
-        for trace, bar in zip(bars, record.groups[way], strict=True):
+        for trace, bar in zip(bars, record.bars[way], strict=True):
             assert trace.x == pytest.approx((values[bar[0]], values[bar[-1]]), abs=0.031)
     ruler = next(trace for trace in figure.data if trace.mode == "lines+markers+text")
     assert ruler.x[2] - ruler.x[0] == pytest.approx(nemenyi_critical_difference(10, 30))
@@ -83,7 +83,7 @@ def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
 def test_many_setups_have_nemenyis_bars_alone_and_it_is_said():
     ranks = pd.Series(np.linspace(2, 20, 20), index=[f"m{i}" for i in range(20)])
     record = prepare(ranks, n=9)
-    assert list(record.groups) == [NEMENYI]
+    assert list(record.bars) == [NEMENYI]
     assert "compares up to 12 setups" in record.caption
     table = record.to_frame()
     assert table["average_rank"].tolist() == ranks.tolist()

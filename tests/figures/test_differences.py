@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe
 from calib.analysis.differences import COMPARED, Differences, differences, repeat_splits
 from calib.calibrators import label_of
-from calib.figures import FIGURES, THEMES, formatted_differences
+from calib.figures import DARK, FIGURES, formatted_differences
 from tests.figures.evaluations import dataset, evaluation
 
 FIGURE = FIGURES["differences"]
@@ -37,7 +37,7 @@ def panel(metric, found):
 @pytest.mark.parametrize("kind", ["resampled", "repeated"])
 def test_every_difference_stands_in_its_lane_with_its_interval(kind, request):
     found = request.getfixturevalue(kind)
-    figure = FIGURE.draw(FIGURE.prepare(found), THEMES["dark"])
+    figure = FIGURE.draw(FIGURE.prepare(found), DARK)
     for row in found.table.itertuples():
         (mark,) = [
             t

@@ -24,7 +24,7 @@ def by_hand(scores, y, score, merge="log"):
 
 
 def test_the_words_of_an_example_done_by_hand():
-    words = prepare(by_hand([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 0.25)).words
+    words = prepare(by_hand([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 0.25)).derivation
     assert words[0] == "The model gives the score 0.25. 5 calibration rows."
     assert words[1] == (
         "With label 0 added, the row joins 2 calibration rows with scores from 0.2 to 0.3, 1 of them of class 1: "
@@ -35,12 +35,12 @@ def test_the_words_of_an_example_done_by_hand():
 
 
 def test_a_pool_of_its_own_and_a_pool_at_one_score():
-    words = prepare(by_hand([1, 2], [0, 1], 3.0)).words
+    words = prepare(by_hand([1, 2], [0, 1], 3.0)).derivation
     assert "joins 1 calibration row with scores from 2 to 3" in words[1]
     assert "joins 1 calibration row with scores from 2 to 3" in words[2]
-    alone = prepare(by_hand([1, 2], [0, 0], 3.0)).words
+    alone = prepare(by_hand([1, 2], [0, 0], 3.0)).derivation
     assert "With label 1 added, the row is a pool of its own: p1 = 1 / 1 = 1.00." in alone
-    assert "joins 2 calibration rows at score 2" in prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).words[1]
+    assert "joins 2 calibration rows at score 2" in prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).derivation[1]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
 def test_the_words_say_where_the_score_comes_from_and_hold_the_fractions(changes, words):
     one = explained(**changes)
     record = prepare(one)
-    assert words in record.words[0]
-    for fit, sentence in zip(record.fits, record.words[1:3], strict=True):
+    assert words in record.derivation[0]
+    for fit, sentence in zip(record.fits, record.derivation[1:3], strict=True):
         positives, objects = re.search(r"= ([\d,]+) / ([\d,]+) =", sentence).groups()
         assert (int(positives.replace(",", "")), int(objects.replace(",", ""))) == (fit.positives, fit.rows)
     assert f"Row {one.row} (" in record.title
@@ -73,7 +73,7 @@ def test_the_words_say_where_the_score_comes_from_and_hold_the_fractions(changes
 @pytest.mark.parametrize("rule", ["log", "square", "midpoint"])
 def test_the_merge_rule_is_said(rule):
     said = evaluation(merge=rule)
-    words = prepare(explain(said, fitted(merge=rule), widest_row(said))).words[3]
+    words = prepare(explain(said, fitted(merge=rule), widest_row(said))).derivation[3]
     assert {"log": "p1 / (1 − p0 + p1)", "square": "p0²/2", "midpoint": "(p0 + p1)/2"}[rule] in words
 
 
@@ -101,7 +101,7 @@ def test_every_fold_can_be_shown():
     for number, fits in enumerate(one.fits, 1):
         record = prepare(one, calibration_set=number)
         assert record.fits == (fits.zero, fits.one)
-        assert f"fold {number} of 3" in record.words[0]
+        assert f"fold {number} of 3" in record.derivation[0]
 
 
 def test_a_pool_of_a_hundred_thousand_rows_is_a_small_picture():

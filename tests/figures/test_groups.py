@@ -7,7 +7,7 @@ import pytest
 from calib.analysis.curves import binomial_interval
 from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import group_rows
-from calib.figures import FIGURES, THEMES
+from calib.figures import DARK, FIGURES
 from tests.analysis.test_advice import judged
 from tests.figures.evaluations import evaluation
 
@@ -18,7 +18,7 @@ def test_observed_and_predicted_are_those_of_pandas():
     e = evaluation(calibrators=("none", "platt"))
     values = e.dataset.X["b"].iloc[e.rows]
     record = FIGURE.prepare(e, values)
-    figure = FIGURE.draw(record, THEMES["dark"])
+    figure = FIGURE.draw(record, DARK)
     index = group_rows(values).index
     observed, *said = figure.data
     for key, trace in zip(("none", "platt"), said, strict=True):

@@ -11,7 +11,6 @@ from calib.metrics import (
     METRICS,
     accuracy,
     auc,
-    bootstrap_difference,
     bootstrap_differences,
     bootstrap_interval,
     brier_score,
@@ -21,7 +20,7 @@ from calib.metrics import (
 )
 from calib.metrics.bootstrap import FAST
 
-from .cases import random_case
+from .cases import drawn_difference, random_case
 
 
 @pytest.mark.parametrize("function", list(FAST), ids=lambda f: f.__name__)
@@ -83,34 +82,19 @@ def test_intervals_cover_the_true_brier_score():
     assert np.mean(covered) == pytest.approx(0.9, abs=0.05)
 
 
-def test_a_difference_is_made_on_the_same_resamples():
-    y, p = random_case(5, 120)
-    q = (p + 0.02).clip(0, 1)
-    rng_a, rng_b = np.random.default_rng(6), np.random.default_rng(6)
-    found = bootstrap_difference("brier", y, p, q, repeats=300, random_state=rng_a)
-    drawn = bootstrap_interval(
-        lambda y, both: brier_score(y, both[:, 0]) - brier_score(y, both[:, 1]),
-        y,
-        np.column_stack([p, q]),
-        repeats=300,
-        random_state=rng_b,
-    )
-    assert vars(found) == pytest.approx(vars(drawn), abs=1e-12)
-    apart = bootstrap_interval("brier", y, p, repeats=300, random_state=0).standard_error
-    assert found.standard_error < apart / 5
-
-
-def test_many_differences_are_those_of_each_pair_under_the_same_seed():
+def test_every_difference_is_made_on_the_same_resamples():
     y, p = random_case(5, 90)
-    said = {"none": p, "platt": p**0.8, "beta": p**1.2}
+    methods = {"none": p, "platt": p**0.8, "beta": 0.01 + 0.98 * p}
     metrics = {"brier": {}, "slope": {}, "ece": {"bins": 5, "strategy": "quantile"}}
-    found = bootstrap_differences(metrics, y, said, "none", repeats=60, level=0.8, random_state=3)
+    found = bootstrap_differences(metrics, y, methods, "none", repeats=60, level=0.8, random_state=3)
     assert set(found) == {(key, name) for key in metrics for name in ("platt", "beta")}
     for (key, name), interval in found.items():
-        alone = bootstrap_difference(
-            key, y, said[name], p, repeats=60, level=0.8, random_state=3, **metrics[key]
+        drawn = drawn_difference(
+            key, metrics[key], y, methods[name], p, repeats=60, level=0.8, random_state=3
         )
-        assert vars(interval) == pytest.approx(vars(alone), abs=1e-12)
+        assert vars(interval) == pytest.approx(vars(drawn), abs=1e-12)
+    apart = bootstrap_interval("brier", y, p, repeats=60, random_state=3).standard_error
+    assert found["brier", "beta"].standard_error < apart / 5
 
 
 def test_many_differences_can_be_called_off_and_need_their_reference():
@@ -125,8 +109,10 @@ def test_many_differences_can_be_called_off_and_need_their_reference():
 
 def test_a_method_does_not_differ_from_itself():
     y, p = random_case(6, 60)
-    for key in ("ece", "auc", "slope"):
-        found = bootstrap_difference(key, y, p, p, repeats=20, random_state=0)
+    metrics = {"ece": {}, "auc": {}, "slope": {}}
+    for found in bootstrap_differences(
+        metrics, y, {"a": p, "b": p}, "a", repeats=20, random_state=0
+    ).values():
         assert (found.value, found.lower, found.upper) == (0, 0, 0)
 
 
@@ -153,9 +139,11 @@ def test_infinite_losses_stay_infinite():
     assert found.value == math.inf
     assert found.lower == pytest.approx(math.log(2))  # a third of the resamples miss the wrong one
     assert found.upper == math.inf
-    better = bootstrap_difference("log_loss", y, p, np.full(4, 0.5), repeats=500, random_state=0)
-    assert better.value == better.upper == math.inf
-    assert math.isnan(bootstrap_difference("log_loss", y, p, p, repeats=50, random_state=0).value)
+    methods = {"wrong": p, "same": p, "half": np.full(4, 0.5)}
+    worse = bootstrap_differences({"log_loss": {}}, y, methods, "half", repeats=500, random_state=0)
+    assert worse["log_loss", "wrong"].value == worse["log_loss", "wrong"].upper == math.inf
+    both = bootstrap_differences({"log_loss": {}}, y, methods, "wrong", repeats=50, random_state=0)
+    assert math.isnan(both["log_loss", "same"].value)
 
 
 def test_metrics_of_intervals_and_posteriors_can_be_resampled():
@@ -179,7 +167,7 @@ def test_the_seed_decides_and_another_seed_differs():
 def test_many_rows_fit_into_little_memory():
     y, p = random_case(10, 100_000)
     tracemalloc.start()
-    bootstrap_difference("ece", y, p, p**1.1, repeats=60, random_state=0)
+    bootstrap_differences({"ece": {}}, y, {"a": p, "b": p**1.1}, "a", repeats=60, random_state=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 150e6

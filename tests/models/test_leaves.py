@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from calib.kernel.checks import InputError
-from calib.models.leaves import check_leaf, class_counts, curtailed, node_probabilities, parents
+from calib.models.leaves import check_leaf, curtailed, node_counts, node_probabilities, parents
 
 
 def grown(n=150, seed=0, weights=None, **params):
@@ -27,7 +27,7 @@ def passing(tree, X):
 @pytest.mark.parametrize("params", [{}, {"max_depth": 3}, {"max_leaf_nodes": 12}, {"ccp_alpha": 0.01}])
 def test_counts_are_those_of_the_objects_that_pass_through_each_node(params):
     tree, X, y = grown(**params)
-    ones, n = class_counts(tree.tree_)
+    ones, n = node_counts(tree.tree_)
     for node, rows in enumerate(passing(tree, X)):
         assert (ones[node], n[node]) == (y[rows].sum(), len(rows))
 
@@ -35,7 +35,7 @@ def test_counts_are_those_of_the_objects_that_pass_through_each_node(params):
 def test_counts_are_weighted_by_sample_weights():
     weights = np.random.default_rng(0).choice([0.25, 0.5, 3.0], 150)
     tree, X, y = grown(weights=weights)
-    ones, n = class_counts(tree.tree_)
+    ones, n = node_counts(tree.tree_)
     for node, rows in enumerate(passing(tree, X)):
         assert ones[node] == pytest.approx((weights * y)[rows].sum())
         assert n[node] == pytest.approx(weights[rows].sum())
@@ -61,7 +61,7 @@ def test_estimates_are_exact_fractions_of_counts(leaf, estimate):
 def test_leaves_that_are_equal_in_exact_arithmetic_are_equal_as_floats():
     for seed in range(30):
         tree, _, _ = grown(400, seed, min_samples_leaf=3)
-        ones, n = class_counts(tree.tree_)
+        ones, n = node_counts(tree.tree_)
         p = node_probabilities(tree.tree_, "laplace")
         exact = [Fraction(int(k) + 1, int(m) + 2) for k, m in zip(ones, n, strict=True)]
         assert len(set(p.tolist())) == len(set(exact))

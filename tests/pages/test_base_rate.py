@@ -28,7 +28,7 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along():
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
     assert shown.to_dict() == formatted_rates(before_and_after(evaluation), 0.008).to_dict()
     assert number(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
-    assert any("0.8 % (1 in 120)" in expander.label for expander in at.expander)
+    assert any("0.8% (1 in 120)" in expander.label for expander in at.expander)
     at = go(at, "explore_decide")
     assert at.number_input(key="base_rate").value == pytest.approx(0.8)
     at.button(key="empty_base_rate").click().run()

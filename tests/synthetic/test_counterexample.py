@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 
-from calib.synthetic import MemorisingClassifier, SignExample
+from calib.synthetic import SignExample
+from tests.synthetic.memorising import MemorisingClassifier
 
 
 def simplified_interval(model, X, y, x):
@@ -35,17 +34,3 @@ def test_labels_agree_with_the_sign_twice_in_three_times():
         assert sign.mean() == pytest.approx(0.5, abs=0.01)
         assert (data.posterior[sign] == share).all()
         assert data.y[sign].mean() == pytest.approx(share, abs=0.012)
-
-
-def test_the_score_knows_its_training_objects_and_nothing_else():
-    model = MemorisingClassifier().fit([[-2.0], [1.0], [-0.5]], ["no", "yes", "no"])
-    assert model.decision_function([[-0.5], [1.0], [1.5], [-3.0]]).tolist() == [0, 1, 2, 2]
-    assert model.predict([[-2.0], [1.0], [9.0]]).tolist() == ["no", "yes", "yes"]
-
-
-def test_it_is_a_scikit_learn_estimator():
-    with pytest.raises(NotFittedError):
-        clone(MemorisingClassifier()).decision_function([[1.0]])
-    model = MemorisingClassifier().fit([[1.0]], [1])
-    with pytest.raises(ValueError, match="2 features"):
-        model.decision_function([[1.0, 2.0]])

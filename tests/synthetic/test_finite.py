@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
-from calib.synthetic import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample
+from calib.synthetic import FiniteExample
 
+ONE_LEAF, ONE_SPLIT, PURE_LEAVES = (), (6.5,), (3.5, 8.5, 9.5)
 EXAMPLE = FiniteExample()
 
 

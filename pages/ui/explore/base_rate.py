@@ -13,7 +13,7 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_rates
 from calib.kernel.checks import InputError
-from calib.kernel.wording import rate_text
+from calib.kernel.wording import percent
 from calib.sources import digest
 from pages.ui import evaluations, jobs, state, tables
 from pages.ui.text import plain
@@ -31,9 +31,7 @@ def show(evaluation: Evaluation) -> None:
     st.subheader("Where the positives are rarer or more frequent", anchor=False)
     table = before_and_after(evaluation)
     here = (evaluation.before or evaluation).share
-    st.markdown(
-        f"Of the test rows {rate_text(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}"
-    )
+    st.markdown(f"Of the test rows {percent(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}")
     st.dataframe(
         formatted_rates(table, recipe.base_rate),
         width="stretch",
@@ -43,7 +41,7 @@ def show(evaluation: Evaluation) -> None:
     )
     if recipe.base_rate is not None:
         st.caption(
-            f"The test rows are then weighted by class to stand for {rate_text(recipe.base_rate)}. This is right where "
+            f"The test rows are then weighted by class to stand for {percent(recipe.base_rate)}. This is right where "
             "the classes themselves look as in the table and only their shares differ."
         )
     tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
@@ -77,7 +75,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         "the likelihood ratio, and takes them for right."
     )
     if 0 < said.rate < 1:
-        label = f"Take {rate_text(said.rate)}"
+        label = f"Take {percent(said.rate)}"
         st.button(
             label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{said.rate:.4g}")}
         )

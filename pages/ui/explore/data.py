@@ -20,7 +20,7 @@ from calib.data import (
 from calib.data.target import spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
-from calib.kernel.wording import listed, share_text
+from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
@@ -447,7 +447,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         st.metric(
             f"Class 1: {plain(data.classes[1])}",
-            share_text(positives / size),
+            percent(positives / size),
             f"{positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
             **PLAIN,
             width=220,

@@ -12,7 +12,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number, share_text
+from calib.kernel.wording import number, percent
 from calib.recipe import Recipe
 from pages.ui import state
 from pages.ui.tables import difference, download
@@ -27,9 +27,9 @@ COST_SETTINGS = (
         "number",
         FALSE_ALARM,
         *COSTS,
-        help="Acting on a case of class 0.",
+        help="Acting on a row of class 0.",
     ),
-    Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a case of class 1."),
+    Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a row of class 1."),
 )
 INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)
 RANGE = (
@@ -79,7 +79,7 @@ def range_of_thresholds(recipe: Recipe) -> None:
 
 
 def headline(decision: Decision) -> None:
-    """The threshold, the cheapest calibrator's cost, what it promised, and the share of open cases."""
+    """The threshold, the cheapest calibrator's cost, what it promised, and the share of rows left open."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     line = decision.table.loc[best]
     reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
@@ -91,7 +91,7 @@ def headline(decision: Decision) -> None:
     with st.container(horizontal=True, key="headline"):
         st.metric("Threshold", number(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
         st.metric(
-            f"Realised cost a case · {label_of(best)}",
+            f"Realised cost a row · {label_of(best)}",
             number(line.realised),
             **(difference(line.difference, reference, up_is_good=False) if reference else {}),
             width=250,
@@ -123,20 +123,18 @@ def table(decision: Decision) -> None:
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
     st.caption(
-        f"In the units of the two costs, a case; [low, high] are 95 % bootstrap intervals over "
+        f"In the units of the two costs, a row; [low, high] are 95 % bootstrap intervals over "
         f"{decision.evaluation.size:,} test rows. A difference whose interval holds 0 may be sampling variability."
     )
 
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
-    """The cases whose interval straddles the threshold, with their features."""
+    """The rows whose interval straddles the threshold, with their features."""
     st.subheader("Undecided rows", anchor=False)
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())
-        st.info(
-            f"Which cases the data leave open needs a method with intervals: add {listed} in the sidebar."
-        )
+        st.info(f"Which rows the data leave open needs a method with intervals: add {listed} in the sidebar.")
         return
     own = recipe.setting("decide.interval")
     method = own if own in methods else methods[0]
@@ -153,7 +151,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     rows = decision.undecided[method]
     if not rows.any():
         st.markdown(
-            f"No {label_of(method)} interval straddles {number(decision.threshold)}: every case is decided."
+            f"No {label_of(method)} interval straddles {number(decision.threshold)}: every row is decided."
         )
         return
     shown = decision.undecided_frame(method, MOST_LISTED)
@@ -161,7 +159,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     st.markdown(
         f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
         f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says no, its upper end "
-        f"says act. {share_text(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        f"says act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look pays here first."
     )
     said = {

@@ -32,7 +32,7 @@ from calib.figures.base import asked_for
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import duration, rate_text, share_text
+from calib.kernel.wording import duration, percent
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -44,7 +44,6 @@ from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
 GROUP_DIAGRAMS = 6
-MOST_ADVICE = 24
 
 
 # What a further metric is made of, below the table where it is chosen
@@ -128,7 +127,7 @@ def propose_log_odds(evaluation: Evaluation) -> None:
     if middle is None or evaluation.recipe.setting("reliability.axes") != AXES[0]:
         return
     st.info(
-        f"Half of the predictions are at most {rate_text(middle)}. Axes in log-odds and bins of equal count tell them "
+        f"Half of the predictions are at most {percent(middle)}. Axes in log-odds and bins of equal count tell them "
         "apart."
     )
     st.button("Show them in log-odds", key="log_odds", on_click=state.update, kwargs=IN_LOG_ODDS)
@@ -306,10 +305,10 @@ def _summary(evaluation: Evaluation, positions) -> str:
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    said = ", ".join(f"{label_of(key)} {share_text(p.mean)}" for key, p in picked.predictions.items())
+    said = ", ".join(f"{label_of(key)} {percent(p.mean)}" for key, p in picked.predictions.items())
     return (
         f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
-        f"{evaluation.dataset.classes[1]} ({share_text(picked.share)}). "
+        f"{evaluation.dataset.classes[1]} ({percent(picked.share)}). "
         f"Predicted on average: {said}."
     )
 

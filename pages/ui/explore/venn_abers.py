@@ -190,7 +190,7 @@ def explanation(result: Evaluation, row: int) -> None:
     with picture:
         record = chart.show("explained", explained, calibration_set=chosen)
     with words:
-        for sentence in record.words:
+        for sentence in record.derivation:
             st.markdown(plain(sentence))
         if len(sets) > 1:
             st.dataframe(

@@ -7,7 +7,8 @@ from calib.calibrators import VennAbers
 from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.one_feature import venn_abers_pairs
 from calib.placements import PLACEMENTS
-from calib.synthetic import MemorisingClassifier, SignExample
+from calib.synthetic import SignExample
+from tests.synthetic.memorising import MemorisingClassifier
 
 simulate = EXPERIMENTS["counterexample"].simulate
 

@@ -11,7 +11,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.finite import START
 from calib.experiments.finite.simulation import Line, fewest_cuts
 from calib.kernel.checks import InputError
-from calib.synthetic import ONE_LEAF, ONE_SPLIT, PURE_LEAVES, FiniteExample
+from calib.synthetic import FiniteExample
 
 simulate = EXPERIMENTS["finite"].simulate
 
@@ -37,9 +37,9 @@ def test_the_page_starts_with_the_paper_s_example():
 @pytest.mark.parametrize(
     ("name", "cuts", "printed"),
     [
-        ("one_leaf", ONE_LEAF, (0.0, 0.15, 0.5)),
-        ("one_split", ONE_SPLIT, None),
-        ("pure_leaves", PURE_LEAVES, (0.29, 0.12, 0.75)),
+        ("one_leaf", (), (0.0, 0.15, 0.5)),
+        ("one_split", (6.5,), None),
+        ("pure_leaves", (3.5, 8.5, 9.5), (0.29, 0.12, 0.75)),
     ],
 )
 def test_the_presets_are_the_paper_s_partitions_with_its_values(name, cuts, printed):
