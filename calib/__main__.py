@@ -223,13 +223,15 @@ def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[
         )
     read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
-    uploads: dict[str, pd.DataFrame | TableFile] = {digest(content): frame}
+    del content  # a table may be large, and is held once
+    uploads: dict[str, pd.DataFrame | TableFile] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
         recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name))
+    found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
-    for problem in problems(recipe, *load_frame(recipe, uploads)):
+    for problem in found:
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
             column = f"{problem.column}: " if problem.column else ""
             print(f"warning: {column}{problem.message} {problem.remedy}", file=sys.stderr)

@@ -23,6 +23,7 @@ import pandas as pd
 from calib.data.delimited import read_delimited
 from calib.data.errors import LARGEST, DataError, most_unpacked, too_large
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
+from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
@@ -122,6 +123,7 @@ def read_table(
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
+    give_back(len(frame))
     return frame
 
 
