@@ -294,7 +294,8 @@ class IntervalCalibrator(ScoreCalibrator):
 
     def merged(self, pairs: Array) -> Array:
         """The single probability (m,) of pairs (m, 2) that this calibrator gave."""
-        return merge_pair(*pairs.T, self.merge)
+        p0, p1 = pairs.T
+        return merge_pair(p0, p1, self.merge)
 
     def _map(self, scores: Array) -> Array:
         return self.merged(self._pairs(scores))
