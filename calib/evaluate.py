@@ -144,6 +144,15 @@ class Evaluation:
         return len(self.y) if self.weight is None else round(float(self.weight.sum()))
 
     @property
+    def counts(self) -> np.ndarray | None:
+        """Float array (m,), how many rows each test row is, where its weight also says what each of them is worth.
+
+        So it is of a table of counts at a stated base rate; else None.
+        """
+        held = None if self.before is None else self.before.weight
+        return held if held is not None and are_whole(held) else None
+
+    @property
     def calibration_size(self) -> int:
         """How many rows the calibration rows stand for."""
         held = self.calibration_weight

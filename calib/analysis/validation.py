@@ -84,7 +84,14 @@ def _interval(evaluation: Evaluation, metric: str, said: Predictions) -> tuple[f
         said,
         ("interval", metric, bins, strategy) if METRICS[metric].binned else ("interval", metric),
         lambda: confidence_interval(
-            metric, said.y, said.p, said.weight, clusters_of(evaluation), bins=bins, strategy=strategy
+            metric,
+            said.y,
+            said.p,
+            said.weight,
+            clusters_of(evaluation),
+            counts=evaluation.counts,
+            bins=bins,
+            strategy=strategy,
         ),
     )
 
@@ -116,8 +123,12 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     for t in at:
         for rule, p in rules.items():
             gains = (p > t) * np.where(evaluation.y == 1, 1.0, -t / (1 - t))
-            lines.append((t, rule, *mean_interval(gains, evaluation.weight, clusters_of(evaluation))))
+            lines.append((t, rule, *_mean(evaluation, gains)))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
+
+
+def _mean(evaluation: Evaluation, values: np.ndarray) -> tuple[float, float, float]:
+    return mean_interval(values, evaluation.weight, clusters_of(evaluation), counts=evaluation.counts)
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

@@ -111,9 +111,7 @@ def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
     texts = [_spelt(value, spelling) for value in values]
     known = [text not in MISSING for text in texts]
     if not all(known):
-        codes = np.array([*(place if kept else -1 for place, kept in zip(np.cumsum(known) - 1, known)), -1])[
-            codes
-        ]
+        codes = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)[codes]
     return Labels(codes, tuple(text for text, kept in zip(texts, known, strict=True) if kept))
 
 
