@@ -93,11 +93,14 @@ class Splitter(ABC):
 
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
-        """Why a placement cannot be honest here, as a sentence, or None.
+        """Why a placement cannot be honest here, as a sentence, or None; fitting refuses the same.
 
-        placement : its key · fixed : whether the file says which rows calibrate
-
-        Fitting refuses the same.
+        Parameters
+        ----------
+        placement
+            Its key.
+        fixed
+            Whether the file says which rows calibrate.
         """
         return None
 
