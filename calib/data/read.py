@@ -27,6 +27,7 @@ from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
+MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX, which python -m calib evaluate … --onnx judges, or bring its predictions."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -114,7 +115,7 @@ def read_table(
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
-        raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
+        raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(
             f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS

@@ -1,4 +1,4 @@
-"""The rows that a validation needs: by the authors' equations in another way, and simulations of the intervals that are promised."""
+"""The rows that a validation needs: the authors' equations another way, and simulations of what they promise."""
 
 import math
 
@@ -25,8 +25,8 @@ from calib.metrics import auc, calibration_line, observed_expected
 @pytest.mark.parametrize("share", [0.018, 0.1, 0.5])
 @pytest.mark.parametrize("area", [0.7, 0.8])
 def test_the_rows_are_those_of_the_authors_equations(share, area):
-    """Of Riley et al. 2021, as in their program: (1 − φ)/(φ SE²) for ln O/E, and for C the n at which Newcombe's standard
-    error is SE; there it is found by search, here as the root of a quadratic. No printed result is at hand."""
+    """Riley et al. 2021, as in their program: (1 − φ)/(φ SE²) for ln O/E, and for C the n at which Newcombe's
+    standard error is SE, here as the root of a quadratic. No printed result is at hand."""
     half = math.asinh(0.2 / 2) / 1.96  # of an interval that is 0.2 wide about 1
     assert fewest_rows(lambda n: observed_expected_width(n, share), 0.2) == math.ceil(
         (1 - share) / (share * half**2)
