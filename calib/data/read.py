@@ -27,7 +27,7 @@ from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
-MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX, which python -m calib evaluate … --onnx judges, or bring its predictions."
+MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX (evaluate … --onnx), or bring its predictions."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
