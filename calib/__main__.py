@@ -1,6 +1,7 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--judge-on OTHER.csv] [--html report.html] [--pdf report.pdf]
+``python -m calib evaluate RECIPE.json DATA.csv [--judge-on OTHER.csv] [--onnx MODEL.onnx] [--html report.html]
+[--pdf report.pdf]
 [--csv predictions.csv] [--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table,
 one metric a line and one calibrator a column; exit status 0 only when every calibrator of the Recipe has a
 result. ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an
@@ -27,6 +28,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import TableFile, guess_target, read_table, target_candidates
+from calib.data.onnx_model import onnx_scores, score_name
 from calib.evaluate import evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
@@ -49,7 +51,7 @@ from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
-from calib.sources import digest, judging, load, load_frame, problems, reading
+from calib.sources import digest, judging, load, load_frame, problems, reading, roles
 from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
 from calib.study.runner import BACKENDS
 
@@ -79,6 +81,12 @@ def _add_evaluate(commands: Any) -> None:
         type=Path,
         metavar="FILE",
         help="judge on the rows of another file, its columns matched by name",
+    )
+    command.add_argument(
+        "--onnx",
+        type=Path,
+        metavar="FILE",
+        help="judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
     )
     command.add_argument(
         "--html", type=Path, metavar="FILE", help="write a self-contained interactive report"
@@ -203,10 +211,13 @@ def _write(path: Path, content: bytes) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[Recipe, Dataset]:
+def _on_file(
+    recipe: Recipe, path: Path, judge_on: Path | None = None, model: Path | None = None
+) -> tuple[Recipe, Dataset]:
     """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one.
 
-    Of another file, ``judge_on``, all rows are then the test part.
+    Of another file, ``judge_on``, all rows are then the test part; ``model`` is an ONNX file, whose inputs the
+    table holds.
     """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))
@@ -222,18 +233,34 @@ def _on_file(recipe: Recipe, path: Path, judge_on: Path | None = None) -> tuple[
             file=sys.stderr,
         )
     read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
+    if model is not None:
+        if judge_on is not None:
+            raise InputError("--onnx judges a model on one table: leave out --judge-on.")
+        graph = _read(model)
+        frame, score = _scored(recipe, frame, target, graph)
+        recipe, content = recipe.replace(content="predictions"), content + graph
+        read_so = (*(option for option in read_so if option[0] != "scores"), ("scores", (score,)))
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
-    uploads: dict[str, pd.DataFrame | TableFile] = {digest(content): frame}
+    del content  # a table may be large, and is held once
+    uploads: dict[str, pd.DataFrame | TableFile] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
         recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name))
+    found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
-    for problem in problems(recipe, *load_frame(recipe, uploads)):
+    for problem in found:
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
             column = f"{problem.column}: " if problem.column else ""
             print(f"warning: {column}{problem.message} {problem.remedy}", file=sys.stderr)
     return recipe, dataset
+
+
+def _scored(recipe: Recipe, frame: pd.DataFrame, target: str, model: bytes) -> tuple[pd.DataFrame, str]:
+    """(the table with the probability of a model that is there already, the name of that column)."""
+    given = [column for column in roles(recipe).values() if column is not None]
+    said = onnx_scores(model, frame, target, [*given, *recipe.exclude])
+    return said, score_name(frame, said)
 
 
 def _check_folders(*paths: Path | None) -> None:
@@ -255,7 +282,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
     keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
-    recipe, dataset = _on_file(recipe, args.data, args.judge_on)
+    recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
     evaluation = evaluate(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))

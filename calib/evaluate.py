@@ -23,6 +23,7 @@ from calib.data import preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError, are_whole, effective_weights
 from calib.kernel.memo import once
+from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.wording import listed, outside_range
@@ -141,6 +142,15 @@ class Evaluation:
     def size(self) -> int:
         """How many rows the test rows stand for."""
         return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """Float array (m,), how many rows each test row is, where its weight also says what each of them is worth.
+
+        So it is of a table of counts at a stated base rate; else None.
+        """
+        held = None if self.before is None else self.before.weight
+        return held if held is not None and are_whole(held) else None
 
     @property
     def calibration_size(self) -> int:
@@ -379,6 +389,7 @@ def fit_rows(
         parts.append(
             Part(cut.train, cut.test, placed, tests, tested.weight, flow | _unused(rows, cut, placed))
         )
+    give_back(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 
@@ -463,6 +474,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
             continue
         predictions[key] = _pooled(y, outcomes, weight)
         calibrators[key] = tuple(fits)
+    give_back(fitted.dataset.n)
     rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(

@@ -27,6 +27,7 @@ from calib.data import (
     validate,
 )
 from calib.data.typed import typed_frame
+from calib.kernel.memory import give_back
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import Recipe
@@ -228,6 +229,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         )
     else:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
+    give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
     return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
 

@@ -9,6 +9,7 @@ recipe = frame.open_page("pages/explore_trees.py")
 trees.needs_features(recipe)
 
 growing = trees.growing(recipe)
+trees.not_grown(recipe, growing)
 trees.metric(recipe, growing)
 trees.curves(recipe, growing)
 trees.losses(recipe, growing)

@@ -209,7 +209,7 @@ def _costs_of(
     realised = np.array([realised_costs(y, act, false_alarm, miss) for act in acted]).reshape(shape)
     against = realised - realised[keys.index(reference)] if keys else realised
     losses = np.concatenate([expected, realised, against])
-    lower, upper = mean_intervals(losses, random_state, weight)
+    lower, upper = mean_intervals(losses, random_state, weight, evaluation.counts)
     means = np.average(losses, axis=1, weights=weight)
     for i, name in enumerate(("expected", "realised", "difference")):
         part = slice(i * len(keys), (i + 1) * len(keys))
@@ -222,7 +222,7 @@ def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
 
 
 def mean_intervals(
-    values: np.ndarray, random_state: int, weight: np.ndarray | None = None
+    values: np.ndarray, random_state: int, weight: np.ndarray | None = None, counts: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """95 % intervals of means when the n rows are drawn anew.
 
@@ -232,6 +232,8 @@ def mean_intervals(
         What is averaged, k quantities of the same rows.
     weight : (n,)
         How many rows each stands for.
+    counts : (n,)
+        How many rows each is, where its weight is more than that.
 
     Returns
     -------
@@ -249,7 +251,7 @@ def mean_intervals(
         variance = np.average((values - means[:, None]) ** 2, axis=1, weights=weight)
         half = NORMAL * np.sqrt(variance / n)
         return means - half, means + half
-    drawn = Weighted(values.shape[1], weight).resamples(REPEATS, random_state)
+    drawn = Weighted(values.shape[1], weight, counts).resamples(REPEATS, random_state)
     means = np.concatenate([counts @ values.T / counts.sum(axis=1, keepdims=True) for counts in drawn])
     lower, upper = np.quantile(means, [0.025, 0.975], axis=0)
     return lower, upper

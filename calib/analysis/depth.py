@@ -222,11 +222,18 @@ def sweep(
     share = 0.1 if forests else 1.0
     yield from _sweep(recipe, dataset, ["tree"], watch.within(0.0, share), have)
     if forests:
-        bags = SPLITS[recipe.split].bags
-        growths = [
-            key for key, kind in GROWTHS.items() if kind.forest and (bags or kind.placement == "split")
-        ]
+        growths = [key for key in growths_of(recipe, dataset) if GROWTHS[key].forest]
         yield from _sweep(recipe, dataset, growths, watch.within(share, 1.0), have)
+
+
+def growths_of(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
+    """The growths whose placement the Recipe's split allows."""
+    return tuple(key for key in GROWTHS if why_not_grown(recipe, dataset, key) is None)
+
+
+def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
+    """Why the Recipe's split does not allow a growth, as a sentence, or None."""
+    return SPLITS[recipe.split].refuses(GROWTHS[growth].placement, dataset.fixes_calibration)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:

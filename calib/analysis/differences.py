@@ -133,6 +133,7 @@ def _resampled(
         random_state=random_state,
         watch=watch,
         sample_weight=evaluation.weight,
+        counts=evaluation.counts,
     )
     lines: dict[str, list[Line]] = {}
     for (metric, key), interval in found.items():

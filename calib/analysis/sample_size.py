@@ -41,7 +41,7 @@ LABELS = {
 def observed_expected_width(n: float, share: float) -> float:
     """Width of the interval of O/E about 1, for n rows of which this share is of class 1.
 
-    >>> round(observed_expected_width(906, 0.018), 2)            # Riley et al.: about 905 rows for a width of 1
+    >>> round(observed_expected_width(906, 0.018), 2)            # SE = asinh(1/2) / 1.96
     1.0
     """
     return 2 * math.sinh(NORMAL * math.sqrt((1 - share) / (n * share)))
@@ -74,7 +74,7 @@ def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
 def auc_width(n: float, share: float, area: float) -> float:
     """Width of the interval of an AUC of this size.
 
-    >>> auc_width(4252, 0.018, 0.8) <= 0.1 < auc_width(4251, 0.018, 0.8)      # Riley et al.: 4252 rows
+    >>> auc_width(4252, 0.018, 0.8) <= 0.1 < auc_width(4251, 0.018, 0.8)
     True
     """
     half = n / 2 - 1

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from calib.evaluate import Evaluation
+from calib.kernel.records import Dataset
 from calib.metrics import METRICS, predicted_label_summary
 from calib.metrics.scoring import hits, mean, overconfidence, squared_errors
 from calib.models import MODELS
@@ -42,7 +43,12 @@ def bagged(recipe: Recipe) -> bool:
     return MODELS[recipe.model].bagged
 
 
-def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
+def no_bags(recipe: Recipe, dataset: Dataset | None = None) -> str | None:
+    """Why the Recipe's split leaves no rows out of bag, as a sentence, or None."""
+    return SPLITS[recipe.split].refuses("oob", dataset is not None and dataset.fixes_calibration)
+
+
+def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, Recipe]:
     """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model or a split
     that has no such rows.
 
@@ -52,7 +58,8 @@ def setup_recipes(recipe: Recipe) -> dict[str, Recipe]:
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
     ['split']
     """
-    placements = PLACED if bagged(recipe) and SPLITS[recipe.split].bags else ("split",)
+    allowed = bagged(recipe) and no_bags(recipe, dataset) is None
+    placements = PLACED if allowed else ("split",)
     options = {"platt.on": "score"} | dict(recipe.options)
     return {
         key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements

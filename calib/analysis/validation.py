@@ -84,6 +84,7 @@ def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> 
             predictions.p,
             predictions.weight,
             clusters_of(evaluation),
+            counts=evaluation.counts,
             bins=bins,
             strategy=strategy,
         ),
@@ -117,8 +118,12 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     for t in at:
         for rule, p in rules.items():
             gains = (p > t) * np.where(evaluation.y == 1, 1.0, -t / (1 - t))
-            lines.append((t, rule, *mean_interval(gains, evaluation.weight, clusters_of(evaluation))))
+            lines.append((t, rule, *_mean(evaluation, gains)))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
+
+
+def _mean(evaluation: Evaluation, values: np.ndarray) -> tuple[float, float, float]:
+    return mean_interval(values, evaluation.weight, clusters_of(evaluation), counts=evaluation.counts)
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

@@ -292,9 +292,13 @@ class IntervalCalibrator(ScoreCalibrator):
         at0, at1 = (np.append(0, np.searchsorted(own, breaks, side="right")) for own in (breaks0, breaks1))
         return breaks, values0[at0], values1[at1]
 
-    def _map(self, scores: Array) -> Array:
-        p0, p1 = self._pairs(scores).T
+    def merged(self, pairs: Array) -> Array:
+        """The single probability (m,) of pairs (m, 2) that this calibrator gave."""
+        p0, p1 = pairs.T
         return merge_pair(p0, p1, self.merge)
+
+    def _map(self, scores: Array) -> Array:
+        return self.merged(self._pairs(scores))
 
     def _pairs(self, scores: Array) -> Array:
         raise NotImplementedError

@@ -34,7 +34,11 @@ def log_odds(p: Array, clip: float = CLIP) -> Array:
     >>> log_odds(np.array([0.5, 0.75])).round(6)    # ln 1 and ln 3
     array([0.      , 1.098612])
     """
-    return log_odds_columns(p, clip).sum(axis=1)
+    p = np.clip(p, clip, 1 - clip)  # worked on in place: rows may be millions
+    found = np.log(p)
+    np.negative(p, out=p)
+    found -= np.log1p(p, out=p)
+    return found
 
 
 def level(frequency: float) -> float:

@@ -226,7 +226,10 @@ def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFram
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(decimal_comma(column) for column in table.columns):
         comma = "certain"
-    typed = {name: typed_text(table[name], name, comma) for name in table.column_names}
+    typed = {}
+    for name in table.column_names:
+        typed[name] = typed_text(table[name], name, comma)
+        table = table.drop_columns(name)  # texts of millions of rows are heavy
     frame = pd.DataFrame({name: column.values for name, column in typed.items()})
     frame.attrs = {
         "notes": (*notes, *(column.note for column in typed.values() if column.note)),

@@ -12,6 +12,7 @@ ALWAYS, TIMES = 1 << 26, 50
 MOST_CELLS = 100_000_000  # of a table
 MOST_OBJECTS = 4_000_000  # cells of a format that is read cell by cell: Excel, ARFF, JSON
 MOST_COLUMNS = 5_000
+LARGEST_MODEL = 1 << 28  # bytes of an ONNX file
 
 
 class DataError(InputError):

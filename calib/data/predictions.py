@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number
+from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
 from calib.data.errors import DataError
 from calib.data.ranking import auc, auc_interval
 from calib.data.roles import read_roles
-from calib.data.target import choose_classes, class_counts, conventional, guess_target, labels
+from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
 from calib.kernel.checks import effective_weights
 from calib.kernel.records import Dataset, Problem
@@ -166,7 +166,8 @@ def prepare_predictions(
     (('0', '1'), ('1', '0'))
     """
     typed, target = typed_frame(frame), str(target)
-    text, counts = labels(frame, target), class_counts(frame, target)
+    label = coded_labels(frame, target)
+    counts = label.counts
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
@@ -175,7 +176,7 @@ def prepare_predictions(
     classes = choose_classes(counts, *((positive,) if positive is not None else _positive(counts, named)))
     for column in [] if scores else _other_class(values, named, classes.positive):
         del values[column]
-    labelled = text.notna().to_numpy()
+    labelled = label.there
     finite = {column: np.isfinite(given) for column, given in values.items()}
     rows = np.logical_and.reduce([labelled, known.rows, *finite.values()])
     if not rows.any():
@@ -187,14 +188,15 @@ def prepare_predictions(
         notes.append(f"Not used as scores: {', '.join(unused)}.")
     data = Dataset(
         name=name or str(frame.attrs.get("name", "predictions")),
-        X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=np.flatnonzero(rows)),
-        y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
+        X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows)),
+        y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,
         predictions=True,
         read=len(frame),
         left_out=left_out,
         **known.of(rows),
     )
+    del label, known, values, finite, labelled, rows  # which are as long as the table
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=tuple(notes))
 

@@ -11,7 +11,7 @@ from calib.data.columns import BEYOND, Column, as_float, inspect, is_number, unb
 from calib.data.errors import DataError
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles
-from calib.data.target import choose_classes, class_counts, labels
+from calib.data.target import choose_classes, coded_labels
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
@@ -66,19 +66,19 @@ def prepare(
     (('g', 'b'), [1, 0, 0])
     """
     typed, target = typed_frame(frame), str(target)
-    text = labels(frame, target)
-    classes = choose_classes(class_counts(frame, target), positive)
+    label = coded_labels(frame, target)
+    classes = choose_classes(label.counts, positive)
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
-    labelled = text.notna().to_numpy()
-    rows = labelled & known.rows
+    rows = label.there & known.rows
     unused, kept = _asked(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
-    X, remarks = _features(typed.loc[rows, ~typed.columns.isin(list(no_feature))], kept)
-    left_out = (*_unlabelled(labelled), *known.notes)
+    candidates = [name for name in typed if name not in no_feature]
+    X, remarks = _features(typed[candidates] if rows.all() else typed.loc[rows, candidates], kept)
+    left_out = (*_unlabelled(label.there), *known.notes)
     return Dataset(
         name=name or str(frame.attrs.get("name", "data")),
         X=X,
-        y=(text[rows] == classes.positive).to_numpy().astype(np.intp),
+        y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,
         notes=(classes.note, *left_out, *_as_asked(unused), *remarks, *imputations(X)),
         read=len(frame),

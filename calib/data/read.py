@@ -23,9 +23,11 @@ import pandas as pd
 from calib.data.delimited import read_delimited
 from calib.data.errors import LARGEST, DataError, most_unpacked, too_large
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
+from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
+MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX (evaluate … --onnx), or bring its predictions."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -113,7 +115,7 @@ def read_table(
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
-        raise DataError(f"{name} is {found}, not a table.", SAVE_AS)
+        raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(
             f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS
@@ -122,6 +124,7 @@ def read_table(
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
+    give_back(len(frame))
     return frame
 
 

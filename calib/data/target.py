@@ -68,16 +68,51 @@ class Classes:
     note: str
 
 
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A label column: ``texts`` as the file spells them, ``codes`` int (n,) their places, −1 for a missing label."""
+
+    codes: np.ndarray
+    texts: tuple[str, ...]
+
+    @property
+    def there(self) -> np.ndarray:
+        """Bool (n,), where there is a label."""
+        return self.codes >= 0
+
+    def are(self, text: str) -> np.ndarray:
+        """Bool (n,), where it is this one."""
+        return np.array([*(other == text for other in self.texts), False])[self.codes]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As ``class_counts``."""
+        rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts)).tolist()
+        counts = dict.fromkeys(self.texts, 0)  # two values may be spelt alike
+        for text, count in zip(self.texts, rows, strict=True):
+            counts[text] += count
+        order = _order(list(counts))
+        return {text: counts[text] for text in sorted(counts, key=order) if counts[text]}
+
+
 def labels(frame: pd.DataFrame, target: str) -> pd.Series:
     """The label column as text, spelt as in the file; missing labels are missing. Index 0 … n − 1."""
+    coded = coded_labels(frame, target)
+    return pd.Series(np.array([*coded.texts, None], dtype=object)[coded.codes], dtype="str")
+
+
+def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
+    """The same by their places, since texts of a million rows are heavy."""
     column = _column(frame, target)
     spelling: Mapping[Any, str] = frame.attrs.get("spelling", {}).get(target, {})
     if column.dtype == object:
         column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
     texts = [_spelt(value, spelling) for value in values]
-    lookup = np.array([*[None if text in MISSING else text for text in texts], None], dtype=object)
-    return pd.Series(lookup[codes], dtype="str")
+    known = [text not in MISSING for text in texts]
+    if not all(known):
+        codes = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)[codes]
+    return Labels(codes, tuple(text for text, kept in zip(texts, known, strict=True) if kept))
 
 
 def _spelt(value: Any, spelling: Mapping[Any, str]) -> str:
@@ -114,8 +149,7 @@ def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
     >>> class_counts(pd.DataFrame({"y": [10, 2, 2, None]}), "y")
     {'2': 2, '10': 1}
     """
-    counts = labels(frame, target).value_counts()
-    return {name: int(counts[name]) for name in sorted(counts.index, key=_order(list(counts.index)))}
+    return coded_labels(frame, target).counts
 
 
 def _order(names: list[str]) -> Any:

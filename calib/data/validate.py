@@ -14,9 +14,8 @@ from calib.data.predictions import prepare_predictions, ranking_problems, scores
 from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
     choose_classes,
-    class_counts,
+    coded_labels,
     guess_target,
-    labels,
     not_known,
     spelt_alike,
     target_candidates,
@@ -126,13 +125,13 @@ def _leaks(
     frame: pd.DataFrame, typed: pd.DataFrame, target: str, positive: object, features: list[Column]
 ) -> Iterator[Problem]:
     """Columns that give the label away."""
-    text = labels(frame, target)
+    label = coded_labels(frame, target)
     try:
-        classes = choose_classes(class_counts(frame, target), positive)
+        classes = choose_classes(label.counts, positive)
     except DataError:
         return
-    rows = np.flatnonzero(text.notna())
-    y = (text.iloc[rows] == classes.positive).to_numpy().astype(np.intp)
+    rows = np.flatnonzero(label.there)
+    y = label.are(classes.positive)[rows].astype(np.intp)
     for leak in leaks(typed.iloc[rows], y, features):
         alone = (
             "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
@@ -180,11 +179,11 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         yield Problem("error", None, message, hint)
         return
     target = str(target)
-    missing = int(labels(frame, target).isna().sum())
+    label = coded_labels(frame, target)
+    missing, counts = int((~label.there).sum()), label.counts
     if missing:
         message = f"{missing:,} of {len(frame):,} rows have no label."
         yield Problem("warning", target, message, "They are left out. Fill in the label to use them.")
-    counts = class_counts(frame, target)
     try:
         classes = choose_classes(counts, positive)
     except DataError as error:

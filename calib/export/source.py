@@ -76,7 +76,7 @@ print(record.to_frame().round(4).to_string(max_rows=60))
 tree = grown_tree(recipe, at_depth(points, "tree", {leaves!r}, "{depth}"){method})
 print(tree.table().to_string(max_rows=60))
 """,
-    "out_of_bag": """evaluations = {{key: evaluate(setup, data) for key, setup in setup_recipes(recipe).items()}}
+    "out_of_bag": """evaluations = {{key: evaluate(setup, data) for key, setup in setup_recipes(recipe, data).items()}}
 table = setup_table(evaluations)
 print(table.round(4).to_string())
 FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()

@@ -88,7 +88,7 @@ def binary_labels(y: Any, name: str = "y") -> Array:
         raise InputError(
             f"{name} must hold the labels 0 and 1 only, but holds {str(first)!r}. Map the two classes to 0 and 1 first."
         )
-    return array.astype(np.intp)
+    return array.astype(np.intp, copy=False)
 
 
 def same_length(**arrays: Any) -> None:
@@ -143,7 +143,7 @@ MOST_COUNTED = 2**53  # up to here float64 holds every whole number
 
 def are_whole(weights: Array) -> bool:
     """Whether weights (n,) are counts of rows."""
-    return not (weights % 1).any()
+    return bool((weights == np.floor(weights)).all())
 
 
 def row_counts(weights: Array, who: str) -> Array:

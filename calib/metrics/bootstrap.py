@@ -67,6 +67,7 @@ def bootstrap_interval(
     level: float = 0.95,
     random_state: int | np.random.Generator,
     sample_weight: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of one metric.
@@ -83,6 +84,9 @@ def bootstrap_interval(
         In (0, 1).
     sample_weight : (n,)
         Counts are so many rows, drawn one by one; of other weights the rows are drawn, and keep them.
+    counts : (n,)
+        How many rows each is, where its weight is more than that, as at a stated base rate: its rows are drawn one
+        by one, and each keeps its share of the weight.
     options
         Handed to the metric (``bins``, ``strategy``, ``base``).
 
@@ -93,7 +97,7 @@ def bootstrap_interval(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
-    weighted, (labels, predicted) = Weighted.of(sample_weight, y, p)
+    weighted, (labels, predicted) = Weighted.of(sample_weight, y, p, counts=counts)
     value = function(labels, predicted, **options, **weighted.keyword)
     replicate = _replicate(function, labels, predicted, options)
     values = np.concatenate([replicate(counts) for counts in weighted.resamples(repeats, random_state)])
@@ -111,6 +115,7 @@ def bootstrap_differences(
     random_state: int,
     watch: Watch | None = None,
     sample_weight: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> dict[tuple[str, str], BootstrapInterval]:
     """Percentile intervals of metric(method) − metric(reference) on the same rows, all on the same resamples.
 
@@ -122,6 +127,8 @@ def bootstrap_differences(
         Name → p (n,).
     reference
         The method the others are set against.
+    sample_weight, counts
+        As for ``bootstrap_interval``.
 
     Returns
     -------
@@ -141,7 +148,7 @@ def bootstrap_differences(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.one_of(reference, methods, "reference")
-    weighted, (labels, *columns) = Weighted.of(sample_weight, y, *methods.values())
+    weighted, (labels, *columns) = Weighted.of(sample_weight, y, *methods.values(), counts=counts)
     p = dict(zip(methods, columns, strict=True))
     replicates = {
         key: {name: _replicate(_function(key), labels, p[name], dict(options)) for name in p}
@@ -199,19 +206,31 @@ class Weighted:
         Number of rows.
     weights : (n,)
         Positive, or None.
+    counts : (n,)
+        How many rows each is, where its weight is more than that; or None.
     """
 
     n: int
     weights: Array | None = None
+    counts: Array | None = None
 
     @classmethod
-    def of(cls, sample_weight: ArrayLike | None, *arrays: ArrayLike) -> tuple[Weighted, list[Array]]:
+    def of(
+        cls, sample_weight: ArrayLike | None, *arrays: ArrayLike, counts: ArrayLike | None = None
+    ) -> tuple[Weighted, list[Array]]:
         """(the rows of positive weight, the arrays of these)."""
         held = [np.asarray(each) for each in arrays]
         if sample_weight is None:
             return cls(len(held[0])), held
         weights = checks.weight_vector(sample_weight, len(held[0]))
-        return cls(int((weights > 0).sum()), weights[weights > 0]), [each[weights > 0] for each in held]
+        there = weights > 0
+        rows = (
+            None
+            if counts is None
+            else checks.row_counts(checks.weight_vector(counts, len(weights)), "counts")
+        )
+        own = None if rows is None else rows[there]
+        return cls(int(there.sum()), weights[there], own), [each[there] for each in held]
 
     @property
     def keyword(self) -> dict[str, Array]:
@@ -225,18 +244,25 @@ class Weighted:
         more, each count is drawn by the Poisson law that this comes to.
         """
         checks.in_range(repeats, "repeats", low=1, integer=True)
-        rng, weights, owner = np.random.default_rng(random_state), self.weights, None
-        if weights is not None and checks.are_whole(weights):
-            if weights.sum() > MOST_DRAWN:
-                yield from (rng.poisson(weights, size=(r, self.n)) for r in _chunks(repeats, self.n))
-                return
-            owner = np.repeat(np.arange(self.n), weights.astype(np.intp))
+        rng, counts, worth = np.random.default_rng(random_state), self.counts, self.weights
+        if counts is not None and worth is not None:
+            worth = worth / counts
+        elif worth is not None and checks.are_whole(worth):
+            counts, worth = worth, None
+        for drawn in self._drawn(counts, repeats, rng):
+            yield drawn if worth is None else drawn * worth
+
+    def _drawn(self, counts: Array | None, repeats: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Chunks (r, n) of how often each row is drawn, or of each line one of the ``counts`` (n,) of its rows."""
+        if counts is not None and counts.sum() > MOST_DRAWN:
+            yield from (rng.poisson(counts, size=(r, self.n)) for r in _chunks(repeats, self.n))
+            return
+        owner = None if counts is None else np.repeat(np.arange(self.n), counts.astype(np.intp))
         total = self.n if owner is None else len(owner)
         for r in _chunks(repeats, total):
             drawn = rng.integers(total, size=(r, total))
             cells = (drawn if owner is None else owner[drawn]) + self.n * np.arange(r)[:, None]
-            counts = np.bincount(cells.ravel(), minlength=r * self.n).reshape(r, self.n)
-            yield counts if weights is None or owner is not None else counts * weights
+            yield np.bincount(cells.ravel(), minlength=r * self.n).reshape(r, self.n)
 
 
 def _chunks(repeats: int, n: int) -> list[int]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr
 
 from calib.kernel import checks
@@ -220,14 +219,17 @@ def _shift(x: Array, y: Array, weights: Array) -> float:
     """The a that solves Σ w expit(x + a) = Σ w y; both ends of the bracket follow from the extremes of x."""
     middle = logit(np.average(y, weights=weights))
     low, high = middle - x.max(), middle - x.min()
-    if low == high:
-        return float(low)
-    return float(brentq(_excess, low - 1e-9, high + 1e-9, args=(x, y, weights), xtol=1e-13, maxiter=1000))
-
-
-def _excess(a: float, x: Array, y: Array, weights: Array) -> float:
-    """Not a closure: SciPy's wrapper is a cycle, which would keep the rows until the next garbage collection."""
-    return float(weights @ (expit(x + a) - y))
+    positives, a = float(weights @ y), float(np.clip(0.0, low, high))
+    for _ in range(200):  # Newton's steps inside the bracket, which halve it where they would leave it
+        p = expit(x + a)
+        excess, rate = float(weights @ p) - positives, float(weights @ (p * (1 - p)))
+        low, high = (low, a) if excess > 0 else (a, high)
+        tried = a - excess / rate if rate > 0 else math.inf
+        tried = tried if low <= tried <= high else (low + high) / 2
+        if abs(tried - a) <= 1e-13 * (1 + abs(a)):
+            break
+        a = tried
+    return float(tried)
 
 
 def _logistic_line(x: Array, y: Array, weights: Array) -> tuple[float, float]:

@@ -51,6 +51,8 @@ class CheckedRows:
         Those of the calibration error.
     seed
         That of the draws.
+    counts : (n,)
+        How many rows each is, where there are no clusters and the weight is more than that; else None.
     """
 
     y: Array
@@ -61,6 +63,12 @@ class CheckedRows:
     bins: int
     strategy: str
     seed: int
+    counts: Array | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether each weight counts rows that know nothing of each other."""
+        return self.cluster is None and self.counts is None
 
     @property
     def z(self) -> float:
@@ -73,7 +81,9 @@ class CheckedRows:
     def error(self, influence: Array) -> float:
         """Standard error of a number from the influence (n,) of each row on it."""
         total = self.weights.sum()
-        if self.cluster is None:
+        if self.counts is not None:  # each row has its share of the weight
+            k, squares = self.counts.sum(), (self.weights**2 / self.counts) @ influence**2
+        elif self.cluster is None:
             k, squares = total, self.weights @ influence**2
         else:
             sums = np.bincount(self.cluster, weights=self.weights * influence)
@@ -88,6 +98,7 @@ def confidence_interval(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     *,
+    counts: ArrayLike | None = None,
     level: float = 0.95,
     bins: int = 20,
     strategy: str = "uniform",
@@ -105,6 +116,9 @@ def confidence_interval(
         (n,) counts of rows; a row of another weight is one draw.
     cluster
         (n,) equal for rows that belong together; None where rows know nothing of each other.
+    counts
+        (n,) how many rows each is, where its weight is more than that, as at a stated base rate: each of these rows
+        is a draw, and has its share of the weight. In clusters it does not matter.
     level
         Of the interval, strictly between 0 and 1.
     bins, strategy
@@ -130,11 +144,13 @@ def confidence_interval(
     weights = np.ones(rows) if sample_weight is None else checks.weight_vector(sample_weight, rows)
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
-    clusters, held = _clusters(cluster, weights), weights > 0
+    held = weights > 0
+    own = None if counts is None or cluster is not None else checks.weight_vector(counts, rows)[held]
+    clusters = None if own is not None else _clusters(cluster, weights)
     clusters = None if clusters is None else clusters[held]
-    counts = checks.effective_weights(weights[held])
+    scaled = checks.effective_weights(weights[held])
     checked = CheckedRows(
-        labels[held], probabilities[held], counts, clusters, level, bins, strategy, random_state
+        labels[held], probabilities[held], scaled, clusters, level, bins, strategy, random_state, own
     )
     return INTERVALS[metric].ends(checked)
 
@@ -150,7 +166,11 @@ def _clusters(cluster: ArrayLike | None, weights: Array) -> Array | None:
 
 
 def mean_interval(
-    values: Array, weights: Array | None = None, cluster: Array | None = None, level: float = 0.95
+    values: Array,
+    weights: Array | None = None,
+    cluster: Array | None = None,
+    level: float = 0.95,
+    counts: Array | None = None,
 ) -> tuple[float, float, float]:
     """(mean, low, high) of values (n,), one a row, as ``confidence_interval`` does for a loss.
 
@@ -158,8 +178,9 @@ def mean_interval(
     (0.5, 0.401..., 0.598...)
     """
     held = np.ones(len(values)) if weights is None else checks.effective_weights(weights)
-    clusters = _clusters(cluster, held)
-    rows = CheckedRows(np.zeros(0), np.zeros(0), held, clusters, level, 0, "", 0)
+    own = counts if cluster is None else None
+    clusters = None if own is not None else _clusters(cluster, held)
+    rows = CheckedRows(np.zeros(0), np.zeros(0), held, clusters, level, 0, "", 0, own)
     center = mean(values, held)
     return center, *_around(center, rows.error(values - center), rows.z)
 
@@ -218,7 +239,7 @@ def _auc(rows: CheckedRows) -> tuple[float, float]:
 
 
 def _observed_expected(rows: CheckedRows) -> tuple[float, float]:
-    if rows.cluster is None:
+    if rows.alone:
         return _ends(observed_expected_interval(rows.y, rows.p, rows.weights, rows.level))
     observed, expected = rows.share, mean(rows.p, rows.weights)
     if observed == 0 or expected == 0:
@@ -231,7 +252,7 @@ def _of_line(name: str) -> Callable[[CheckedRows], tuple[float, float]]:
     """Of slope, intercept or level: by Fisher's information, and with clusters by the sandwich."""
 
     def ends(rows: CheckedRows) -> tuple[float, float]:
-        if rows.cluster is None:
+        if rows.alone:
             return _ends(getattr(calibration_line_intervals(rows.y, rows.p, rows.weights, rows.level), name))
         line = calibration_line(rows.y, rows.p, rows.weights)
         value = getattr(line, name)
@@ -261,8 +282,12 @@ def _resampled(rows: CheckedRows, cell: Array, cells: int) -> tuple[Array, Array
     rng = np.random.default_rng(rows.seed)
     place = 2 * cell + rows.y
     if rows.cluster is None:
-        counts = group_sums(place, 2 * cells, weights=rows.weights)
+        worth = group_sums(place, 2 * cells, weights=rows.weights)
+        counts = worth if rows.counts is None else group_sums(place, 2 * cells, weights=rows.counts)
         drawn = rng.multinomial(round(counts.sum()), counts / counts.sum(), size=REPEATS).astype(np.float64)
+        drawn *= worth / np.where(
+            counts > 0, counts, 1
+        )  # what a row there is worth: 1 where weights count rows
     else:
         k = int(rows.cluster.max()) + 1
         held = csr_array((rows.weights, (rows.cluster, place)), shape=(k, 2 * cells))

@@ -111,13 +111,13 @@ def interval_summary(
     """
     weights, y, pairs = checks.counted_rows(sample_weight, *_labelled_pairs(y, intervals))
     weights = np.ones(y.size) if weights is None else weights
-    ends = np.sort(pairs, axis=1)
-    lower, upper = np.average(ends, axis=0, weights=weights)
+    ends = np.minimum(*pairs.T), np.maximum(*pairs.T)
+    lower, upper = (np.average(end, weights=weights) for end in ends)
     observed = np.average(y, weights=weights)
     smaller = 1 / weights.sum()
     if calibration_size is not None:
         smaller += 1 / checks.in_range(calibration_size, "calibration_size", low=1, integer=True)
-    variance = np.average(ends * (1 - ends), axis=0, weights=weights) * smaller
+    variance = np.array([np.average(end * (1 - end), weights=weights) for end in ends]) * smaller
     below, above = ALLOWED_ERRORS * np.sqrt(variance) + 1e-12  # 1e-12: rounding only
     valid = bool(lower - below <= observed <= upper + above)
     return IntervalSummary(float(lower), float(upper), float(upper - lower), float(observed), valid)

@@ -121,7 +121,8 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     scores = (
         estimator.predict_proba(X)[:, 1] if gives_probability(estimator) else estimator.decision_function(X)
     )
-    return score_vector(scores, "The model's scores")
+    # not a view of the table of both classes, which would be kept with it
+    return score_vector(np.ascontiguousarray(scores), "The model's scores")
 
 
 def fit_takes(estimator: BaseEstimator, name: str) -> bool:

@@ -66,7 +66,9 @@ class Outcome:
 
     @classmethod
     def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
-        return cls(p, pair[:, 0], pair[:, 1], pair.min(axis=1), pair.max(axis=1))
+        p0, p1 = pair.T
+        in_order = bool((p0 <= p1).all())  # and then the interval is the pair
+        return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
     def moved(self, rate: BaseRate) -> Self:
         """The same answers at another base rate."""
@@ -160,10 +162,12 @@ class Placement(ABC):
         self.rows = Known(coded) if rows is None else replace(rows, y=coded)
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
-        self.y = coded[self.index]
+        everything = len(self.index) == len(coded) and bool((self.index == np.arange(len(coded))).all())
+        calibrating = slice(None) if everything else self.index  # rows may be millions: no copy without need
+        self.y = coded[calibrating]
         self.model_rate = self._rate_of_training(coded)
         if self.weight is None and self.rows.weight is not None:
-            self.weight = self.rows.weight[self.index]
+            self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
                 f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on the rows as they are."
@@ -176,7 +180,11 @@ class Placement(ABC):
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new rows: the expensive part of predicting, once for all calibrators."""
-        return Scored(class_one_score(self.model, X), X)
+        return Scored(class_one_score(self.model, X), self._worth_keeping(X))
+
+    def _worth_keeping(self, X: Any) -> Any:
+        """The rows, for what may be asked of the model beyond the scores: of given scores nothing, so that they go."""
+        return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
         """This placement around another fitted model of the same rows, such as the same trees with other leaves.
@@ -241,7 +249,8 @@ class Placement(ABC):
         """The answers of a calibrator that ``calibrate`` returned to scored rows."""
         if not fitted.gives_interval:
             return Outcome(fitted.predict(self._test_input(fitted, tests)))
-        return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
+        pair = fitted.predict_interval(tests.scores)
+        return Outcome.of_pair(pair, fitted.merged(pair))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
         """Where the pair that a fitted Venn–Abers gives to scored row ``j`` comes from, one a calibration set."""
@@ -347,6 +356,8 @@ def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise InputError("Calibration requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "iu" and y.size and y.min() == 0 and y.max() == 1:
+        return np.arange(2, dtype=y.dtype), y.astype(np.intp, copy=False)  # coded already
     check_classification_targets(y)
     classes, coded = np.unique(y, return_inverse=True)
     if len(classes) != 2:

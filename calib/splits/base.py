@@ -80,8 +80,6 @@ class Splitter(ABC):
         The column that it is made by: the field of Recipe and of ``Known``, or None.
     drawn
         Whether another seed gives another split.
-    bags
-        Whether trees may be grown on bags of the training rows and score those that are out of theirs.
     parameters
         Options of ``__init__``, held among a Recipe's ``data_params``.
     """
@@ -91,8 +89,20 @@ class Splitter(ABC):
     help: ClassVar[str]
     needs: ClassVar[str | None] = None
     drawn: ClassVar[bool] = True
-    bags: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    @classmethod
+    def refuses(cls, placement: str, fixed: bool) -> str | None:
+        """Why a placement cannot be honest here, as a sentence, or None; fitting refuses the same.
+
+        Parameters
+        ----------
+        placement
+            Its key.
+        fixed
+            Whether the file says which rows calibrate.
+        """
+        return None
 
     @abstractmethod
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:

@@ -30,7 +30,12 @@ class ByFile(Splitter):
     help = "A column says which rows train, calibrate and test: right where others must get the same answer."
     needs = "part"
     drawn = False
-    bags = False
+
+    @classmethod
+    def refuses(cls, placement: str, fixed: bool) -> str | None:
+        if placement == "split" or not fixed:
+            return None
+        return "The file says which rows calibrate, so that no others do."
 
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
         part = self._column(rows)

@@ -15,6 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.splits.base import Cut, Known, Splitter
 
+BAGGING = ("oob", "oob_whole")  # placements
 DAY = 86_400_000_000_000  # nanoseconds
 
 
@@ -40,7 +41,6 @@ class InTime(Splitter):
     help = "What is judged is later than what was learned from: right where the model will be used on what comes."
     needs = "time"
     drawn = False
-    bags = False
     parameters = (
         Parameter(
             "gap",
@@ -56,6 +56,14 @@ class InTime(Splitter):
 
     def __init__(self, gap: float = 0.0):
         self.gap = gap
+
+    @classmethod
+    def refuses(cls, placement: str, fixed: bool) -> str | None:
+        return (
+            "Out of bag, trees that saw later rows would score earlier ones."
+            if placement in BAGGING
+            else None
+        )
 
     def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
         moments, position, before = _moments(self._column(rows), rows.weights)

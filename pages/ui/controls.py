@@ -17,7 +17,7 @@ from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
-from calib.kernel.wording import percent
+from calib.kernel.wording import listed, percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -271,11 +271,14 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         _judged_on(recipe, recipes_help("test_size"))
         _calibration_rows(recipe)
         return
+    fixed = _file_fixes_calibration(recipe)
     keys = [
         key
         for key in PLACEMENTS
         if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
     ]
+    refused = {key: why for key in keys if (why := SPLITS[recipe.split].refuses(key, fixed))}
+    keys = [key for key in keys if key not in refused]
     control(
         st.selectbox,
         "placement",
@@ -286,10 +289,11 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         label_visibility="collapsed",
         help=PLACEMENTS[recipe.placement].help,
     )
+    if refused:
+        names = listed([PLACEMENTS[key].label for key in refused])
+        st.caption(f"Not offered: {names}. {' '.join(dict.fromkeys(refused.values()))}")
     split(recipe)
-    if recipe.split == "file" and (
-        recipe.placement not in ("split", "cv") or _file_fixes_calibration(recipe)
-    ):
+    if recipe.split == "file" and (recipe.placement not in ("split", "cv") or fixed):
         return  # and leaves nothing to set
     with st.expander("Split settings"):
         _judged_on(recipe, recipes_help("test_size"))
@@ -454,11 +458,17 @@ def choice(field: str, recipe: Recipe, options: Iterable[str], label: str, **mor
     _words(field, getattr(recipe, field), tuple(options), label, help=recipes_help(field), **more)
 
 
-def setting(name: str, recipe: Recipe, **more: Any) -> None:
-    """A page's own setting, "page.setting", that is one of a few words."""
+def setting(
+    name: str, recipe: Recipe, value: str | None = None, offered: tuple[str, ...] = (), **more: Any
+) -> None:
+    """A page's own setting, "page.setting", that is one of a few words.
+
+    value, offered : what is shown and what may be chosen, where that is not what the Recipe says and all
+    """
     parameter = SETTINGS[name]
     choices = parameter.choices() if callable(parameter.choices) else parameter.choices
-    _words(name, recipe.setting(name), choices, parameter.label, **{"help": parameter.help} | more)
+    given = {"help": parameter.help} | more
+    _words(name, value or recipe.setting(name), offered or choices, parameter.label, **given)
 
 
 def _words(field: str, value: str, options: tuple[str, ...], label: str, **more: Any) -> None:

@@ -1,4 +1,4 @@
-"""The rows that a validation needs: Riley's worked numbers, and simulations of the intervals that are promised."""
+"""The rows that a validation needs: the authors' equations another way, and simulations of what they promise."""
 
 import math
 
@@ -22,10 +22,20 @@ from calib.kernel.checks import InputError
 from calib.metrics import auc, calibration_line, observed_expected
 
 
-def test_the_worked_example_of_riley_2021():
-    """Heart valves, 1.8 % events, C = 0.8: 4252 rows for a C statistic to 0.1; 905 and a fraction for O/E to 1."""
-    assert fewest_rows(lambda n: auc_width(n, 0.018, 0.8), 0.1) == 4252
-    assert fewest_rows(lambda n: observed_expected_width(n, 0.018), 1.0) == 906
+@pytest.mark.parametrize("share", [0.018, 0.1, 0.5])
+@pytest.mark.parametrize("area", [0.7, 0.8])
+def test_the_rows_are_those_of_the_authors_equations(share, area):
+    """Riley et al. 2021, as in their program: (1 − φ)/(φ SE²) for ln O/E, and for C the n at which Newcombe's
+    standard error is SE, here as the root of a quadratic. No printed result is at hand."""
+    half = math.asinh(0.2 / 2) / 1.96  # of an interval that is 0.2 wide about 1
+    assert fewest_rows(lambda n: observed_expected_width(n, share), 0.2) == math.ceil(
+        (1 - share) / (share * half**2)
+    )
+    lower, upper = (1 - area) / (2 - area), area / (1 + area)
+    spread, target = area * (1 - area) / (share * (1 - share)), (0.1 / (2 * 1.96)) ** 2
+    linear, rest = spread * (lower + upper) / 2, spread * (1 - lower - upper)
+    rows = (linear + math.sqrt(linear**2 + 4 * target * rest)) / (2 * target)
+    assert fewest_rows(lambda n: auc_width(n, share, area), 0.1) == math.ceil(rows)
 
 
 def test_the_slope_is_that_of_the_information_integral():

@@ -280,3 +280,19 @@ def test_the_source_of_the_page_gives_its_numbers():
     scores = [depth_scores(recipe, point) for point in sweep(recipe, load(recipe))]
     assert printed[0] == FIGURES["depth"].prepare(scores).to_frame().round(4).to_string(max_rows=60)
     assert printed[1] == table(at).rename(columns={"own": "score"}).to_string(max_rows=60)
+
+
+def test_a_split_in_time_grows_no_forest_out_of_bag_and_says_why():
+    dated = {"data": "sample:dated", "time": "ordered", "split": "time"}
+    params = '{"n_estimators":2,"min_samples_leaf":200}'
+    at = page(STEM, **dated, params=params, **{"trees.growth": "forest_oob"})
+    assert faults(at) == []
+    (why,) = [text for text in messages(at) if "Forest, out of bag" in text]
+    assert "trees that saw later rows would score earlier ones" in why
+    growth = at.segmented_control(key="trees.growth")
+    assert growth.options == ["Tree", "Forest, held out"]
+    assert growth.value == "tree"
+    assert "Not grown yet." not in [caption.value for caption in at.caption]
+    at = go(at, "explore_reliability")
+    assert not any("Out of bag" in option for option in at.selectbox(key="placement").options)
+    assert any("Not offered: Out of bag" in caption.value for caption in at.sidebar.caption)

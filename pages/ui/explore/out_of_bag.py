@@ -5,16 +5,23 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.setups import AS_PUBLISHED, bagged, departures, findings, setup_recipes, setup_table
+from calib.analysis.setups import (
+    AS_PUBLISHED,
+    bagged,
+    departures,
+    findings,
+    no_bags,
+    setup_recipes,
+    setup_table,
+)
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
 from calib.kernel.wording import number
 from calib.models import MODELS
 from calib.recipe import Recipe
-from calib.splits import SPLITS
 from pages.ui import bagging, controls, frame, state, tables
-from pages.ui.evaluations import evaluations_of, or_stop
+from pages.ui.evaluations import dataset, evaluations_of, or_stop
 
 
 def needs_features(recipe: Recipe) -> None:
@@ -31,10 +38,9 @@ def needs_features(recipe: Recipe) -> None:
 
 def needs_bagging(recipe: Recipe) -> None:
     """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
-    if not SPLITS[recipe.split].bags:
-        text = f"The split “{SPLITS[recipe.split].label}” leaves no rows out of bag: trees would score what "
-        text += "came before what they saw, or rows that the file keeps for something else."
-        st.info(f"{text} Shown are the five setups with a held-out share.")
+    why = no_bags(recipe, dataset(recipe))
+    if why:
+        st.info(f"{why} Shown are the five setups with a held-out share.")
         return
     if bagged(recipe):
         return
@@ -71,7 +77,7 @@ def as_published(recipe: Recipe) -> None:
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     """Placement → Evaluation; the page waits here under progress and Cancel."""
-    done = evaluations_of(setup_recipes(recipe))
+    done = evaluations_of(setup_recipes(recipe, dataset(recipe)))
     if done is None:
         st.stop()
     return {key: or_stop(one) for key, one in done.items()}

@@ -23,10 +23,12 @@ from calib.analysis.depth import (
     depth_scores,
     forest_cost,
     grown_depths,
+    growths_of,
     judge,
     sweep,
     sweep_key,
     tree_is_grown,
+    why_not_grown,
 )
 from calib.analysis.explain import METHOD
 from calib.analysis.grown_tree import GrownTree, grown_tree
@@ -278,9 +280,9 @@ def diagrams(recipe: Recipe, growing: Growing) -> None:
     """Reliability diagrams of one growth at a few depths, side by side."""
     own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
-        controls.setting("trees.growth", recipe)
+        growth = _growth(recipe, growing.data)
         controls.setting("trees.leaves", recipe, and_then={"trees.node": None})
-        there = grown_depths(growing.points, own.growth, own.leaves)
+        there = grown_depths(growing.points, growth, own.leaves)
         state.control(
             st.multiselect,
             "trees.depths",
@@ -295,13 +297,30 @@ def diagrams(recipe: Recipe, growing: Growing) -> None:
         )
     shown: dict[str, Evaluation] = {}
     for depth in own.depths:
-        point = at_depth(growing.points, own.growth, own.leaves, depth)
+        point = at_depth(growing.points, growth, own.leaves, depth)
         if point is not None and growing.has_tree:
             shown[_name(point)] = _judged(recipe, growing, point)
     if shown:
         tables.diagrams(shown)
     else:
         st.caption("Not grown yet." if own.depths else "Choose a depth.")
+
+
+def _growth(recipe: Recipe, data: Dataset) -> str:
+    """Whose diagrams are shown: of those that the split allows; a link to another one meets the tree."""
+    own, offered = recipe.setting("trees.growth"), growths_of(recipe, data)
+    shown = own if own in offered else offered[0]
+    if len(offered) > 1:
+        controls.setting("trees.growth", recipe, value=shown, offered=offered)
+    return shown
+
+
+def not_grown(recipe: Recipe, growing: Growing) -> None:
+    """What is not grown here, and why."""
+    for key in GROWTHS:
+        why = why_not_grown(recipe, growing.data, key)
+        if why:
+            st.info(f"{GROWTHS[key].label}, is not shown. {why}")
 
 
 def _name(point: DepthFit) -> str:

@@ -1,0 +1,137 @@
+"""A model that is there already: its graph's own numbers, and everything that is no plain graph refused."""
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from scipy.special import expit
+
+from calib.__main__ import main
+from calib.data import DataError
+from calib.data.onnx_model import onnx_scores
+
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.normal(size=300)})
+P = expit(0.5 * TABLE["a"] - TABLE["b"] + 0.25).to_numpy()
+TABLE["y"] = (RNG.random(300) < P).astype(int)
+
+
+def packed(nodes, inputs, outputs, weights=(), domains=(), functions=()):
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 3)]
+    opsets += [helper.make_opsetid(domain, 1) for domain in domains]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(weights))
+    model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=9)
+    return model
+
+
+def logistic(form="column", kind=TensorProto.DOUBLE):
+    """0.5 a − b + 0.25 through a sigmoid; two columns and ZipMap take 1 − p beside it."""
+    dtype = helper.tensor_dtype_to_np_dtype(kind)
+    weights = [
+        numpy_helper.from_array(np.array([[0.5], [-1.0]], dtype), "w"),
+        numpy_helper.from_array(np.array([0.25], dtype), "c"),
+        numpy_helper.from_array(np.array([1.0], dtype), "one"),
+    ]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["m"]),
+        helper.make_node("Add", ["m", "c"], ["z"]),
+        helper.make_node("Sigmoid", ["z"], ["p"]),
+        helper.make_node("Sub", ["one", "p"], ["q"]),
+        helper.make_node("Concat", ["q", "p"], ["both"], axis=1),
+    ]
+    out = helper.make_tensor_value_info(
+        *{"column": ("p", kind, [None, 1])}.get(form, ("both", kind, [None, 2]))
+    )
+    if form == "zipmap":
+        nodes.append(
+            helper.make_node("ZipMap", ["both"], ["said"], domain="ai.onnx.ml", classlabels_int64s=[0, 1])
+        )
+        value = helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(kind, []))
+        out = helper.make_value_info("said", helper.make_sequence_type_proto(value))
+    return packed(nodes, [helper.make_tensor_value_info("x", kind, [None, 2])], [out], weights)
+
+
+@pytest.mark.parametrize(
+    ("form", "kind", "name"),
+    [
+        ("column", TensorProto.DOUBLE, "model_score"),
+        ("both", TensorProto.DOUBLE, "p_1"),
+        ("both", TensorProto.FLOAT, "p_1"),
+        ("zipmap", TensorProto.FLOAT, "p_1"),  # as skl2onnx writes a classifier by itself
+    ],
+)
+def test_the_probabilities_are_those_of_the_graph(form, kind, name):
+    said = onnx_scores(logistic(form, kind).SerializeToString(), TABLE, "y")
+    assert said.columns[-1] == name
+    np.testing.assert_allclose(said[name], P, rtol=1e-12 if kind == TensorProto.DOUBLE else 1e-5)
+    assert name not in TABLE.columns
+
+
+def named(kinds):
+    """A model with an input for each column, of which the numbers are added up."""
+    inputs = [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in kinds.items()]
+    return packed(
+        [helper.make_node("Add", ["a", "b"], ["z"]), helper.make_node("Sigmoid", ["z"], ["p"])],
+        inputs,
+        [helper.make_tensor_value_info("p", TensorProto.FLOAT, [None, 1])],
+    ).SerializeToString()
+
+
+def test_inputs_are_matched_by_name_and_all_that_does_not_fit_is_told():
+    model = named({"b": TensorProto.FLOAT, "a": TensorProto.FLOAT})
+    said = onnx_scores(model, TABLE[["y", "a", "b"]], "y")
+    np.testing.assert_allclose(said["model_score"], expit(TABLE["a"] + TABLE["b"]), rtol=1e-5)
+    wrong = TABLE.assign(a="word").drop(columns="b")
+    with pytest.raises(DataError) as refused:
+        onnx_scores(model, wrong, "y")
+    assert "no column 'b'" in refused.value.message
+    assert "'a' holds no numbers" in refused.value.message
+    with pytest.raises(DataError, match="takes 2 columns, but beside the label the table has 3"):
+        onnx_scores(logistic().SerializeToString(), TABLE.assign(more=1.0), "y")
+
+
+def foreign():
+    x, p = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("x", "p"))
+    return packed([helper.make_node("Run", ["x"], ["p"], domain="com.evil")], [x], [p], domains=["com.evil"])
+
+
+def elsewhere():
+    model = logistic()
+    onnx.external_data_helper.set_external_data(model.graph.initializer[0], "/etc/passwd")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (foreign().SerializeToString(), "operators of 'com.evil'"),
+        (elsewhere().SerializeToString(), "weights in another file"),
+        (b"\x80\x04K\x01.", "no ONNX model"),
+        (b"", "no ONNX model"),
+    ],
+)
+def test_what_is_not_the_graph_alone_is_refused(content, words):
+    with pytest.raises(DataError, match=words):
+        onnx_scores(content, TABLE, "y")
+
+
+def test_the_command_line_judges_the_model_as_it_is(tmp_path, capsys):
+    data, model, recipe = tmp_path / "d.csv", tmp_path / "m.onnx", tmp_path / "r.json"
+    TABLE.to_csv(data, index=False)
+    model.write_bytes(logistic("zipmap", TensorProto.FLOAT).SerializeToString())
+    recipe.write_text('{"target": "y", "calibrators": ["none", "platt"], "seed": 3}')
+    command = ["evaluate", str(recipe), str(data), "--metrics", "brier,auc", "--format", "csv"]
+    assert main([*command, "--onnx", str(model)]) == 0
+    judged = capsys.readouterr().out
+    TABLE[["y"]].assign(p_1=P).to_csv(data, index=False)
+    recipe.write_text(
+        '{"target": "y", "content": "predictions", "calibrators": ["none", "platt"], "seed": 3}'
+    )
+    assert main(command) == 0
+    scored = capsys.readouterr().out
+
+    def numbers(text):
+        return [float(cell) for line in text.splitlines()[1:] for cell in line.split(",")[1:]]
+
+    np.testing.assert_allclose(numbers(judged), numbers(scored), atol=1e-4)
