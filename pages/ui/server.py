@@ -1,18 +1,21 @@
 """What the server under the pages would do by itself, and here does not (SECURITY.md).
 
 Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell;
-asked by a page of another origin, Streamlit asks a server of Amazon for its own address. None of the three
-has a setting.
+asked by a page of another origin, Streamlit asks a server of Amazon for its own address; and it keeps the sessions of
+closed tabs, with all that they hold, until another tab is closed long after. None of the four has a setting.
 """
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
+import gc
 import logging
 import sys
 import traceback
 
 from starlette.formparsers import MultiPartParser
-from streamlit import net_util
+from streamlit import config, net_util, runtime
 
 OURS = "calibration_explorer"
 LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's script raised
@@ -43,3 +46,25 @@ def keep_in() -> None:
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
+
+
+def forget_closed_sessions() -> None:
+    """A tab was closed: forget its session as soon as it is sure not to come back, and what it held."""
+    wait = config.get_option("server.disconnectedSessionTTL") + 1
+    try:
+        asyncio.get_running_loop().call_later(wait, _forget)
+    except RuntimeError:  # the server itself is ending
+        return
+
+
+def _forget() -> None:
+    if runtime.exists():
+        runtime.get_instance()._session_mgr.list_sessions()  # those whose time is over are dropped in passing
+        gc.collect()
+        _give_back()
+
+
+def _give_back() -> None:
+    """Have the C library return to the system what is free; by itself it keeps it for later."""
+    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        trim(0)
