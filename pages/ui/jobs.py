@@ -59,8 +59,9 @@ class Job(Ticket):
         turns().cancel(self)
 
     def wait(self) -> None:
-        """A moment, so that short work is there at once."""
-        wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
+        """A moment, so that short work is there at once; not for what stands in the queue."""
+        if not turns().place(self):
+            wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
 
     @property
     def cancelled(self) -> bool:
