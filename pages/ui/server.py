@@ -13,9 +13,11 @@ import gc
 import logging
 import sys
 import traceback
+from typing import Any
 
 from starlette.formparsers import MultiPartParser
 from streamlit import config, net_util, runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 OURS = "calibration_explorer"
 LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's script raised
@@ -48,6 +50,15 @@ def keep_in() -> None:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
 
 
+def lost_its_session() -> bool:
+    """Whether a browser that had drawn a page already comes as a new one: the server was started again, or forgot it.
+
+    It tells then what its widgets stood at, of which this session knows none.
+    """
+    context: Any = get_script_run_ctx()
+    return context is not None and bool(context.session_state._state._new_widget_state.states)
+
+
 def forget_closed_sessions() -> None:
     """A tab was closed: forget its session as soon as it is sure not to come back, and what it held."""
     wait = config.get_option("server.disconnectedSessionTTL") + 1
@@ -59,7 +70,8 @@ def forget_closed_sessions() -> None:
 
 def _forget() -> None:
     if runtime.exists():
-        runtime.get_instance()._session_mgr.list_sessions()  # those whose time is over are dropped in passing
+        manager: Any = runtime.get_instance()._session_mgr
+        manager._session_storage._cache.expire()
         gc.collect()
         _give_back()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import urllib.request
 import uuid
+from contextlib import ExitStack
 from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import urlencode
@@ -38,10 +39,13 @@ class Reader:
         self._polling: dict[str, float] = {}
         self.session = ""
         url = address.replace("http", "ws", 1) + "/_stcore/stream"
-        self._socket = connect(url, subprotocols=["streamlit"], max_size=LARGEST, ping_interval=None)  # type: ignore[list-item]
+        self._open = ExitStack()
+        speaking: Any = ["streamlit"]
+        socket = connect(url, subprotocols=speaking, max_size=LARGEST, ping_interval=None)
+        self._socket = self._open.enter_context(socket)
 
     def close(self) -> None:
-        self._socket.close()
+        self._open.close()
 
     # Saying
 

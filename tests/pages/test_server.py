@@ -1,13 +1,20 @@
 """What the server under the pages would do by itself, and does not."""
 
+import asyncio
 import io
 import logging
+import weakref
+from types import SimpleNamespace
 
 import pytest
-from streamlit import error_util, net_util
+from streamlit import error_util, net_util, runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from pages.ui import server
+from pages.ui.turns import Owner
 
 
 @pytest.fixture
@@ -49,3 +56,26 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
     server.keep_in()
     assert not server_util.is_url_from_allowed_origins("https://elsewhere.example")
     assert asked == []
+
+
+def test_closed_sessions_are_forgotten_when_their_time_is_over_although_no_other_tab_is_closed(monkeypatch):
+    """Streamlit by itself looks only when the next tab is closed, which after a course may be tomorrow."""
+    storage = MemorySessionStorage(ttl_seconds=0)
+    session = SimpleNamespace(id="closed", held=Owner())
+    held = weakref.ref(session.held)
+    storage.save(SessionInfo(client=None, session=session))
+    manager = WebsocketSessionManager(storage, None, None, None)
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(server.config, "get_option", {"server.disconnectedSessionTTL": -1}.get)
+    del session
+
+    async def closes():
+        server.forget_closed_sessions()
+        assert held() is not None
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(closes())
+    assert held() is None
+    server.forget_closed_sessions()  # where no server runs there is nothing to forget
