@@ -5,8 +5,8 @@ tables, change models, close their tab and open another, and think for a while i
 tabs of a real Chromium, the rest speak Streamlit's protocol themselves. Every client has settings of its own;
 afterwards all that it was shown is held against ``calib.evaluate`` of these settings. Printed are how long a
 slider's answer takes, with and without fits beside it, and the server's memory before, at most, and after all have
-gone. The exit status is 1 where an answer was wrong, an error was shown, the server complained, or memory was not
-given back.
+gone. The exit status is 1 where an answer was wrong, an error was shown, the server complained, sliders were slow,
+or memory was not given back.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.browser.reader import Reader
 
 PAUSES = (3.0, 9.0)  # seconds that a person looks at an answer before the next step
 FORGOTTEN = 10  # seconds after which the server forgets a closed tab, here; 120 by itself
+SLOW = 1.0  # seconds that a slider's answer may take in the middle, while four fits run
 KEPT_AT_MOST = 0.5  # of the memory that came during the load, when all have gone
 QUICK = ("naive_bayes", "logistic_regression", "decision_tree")
 TREES = 400  # of the forests that are fitted without a pause
@@ -336,7 +337,8 @@ def main() -> int:
     complaints = figures.faults + wrong(figures)
     print(report(figures, complaints))
     print(*complaints[:20], sep="\n")
-    return int(bool(complaints) or figures.kept > KEPT_AT_MOST)
+    slow = statistics.median(figures.waited(4) or [0.0]) > SLOW
+    return int(bool(complaints) or slow or figures.kept > KEPT_AT_MOST)
 
 
 if __name__ == "__main__":
