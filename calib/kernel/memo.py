@@ -1,4 +1,4 @@
-"""Numbers worked out once for a frozen record, and forgotten with it."""
+"""Numbers worked out once for a frozen record, and forgotten with it; the latest of each record, by their bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-_KNOWN: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+from calib.kernel.memory import size
+
+MOST = 16_000_000  # bytes worked out for one record
+
+_KNOWN: WeakKeyDictionary[Any, dict[Any, tuple[Any, int]]] = WeakKeyDictionary()
 
 
 def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
@@ -15,7 +19,8 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     Parameters
     ----------
     record
-        Anything compared by identity; with the last reference to it go its numbers.
+        Anything compared by identity; with the last reference to it go its numbers. Beyond ``MOST`` bytes of
+        them the oldest go, and are worked out again when they are asked for.
 
     Examples
     --------
@@ -25,6 +30,18 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     (3, 3)
     """
     known = _KNOWN.setdefault(record, {})
-    if key not in known:
-        known[key] = make()
-    return known[key]
+    if key in known:
+        return known[key][0]
+    made = make()
+    known[key] = made, size(made)
+    _forget(known, key)
+    return made
+
+
+def _forget(known: dict[Any, tuple[Any, int]], latest: Any) -> None:
+    """Drop the oldest beyond the bound; the latest stays. Another thread may do the same."""
+    too_much = sum(each for _, each in list(known.values())) - MOST
+    for key in [key for key in list(known) if key != latest]:
+        if too_much <= 0:
+            return
+        too_much -= known.pop(key, (None, 0))[1]

@@ -94,6 +94,15 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+def ordinal(n: int) -> str:
+    """A place in a row.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 113)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '21st', '113th']
+    """
+    return f"{n}{'th' if n % 100 in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+
+
 def duration(seconds: float) -> str:
     """Seconds, minutes, hours or days, as people say them.
 

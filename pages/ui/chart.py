@@ -13,10 +13,10 @@ import streamlit as st
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import controls, for_a_room
 from calib.kernel.checks import InputError
-from pages.ui import downloads, frame, state
+from pages.ui import downloads, frame, kept, state
 from pages.ui.text import plain
 
-MOST_FIGURES, LARGEST = 64, 1_000_000  # figures kept for all visitors together; bytes of a record
+LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
 
 
 def show(
@@ -91,12 +91,13 @@ def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bo
         return _figure(part, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    return _kept(key, lambda: _figure(part, theme, draw, height, room))
+    return _figures()(key, lambda: _figure(part, theme, draw, height, room))
 
 
-@st.cache_resource(max_entries=MOST_FIGURES, show_spinner=False)
-def _kept(key: tuple, _make: Callable[[], go.Figure]) -> go.Figure:
-    return _make()
+@st.cache_resource(show_spinner=False)
+def _figures() -> Callable[[tuple, Callable[[], go.Figure]], go.Figure]:
+    """What draws a figure, or remembers it."""
+    return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
 def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:

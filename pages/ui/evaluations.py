@@ -19,7 +19,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, state
+from pages.ui import bagging, jobs, kept, state
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
@@ -73,7 +73,7 @@ def evaluations_of(
         name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)
     }
     fits = _kept(
-        jobs.cache("fits", max(MOST_FITS, 2 * len(recipes))),
+        kept.cache("fits", max(MOST_FITS, 2 * len(recipes))),
         {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
         (kind, what),
     )
@@ -98,7 +98,7 @@ def _answerable(recipe: Recipe) -> Dataset:
 
 def _calibrated(fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str) -> dict[str, Evaluation] | None:
     """The Evaluations of Recipes and their fits; those of very many rows are made under progress and Cancel."""
-    results = jobs.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
+    results = kept.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
         _key(*one): lambda watch, one=one: calibrate(*one) for one in fitted.values() if _many_rows(one[1])
     }
@@ -145,11 +145,11 @@ def _many_rows(fitted: Fitted) -> bool:
 
 def fit_of(evaluation: Evaluation) -> Fitted:
     """What an Evaluation was calibrated from."""
-    return jobs.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
+    return kept.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
 
 
 def is_fitted(recipe: Recipe) -> bool:
-    return _fit_key(recipe, load(recipe)) in jobs.cache("fits", MOST_FITS)
+    return _fit_key(recipe, load(recipe)) in kept.cache("fits", MOST_FITS)
 
 
 def evaluation(recipe: Recipe) -> Evaluation:

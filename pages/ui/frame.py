@@ -155,6 +155,12 @@ def load_pages() -> None:
                 import_module(f"pages.ui.{section.lower()}.{page.key}")
 
 
+LOST = (
+    "The server lost this session, as after a restart or a long pause. The page was set up again from its address; "
+    "please take your last step once more."
+)
+
+
 def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
@@ -191,9 +197,14 @@ def run_app(start: str) -> None:
 
 def open_page(script: str) -> Recipe:
     """Everything around a page; the Recipe it works with."""
+    if "lost" not in st.session_state:  # the very first run, whichever script it begins with
+        st.session_state["lost"] = server.lost_its_session()
     _through_app(script)
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
+    if st.session_state["lost"]:
+        st.session_state["lost"] = False
+        state.say(LOST)
     jobs.page_entered(script)
     st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
     if state.presenter() != st.session_state.get("presenting", False):

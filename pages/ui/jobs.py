@@ -7,21 +7,20 @@ known here.
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, wait
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from cachetools import LRUCache
 
 from calib.kernel.checks import InputError
-from calib.kernel.progress import Watch
-from calib.kernel.wording import duration
-from pages.ui import server
+from calib.kernel.progress import Cancelled, Watch
+from calib.kernel.wording import duration, ordinal
+from pages.ui import kept, server
 from pages.ui.text import plain
+from pages.ui.turns import Owner, Ticket, Turns, processors
 
 MOST_JOBS = 6  # of one kind
 AT_ONCE = 0.6  # seconds a page waits before it shows progress: short work never flickers
@@ -29,43 +28,40 @@ UNASKED = 10.0  # seconds that work beside the page's own may be expected to tak
 PAGE = "fits"  # the kind of work that the page itself waits for
 
 
-def cache(name: str, size: int) -> LRUCache:
-    """The session's results under this name, the last ``size`` of them at least."""
-    key = f"cache_{name}"
-    found = st.session_state.get(key)
-    if found is None or found.maxsize < size:
-        larger: LRUCache = LRUCache(size)
-        larger.update(found or {})
-        st.session_state[key] = larger
-    return st.session_state[key]
-
-
 def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     """The session's result of this key, made where there is none."""
-    results = cache(name, size)
+    results = kept.cache(name, size)
     if key not in results:
         results[key] = make()
     return results[key]
 
 
-class Job:
-    """A call on the executor that reports its progress and can be called off."""
+class Job(Ticket):
+    """A call in the background that reports its progress and can be called off."""
 
     def __init__(self, kind: str, what: str, call: Callable[[Watch], Any]) -> None:
-        self.what, self.share, self.doing, self.begin = what, 0.0, "", time.monotonic()
+        super().__init__(_owner(), lambda: call(self.watch), beside=kind != PAGE)
+        self.what, self.share, self.doing, self.asked = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
-        self.future: Future = _executor("page" if kind == PAGE else "beside").submit(call, self.watch)
+        turns().submit(self)
 
     def _report(self, share: float, doing: str) -> None:
         self.share, self.doing = share, doing
+        turns().give_way(self)
+        if self.cancelled:  # while others were before it
+            raise Cancelled(doing)
+
+    def called_off(self) -> None:
+        self.watch.cancel.set()
 
     def cancel(self) -> None:
-        self.watch.cancel.set()
-        self.future.cancel()
+        self.called_off()
+        turns().cancel(self)
 
     def wait(self) -> None:
-        """A moment, so that short work is there at once."""
-        wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
+        """A moment, so that short work is there at once; not for what stands in the queue."""
+        if not turns().place(self):
+            wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
 
     @property
     def cancelled(self) -> bool:
@@ -81,18 +77,40 @@ class Job:
         return self.finished and self.future.exception() is None
 
     @property
+    def made(self) -> Any | None:
+        """The result, once there is one."""
+        return self.future.result() if self.succeeded else None
+
+    @property
     def seconds(self) -> float:
-        return time.monotonic() - self.begin
+        """Since it was asked for."""
+        return time.monotonic() - self.asked
 
 
 @st.cache_resource
-def _executor(name: str) -> ThreadPoolExecutor:
-    """One for the work that pages wait for, one for work beside them, so that neither waits for the other."""
-    return ThreadPoolExecutor(max_workers=os.cpu_count() or 2, thread_name_prefix=name)
+def turns() -> Turns:
+    """The workers of all sessions: as many as processors, behind the pages."""
+    return Turns(processors())
 
 
-def _jobs(kind: str, size: int = MOST_JOBS) -> LRUCache:
-    return cache(f"jobs_{kind}", size)
+def _owner() -> Owner:
+    """This session, as the one who asks for work."""
+    return st.session_state.setdefault("owner", Owner())
+
+
+@st.cache_resource(scope="session", on_release=lambda owner: _tab_closed(owner), show_spinner=False)
+def _while_open(_owner: Owner) -> Owner:
+    """Streamlit lets go of it when the tab is closed, or its connection lost."""
+    return _owner
+
+
+def _tab_closed(owner: Owner) -> None:
+    turns().end(owner)
+    server.forget_closed_sessions()
+
+
+def _jobs(kind: str, size: int = MOST_JOBS) -> kept.Cache:
+    return kept.cache(f"jobs_{kind}", size)
 
 
 def page_entered(page: str) -> None:
@@ -100,6 +118,9 @@ def page_entered(page: str) -> None:
 
     So it slows nothing here. And no kind of work has its place on the page yet.
     """
+    kept.enter()
+    _owner().gone = False  # a connection that was lost may come back
+    _while_open(_owner())
     st.session_state["placed"] = set()
     other, kind, keys = st.session_state.get("resumable", (page, "", ()))
     if other == page:
@@ -139,7 +160,7 @@ def run(
     The page ends here, with the reason, where a call is refused or fails.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
-    for key in [key for key, job in known.items() if key not in calls and not job.finished]:
+    for key in [key for key, job in known.items() if job.dropped or (key not in calls and not job.finished)]:
         known.pop(key).cancel()
     for key, call in calls.items():
         if key not in known:
@@ -148,7 +169,7 @@ def run(
     for job in jobs:
         job.wait()
     if all(job.finished for job in jobs):
-        return [_result(job) for job in jobs]
+        return [_result(kind, key, known[key]) for key in calls]
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
@@ -164,7 +185,7 @@ def started(kind: str, key: Any) -> bool:
 def result(kind: str, key: Any) -> Any | None:
     """What the job of this kind and key returned, if there is one that is done."""
     job = _jobs(kind).get(key)
-    return job.future.result() if job is not None and job.succeeded else None
+    return job and job.made
 
 
 def forget(kind: str, keys: Sequence[Any]) -> None:
@@ -194,19 +215,32 @@ def price(calls: int, seconds: float) -> str:
     )
 
 
-def _result(job: Job) -> Any:
+def _result(kind: str, key: Any, job: Job) -> Any:
     """A finished job's result; a refusal or a failure ends the page."""
     try:
         return job.future.result()
     except InputError as error:
         st.error(plain(error))
-    except Exception as error:
+    except BaseException as error:  # also what would end a program: here it ended one piece of work
         logging.getLogger(server.OURS).error("a job failed", exc_info=error)
-        st.error(
-            f"{plain(job.what)} did not work on these data ({type(error).__name__}: {plain(error)}). "
-            "The data and the settings are kept: try another model, or other settings of this one."
-        )
+        st.error(plain(_failure(job.what, error)))
+        st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
     st.stop()
+
+
+def _failure(what: str, error: BaseException) -> str:
+    """What happened to the work, that nothing is lost, and what to do."""
+    safe = "The data and the settings are kept:"
+    if isinstance(error, MemoryError):
+        return (
+            f"{what} needs more memory than there is. {safe} choose fewer rows, fewer trees or another model."
+        )
+    if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
+        return f"{what} was ended from outside ({type(error).__name__}), half done. {safe} try again."
+    return (
+        f"{what} did not work on these data ({type(error).__name__}: {error}). "
+        f"{safe} try another model, or other settings of this one."
+    )
 
 
 def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
@@ -232,6 +266,19 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         )
 
 
+def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
+    """What is being done and how long it takes; or, while others' work goes before, the place in the queue."""
+    seconds = max(job.seconds for job in running)
+    places = [turns().place(job) for job in running]
+    if all(places):
+        before = "; others' work goes on meanwhile" if share else ""
+        doing, left = f"waiting for a processor, {ordinal(min(places))} in the queue{before}", ""
+    else:
+        doing = running[places.index(0)].doing or "starting"
+        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 and not says_left else ""
+    return f"{running[0].what}: {doing} · {seconds:.0f} s{left}"
+
+
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
     @st.fragment(run_every=2 if meanwhile else 0.5)
     def progress() -> None:
@@ -239,10 +286,7 @@ def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | No
         if not running:
             st.rerun()
         share = sum(1 if job.finished else job.share for job in jobs) / len(jobs)
-        seconds = max(job.seconds for job in running)
-        left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 and not says_left else ""
-        text = f"{running[0].what}: {running[0].doing or 'starting'} · {seconds:.0f} s{left}"
-        st.progress(min(share, 1.0), text=plain(text))
+        st.progress(min(share, 1.0), text=plain(_standing(running, share, says_left)))
         if st.button("Cancel", key=f"cancel_{kind}"):
             for job in running:
                 job.cancel()

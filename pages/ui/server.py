@@ -1,20 +1,25 @@
 """What the server under the pages would do by itself, and here does not (SECURITY.md).
 
 Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell;
-asked by a page of another origin, Streamlit asks a server of Amazon for its own address. None of the three
-has a setting.
+asked by a page of another origin, Streamlit asks a server of Amazon for its own address; and it keeps the sessions of
+closed tabs, with all that they hold, until another tab is closed long after. None of the four has a setting.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import sys
 import traceback
+from typing import Any
 
 import streamlit as st
 from starlette.formparsers import MultiPartParser
-from streamlit import net_util
+from streamlit import config, net_util, runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from calib.kernel.memory import give_back
 
 OURS = "calibration_explorer"
 LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's script raised
@@ -56,3 +61,29 @@ def settle_modules() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def lost_its_session() -> bool:
+    """Whether a browser that had drawn a page already comes as a new one: the server was started again, or forgot it.
+
+    It tells then what its widgets stood at, of which this session knows none.
+    """
+    context: Any = get_script_run_ctx()
+    return context is not None and bool(context.session_state._state._new_widget_state.states)
+
+
+def forget_closed_sessions() -> None:
+    """A tab was closed: forget its session as soon as it is sure not to come back, and what it held."""
+    wait = config.get_option("server.disconnectedSessionTTL") + 1
+    try:
+        asyncio.get_running_loop().call_later(wait, _forget)
+    except RuntimeError:  # the server itself is ending
+        return
+
+
+def _forget() -> None:
+    if runtime.exists():
+        manager: Any = runtime.get_instance()._session_mgr
+        manager._session_storage._cache.expire()
+        gc.collect()
+        give_back()

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from xml.etree import ElementTree
 
 import plotly.graph_objects as go
@@ -57,6 +58,26 @@ class TestWithChromium:
             assert [list(files) for files in chromium.draw([figure, figure], ["pdf"])] == [["pdf"], ["pdf"]]
             assert not os.listdir(folder)
             assert folder not in running()
+
+    def test_what_lies_on_disk_while_a_picture_is_drawn_holds_nothing_of_it(self, monkeypatch):
+        """The browser's own folder, as it is before it is removed; the drawing itself is in memory."""
+        seen: dict[str, bytes] = {}
+
+        class Looked(tempfile.TemporaryDirectory):
+            def __exit__(self, *error):
+                files = [file for file in Path(self.name).rglob("*") if file.is_file()]
+                seen.update({str(file): file.read_bytes() for file in files})
+                super().__exit__(*error)
+
+        monkeypatch.setattr(tempfile, "TemporaryDirectory", Looked)
+        figure = go.Figure(go.Scatter(x=[1, 2], y=[1, 2], name="Zebrastein"), layout={"title": "Zebrastein"})
+        chromium.draw([figure], ["svg", "pdf"])
+        there = {name for name, content in seen.items() if b"Zebrastein" in content}
+        on_disk = {name for name in seen if not name.startswith(str(chromium.MEMORY))}
+        assert there
+        assert on_disk
+        assert not (there & on_disk if chromium.MEMORY else set())
+        assert not any(os.path.exists(name) for name in seen)
 
     def test_a_page_reaches_no_network(self, server):
         """Not even this machine by its name, which is what a figure with an image would ask for."""

@@ -88,8 +88,13 @@ def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> App
 
 def unfinished(at: AppTest) -> list[Job]:
     """The session's work in the background: waiting for it costs nothing, drawing the page again and again does."""
-    kinds = [at.session_state[key] for key in at.session_state.to_dict() if key.startswith("jobs_")]
-    return [job for kind in kinds for job in kind.values() if not job.future.done()]
+    kept = at.session_state["kept"].things() if "kept" in at.session_state else []
+    return [thing for thing in kept if isinstance(thing, Job) and not thing.future.done()]
+
+
+def jobs_of(at: AppTest, kind: str) -> list[Job]:
+    """The session's jobs of one kind, the latest last."""
+    return list(at.session_state["kept"].cache(f"jobs_{kind}", 0).values())
 
 
 def working(at: AppTest) -> bool:

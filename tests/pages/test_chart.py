@@ -19,7 +19,7 @@ def draw(drawn):
         drawn.append((record, theme))
         return go.Figure(go.Bar(y=record["y"], marker={"color": theme.ink}))
 
-    chart._kept.clear()
+    chart._figures.clear()
     return bars
 
 

@@ -18,7 +18,7 @@ from calib.figures.depth import best_cells
 from calib.kernel.wording import number
 from calib.metrics import brier_score
 from calib.sources import load
-from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles
+from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messages, page, settled, titles
 from tests.waiting import LIMIT, until
 
 STEM = "explore_trees"
@@ -234,10 +234,10 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
     monkeypatch.setattr(trees, "sweep", held)
     at = at_once(STEM, **SMALL)
     until(
-        lambda: len(at.run().session_state["cache_jobs_depths"]) == 2,
+        lambda: len(jobs_of(at.run(), "depths")) == 2,
         "first the tree, then the forests are grown",
     )
-    *_, forests = at.session_state["cache_jobs_depths"].values()
+    *_, forests = jobs_of(at, "depths")
     assert not forests.future.done()
     go(at, "explore_data")
     assert forests.cancelled

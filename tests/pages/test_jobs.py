@@ -1,10 +1,17 @@
-"""Work in the background: one kind has one place on a page, whatever asks for it and however slow the machine is."""
+"""Work in the background: one kind has one place on a page, whatever asks for it and however slow the machine is.
 
+It waits for its turn where others' work goes before, ends with its tab, and says so when it dies.
+"""
+
+from concurrent.futures.process import BrokenProcessPool
 from threading import Event
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.app import LIMIT, at_once, faults, settled
+from pages.ui.turns import Owner, Ticket, Turns
+from tests.pages.app import LIMIT, at_once, faults, jobs_of, messages, settled
+from tests.waiting import until
 
 
 def two_of_one_kind():
@@ -66,13 +73,106 @@ def test_the_latest_results_are_kept_and_a_cache_grows_with_what_is_asked_of_it(
     def script():
         import streamlit as st
 
-        from pages.ui import jobs
+        from pages.ui import jobs, kept
 
         made = []
         for key in (1, 2, 1, 3, 1, 2):
             jobs.cached("numbers", 2, key, lambda key=key: made.append(key) or key)
-        larger = jobs.cache("numbers", 5)
-        st.text(f"{made} {sorted(larger)} {larger.maxsize}")
+        larger = kept.cache("numbers", 5)
+        st.text(f"{made} {sorted(larger)} {larger.most}")
 
     at = AppTest.from_function(script).run()
     assert at.text[0].value == "[1, 2, 3, 2] [1, 2] 5"  # 3 took the place of 2, and 2 that of 3
+
+
+def one_piece_of_work():
+    import streamlit as st
+
+    from pages.ui import jobs
+    from tests.pages.test_jobs import WORK
+
+    jobs.page_entered("a page")
+    found = jobs.run("kind", "Fitting the model", {1: lambda watch: WORK[0](watch)})
+    st.text(f"found {found}")
+
+
+WORK = [lambda watch: None]  # what the script above does; replaced by the tests
+
+
+def ready(at: AppTest) -> AppTest:
+    """After the work, whatever came of it."""
+    return settled(at.run())
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """The page, with its work and one worker."""
+    from pages.ui import jobs
+
+    turns = Turns(1)
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(jobs, "turns", lambda: turns)
+    monkeypatch.setitem(globals(), "WORK", [lambda watch: "a result"])
+    return AppTest.from_function(one_piece_of_work, default_timeout=LIMIT), turns
+
+
+def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
+    at, turns = script
+    hold, others = Event(), [Owner(), Owner()]
+    tickets = [Ticket(owner, lambda: hold.wait(60)) for owner in others]
+    for ticket in tickets:
+        turns.submit(ticket)
+    assert [bar.proto.text.split(" · ")[0] for bar in at.run().get("progress")] == [
+        r"Fitting the model\: waiting for a processor, 2nd in the queue"
+    ]
+    hold.set()
+    assert ready(at).text[0].value == "found ['a result']"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("no trees"), "did not work on these data (ValueError: no trees)"),
+        (MemoryError(), "choose fewer rows, fewer trees or another model"),
+        (BrokenProcessPool("a worker died"), "was ended from outside"),
+        (SystemExit(1), "was ended from outside"),
+    ],
+)
+def test_work_that_dies_says_what_happened_and_what_to_do_and_can_be_tried_again(script, error, said):
+    at, _ = script
+
+    def dies(watch):
+        raise error
+
+    WORK[0] = dies
+    (message,) = messages(ready(at))
+    assert said in message
+    assert "The data and the settings are kept" in message
+    assert not at.exception
+    WORK[0] = lambda watch: "a result"
+    at.button(key="try_again_kind").click()
+    assert ready(at).text[0].value == "found ['a result']"
+    assert messages(at) == []
+
+
+def test_work_of_a_closed_tab_ends_and_begins_again_when_the_connection_comes_back(script):
+    from pages.ui import jobs
+
+    at, _ = script
+    begun = []
+
+    def steps(watch):
+        begun.append(watch)
+        while True:
+            watch.step(0.5, "trees")
+            watch.cancel.wait(0.01)
+
+    WORK[0] = steps
+    (job,) = jobs_of(at.run(), "kind")
+    until(lambda: begun, "the work begins")
+    jobs._tab_closed(at.session_state["owner"])
+    until(job.future.done, "the work ends")
+    assert job.dropped
+    WORK[0] = lambda watch: "a result"
+    assert ready(at).text[0].value == "found ['a result']"  # and nobody says that it was cancelled
+    assert messages(at) == []

@@ -1,14 +1,21 @@
 """What the server under the pages would do by itself, and does not."""
 
+import asyncio
 import gc
 import io
 import logging
+import weakref
+from types import SimpleNamespace
 
 import pytest
-from streamlit import error_util, net_util
+from streamlit import error_util, net_util, runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from pages.ui import server
+from pages.ui.turns import Owner
 from tests.pages.app import page
 
 
@@ -57,3 +64,26 @@ def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
     """Most of a search's time: forty phones that ask for news every two seconds would leave no time for anything."""
     page("learn_glossary")
     assert gc.get_freeze_count() > 2 * len(gc.get_objects())
+
+
+def test_closed_sessions_are_forgotten_when_their_time_is_over_although_no_other_tab_is_closed(monkeypatch):
+    """Streamlit by itself looks only when the next tab is closed, which after a course may be tomorrow."""
+    storage = MemorySessionStorage(ttl_seconds=0)
+    session = SimpleNamespace(id="closed", held=Owner())
+    held = weakref.ref(session.held)
+    storage.save(SessionInfo(client=None, session=session))
+    manager = WebsocketSessionManager(storage, None, None, None)
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(server.config, "get_option", {"server.disconnectedSessionTTL": -1}.get)
+    del session
+
+    async def closes():
+        server.forget_closed_sessions()
+        assert held() is not None
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(closes())
+    assert held() is None
+    server.forget_closed_sessions()  # where no server runs there is nothing to forget

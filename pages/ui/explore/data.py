@@ -24,7 +24,7 @@ from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, evaluations, frame, jobs, state, tables
+from pages.ui import browser, controls, evaluations, frame, jobs, kept, state, tables
 from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
@@ -88,9 +88,10 @@ def _brought(widget: str) -> str | None:
     state.say(None)
     uploads, key = state.uploads(), digest(data)
     uploads[key] = state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
-    in_use = sources.missing(state.recipe(), ())
-    for other in [one for one in uploads if one not in (key, *in_use)][: max(0, len(uploads) - KEPT_FILES)]:
+    needed = {key, *sources.missing(state.recipe(), ())}
+    for other in [one for one in uploads if one not in needed][: max(0, len(uploads) - KEPT_FILES)]:
         del uploads[other]
+    kept.within(uploads, kept.OF_UPLOADS, needed)
     return key
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -12,17 +11,18 @@ import streamlit as st
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl.simulation import one_point
 from calib.recipe import Recipe
-from pages.ui import chart
+from pages.ui import chart, kept
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
-
-KEPT = 400  # models of all sessions; a classroom that follows one link fits each of them once
 
 
 @st.cache_resource
 def points() -> Callable[..., Any]:
-    """``one_point`` that remembers: what the stacked picture has fitted, the pictures above need not fit again."""
-    return lru_cache(maxsize=KEPT)(one_point)
+    """``one_point`` that remembers: what the stacked picture has fitted, the pictures above need not fit again.
+
+    Nor need others: of a classroom that follows one link the first fits each model.
+    """
+    return kept.for_all(one_point)
 
 
 def own() -> dict[str, Own]:

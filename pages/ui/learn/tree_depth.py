@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -15,17 +14,15 @@ import streamlit as st
 from calib.experiments import shown
 from calib.experiments.shared.grown_trees import grow
 from calib.recipe import Recipe
-from pages.ui import chart
+from pages.ui import chart, kept
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
-
-KEPT_GROWN = 48  # 100 trees and their leaves of 10,000 rows take 2 MB
 
 
 @st.cache_resource
 def forests() -> Callable[..., Any]:
     """``grow`` that remembers."""
-    return lru_cache(maxsize=KEPT_GROWN)(grow)
+    return kept.for_all(grow)
 
 
 SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
 import streamlit as st
-from cachetools import LRUCache, cached
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.which_model.simulation import fit_one
 from calib.figures import FIGURES
-from calib.kernel.progress import Watch
 from calib.kernel.wording import number
 from calib.recipe import Recipe
+from pages.ui import kept
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
-
-KEPT_MODELS = 200
 
 
 @st.cache_resource
 def models() -> Callable[..., Any]:
     """``fit_one`` that remembers, whoever watches."""
 
-    @cached(LRUCache(KEPT_MODELS), key=lambda *what, watch: what, lock=Lock())
-    def remembered(*what: Any, watch: Watch) -> Any:
-        return fit_one(*what, watch=watch)
-
-    return remembered
+    return kept.for_all(lambda *what, watch: fit_one(*what, watch=watch), key=lambda *what, watch: what)
 
 
 COLUMNS = {

@@ -44,7 +44,7 @@ from calib.study.published import nothing_beside
 from calib.study.rows import FIT_SECONDS
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
-from pages.ui import browser, chart, frame, jobs, state
+from pages.ui import browser, chart, frame, jobs, kept, state
 from pages.ui.downloads import button
 from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
@@ -160,6 +160,7 @@ def take(content: bytes, name: str) -> None:
     files()[key] = found
     while len(files()) > KEPT_FILES:
         files().pop(next(iter(files())))
+    kept.within(files(), kept.OF_UPLOADS, {key})
     state.say(None)
     if state.recipe().setting("results.rows") != f"{UPLOAD}:{key}":  # else a link waited for it
         state.update(**_opening(f"{UPLOAD}:{key}", found))

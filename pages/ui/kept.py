@@ -1,0 +1,167 @@
+"""What has been computed and is kept, within bounds in number and in bytes; what had to go is computed again.
+
+A session keeps its own, and what was used longest ago goes first, whichever cache it is in. What may serve everybody
+(a figure of a sample, a forest of a lesson) is kept once for all.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, MutableMapping
+from functools import partial
+from typing import Any
+from weakref import WeakSet
+
+import streamlit as st
+from cachetools import LRUCache, cached
+
+from calib.kernel.memo import once
+from calib.kernel.memory import held, size, total
+
+# The bounds, in bytes. What the page that is open needs is kept in any case: it would be computed in every run.
+OF_SESSION = 400_000_000  # what one session has computed
+OF_ALL_SESSIONS = 2_000_000_000  # where more sessions are open than fit, each has an equal share
+OF_UPLOADS = 600_000_000  # tables that one session brought: they cannot come again by themselves
+FOR_ALL = 64_000_000  # each of the caches that all sessions share
+IDLE = 60.0  # seconds without a run after which a session gives way to others
+
+
+class Kept:
+    """What a session has computed, by the name of a cache and a key."""
+
+    def __init__(self) -> None:
+        self._things: OrderedDict[tuple[str, Hashable], Any] = OrderedDict()  # in the order of their use
+        self._used: set[tuple[str, Hashable]] = set()  # in the run that goes on, or in the last one
+        self._counted: dict[tuple[str, Hashable], dict[int, int]] = {}
+        self._most: dict[str, int] = {}  # of each cache: what was asked for at most
+        self._alone = threading.Lock()
+        self.entered = time.monotonic()
+
+    def cache(self, name: str, most: int) -> Cache:
+        self._most[name] = max(most, self._most.get(name, 0))
+        return Cache(self, name, self._most[name])
+
+    def things(self) -> list[Any]:
+        """All of them, whichever cache they are in."""
+        return list(self._things.values())
+
+    @property
+    def bytes(self) -> int:
+        things = dict(self._things)
+        counted = {place: self._count(place, thing) for place, thing in things.items()}
+        self._counted.clear()
+        self._counted.update(counted)
+        return total(counted.values())
+
+    def _count(self, place: tuple[str, Hashable], thing: Any) -> dict[int, int]:
+        """Counted once, but what is still growing."""
+        grows = isinstance(thing, dict) or getattr(thing, "made", thing) is None
+        return _held(thing) if grows or place not in self._counted else self._counted[place]
+
+    def enter(self, bound: int) -> None:
+        """A run begins: what the last one did without is kept within the bound."""
+        self.entered = time.monotonic()
+        self.trim(bound)
+        self._used.clear()
+
+    def trim(self, bound: int) -> None:
+        """Let what was used longest ago go, but for what the last run used, until the rest is within the bound."""
+        with self._alone:
+            for place in [place for place in list(self._things) if place not in self._used]:
+                if self.bytes <= bound:
+                    return
+                self._things.pop(place, None)
+
+
+class Cache(MutableMapping):
+    """One cache of a session: the last ``most`` things."""
+
+    def __init__(self, kept: Kept, name: str, most: int) -> None:
+        self._things, self._used, self._counted = kept._things, kept._used, kept._counted
+        self.name, self.most = name, most
+
+    def __getitem__(self, key: Hashable) -> Any:
+        found = self._things[self.name, key]
+        self._things.move_to_end((self.name, key))
+        self._used.add((self.name, key))
+        return found
+
+    def __setitem__(self, key: Hashable, thing: Any) -> None:
+        self._things[self.name, key] = thing
+        self._counted.pop((self.name, key), None)
+        self[key]
+        for oldest in list(self)[: -self.most]:
+            del self[oldest]
+
+    def __delitem__(self, key: Hashable) -> None:
+        del self._things[self.name, key]
+        self._used.discard((self.name, key))
+
+    def __contains__(self, key: object) -> bool:
+        return (self.name, key) in self._things
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter([key for name, key in list(self._things) if name == self.name])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _held(thing: Any) -> dict[int, int]:
+    """What a thing holds, counted once where it is a record; what is still growing is counted part by part."""
+    if isinstance(thing, dict | list | tuple):
+        parts: dict[int, int] = {}
+        for part in list(thing.values() if isinstance(thing, dict) else thing):
+            parts |= _held(part)
+        return parts
+    thing = getattr(thing, "made", thing)  # what a job made
+    try:
+        return once(thing, _held, partial(held, thing))
+    except TypeError:  # nothing that can be referred to weakly, hence nothing large but an array or a table
+        return held(thing)
+
+
+def session() -> Kept:
+    """What this session keeps."""
+    if "kept" not in st.session_state:
+        st.session_state["kept"] = Kept()
+        _sessions().add(st.session_state["kept"])
+    return st.session_state["kept"]
+
+
+def cache(name: str, most: int) -> Cache:
+    """The session's results under this name, the last ``most`` of them at least."""
+    return session().cache(name, most)
+
+
+@st.cache_resource
+def _sessions() -> WeakSet[Kept]:
+    return WeakSet()
+
+
+def enter() -> None:
+    """A run of this session begins: bounds hold in it, and in those in which nothing has run for a while."""
+    own, others = session(), list(_sessions())
+    bound = min(OF_SESSION, OF_ALL_SESSIONS // max(1, len(others)))
+    own.enter(bound)
+    for other in others:
+        if time.monotonic() - other.entered > IDLE:
+            other.trim(bound)
+
+
+def within(things: dict[Any, Any], bound: int, needed: set) -> None:
+    """Let the oldest things go, but for those needed, until the rest is within the bound."""
+    for key in [key for key in things if key not in needed]:
+        if total(map(_held, things.values())) <= bound:
+            return
+        del things[key]
+
+
+def for_all(call: Callable[..., Any] | None = None, key: Callable[..., Hashable] | None = None) -> Any:
+    """A function that remembers what it returned to any session: the latest, by their bytes."""
+    if call is None:
+        return partial(for_all, key=key)
+    named = {} if key is None else {"key": key}
+    return cached(LRUCache(FOR_ALL, getsizeof=size), lock=threading.Lock(), **named)(call)

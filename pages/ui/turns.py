@@ -1,0 +1,152 @@
+"""A server's workers, which sessions take in turns: however much one of them asks for, the others come to theirs.
+
+Next is who has the fewest workers, and of those who had one longest ago. Work that takes long gives its worker on
+whenever others wait, at its next step, and goes on when it is its turn again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+from weakref import WeakKeyDictionary
+
+TURN = 2.0  # seconds of work after which others come first
+NICE = 10  # how far the system puts work behind the pages that people wait for, where it can for a thread
+
+
+class Owner:
+    """A session. What it asks for after it is gone never begins."""
+
+    gone = False
+
+
+class Ticket:
+    """One piece of work: who asked for it, in which order, and what came of it.
+
+    beside : whether the owner's page can be shown without it, so that other work of this owner goes first
+    off : whether it is called off · dropped : because its owner was gone
+    """
+
+    def __init__(self, owner: Owner, call: Callable[[], Any], beside: bool = False) -> None:
+        self.owner, self.call, self.beside, self.number = owner, call, beside, 0
+        self.future: Future = Future()
+        self.off, self.dropped, self.begun, self.since = False, False, False, 0.0
+        self.may_go_on = threading.Event()
+
+    def called_off(self) -> None:
+        """It is to stop at its next step."""
+
+
+class Turns:
+    """The workers, what they work on and what waits."""
+
+    def __init__(self, workers: int, seconds: float = TURN) -> None:
+        self.workers, self.seconds = workers, seconds
+        self._lock = threading.RLock()
+        self._waiting: list[Ticket] = []
+        self._running: list[Ticket] = []
+        self._served: WeakKeyDictionary[Owner, int] = WeakKeyDictionary()
+        self._count = itertools.count(1)
+
+    def submit(self, ticket: Ticket) -> None:
+        """Have it done when it is its turn; ``ticket.future`` has the result then."""
+        with self._lock:
+            ticket.number = next(self._count)
+            self._waiting.append(ticket)
+            if ticket.owner.gone:
+                self._drop(ticket)
+            self._fill()
+
+    def place(self, ticket: Ticket) -> int:
+        """1 for the one that begins next, 2 for the one after; 0 where it does not wait."""
+        with self._lock:
+            order = self._order()
+        return order.index(ticket) + 1 if ticket in order else 0
+
+    def give_way(self, ticket: Ticket) -> None:
+        """Called between steps of the work: after a while others come first, and this call lasts until it goes on."""
+        with self._lock:
+            short = time.monotonic() - ticket.since < self.seconds
+            if short or ticket.off or ticket not in self._running:
+                return
+            self._running.remove(ticket)
+            ticket.may_go_on.clear()
+            self._waiting.append(ticket)
+            self._fill()
+        ticket.may_go_on.wait()
+
+    def cancel(self, ticket: Ticket) -> None:
+        """What has not begun never will; what has wakes up, and ends at its next step."""
+        with self._lock:
+            ticket.off = True
+            ticket.future.cancel()
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+            ticket.may_go_on.set()
+
+    def end(self, owner: Owner) -> None:
+        """The session is gone: so is all that it asked for."""
+        with self._lock:
+            owner.gone = True
+            for ticket in [each for each in (*self._waiting, *self._running) if each.owner is owner]:
+                self._drop(ticket)
+
+    def _drop(self, ticket: Ticket) -> None:
+        ticket.dropped = True
+        ticket.called_off()
+        self.cancel(ticket)
+
+    def _order(self) -> list[Ticket]:
+        """Those who wait, in the order in which they would begin if nothing ended meanwhile."""
+        running = Counter(ticket.owner for ticket in self._running)
+        served, waiting, order = dict(self._served), list(self._waiting), list[Ticket]()
+        while waiting:
+            first = min(waiting, key=lambda t: (running[t.owner], served.get(t.owner, 0), t.beside, t.number))
+            waiting.remove(first)
+            order.append(first)
+            running[first.owner] += 1
+            served[first.owner] = next(self._count)
+        return order
+
+    def _fill(self) -> None:
+        """Give the free workers to those who are next."""
+        for ticket in self._order()[: max(0, self.workers - len(self._running))]:
+            self._waiting.remove(ticket)
+            self._running.append(ticket)
+            self._served[ticket.owner], ticket.since = next(self._count), time.monotonic()
+            if ticket.begun:
+                ticket.may_go_on.set()
+            else:
+                ticket.begun = True
+                threading.Thread(target=self._work, args=(ticket,), name="work", daemon=True).start()
+
+    def _work(self, ticket: Ticket) -> None:
+        _after_the_pages()
+        try:
+            if ticket.future.set_running_or_notify_cancel():
+                ticket.future.set_result(ticket.call())
+        except BaseException as error:  # whatever ends the work, whoever waits for it hears of it
+            ticket.future.set_exception(error)
+        finally:
+            with self._lock:
+                if ticket in self._running:
+                    self._running.remove(ticket)
+                self._fill()
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+
+
+def _after_the_pages() -> None:
+    """Put this thread behind those of the pages: a slider is answered while others' models are fitted."""
+    if sys.platform == "linux":  # elsewhere it would be the whole process
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -1,0 +1,345 @@
+"""Many people at once: ``python -m scripts.load [--clients 20] [--minutes 5] [--tabs 3] [--fits 4]``.
+
+A fresh server on this machine. Some clients fit large forests without a pause; the others move sliders, bring
+tables, change models, close their tab and open another, and think for a while in between, as people do. A few are
+tabs of a real Chromium, the rest speak Streamlit's protocol themselves. Every client has settings of its own;
+afterwards all that it was shown is held against ``calib.evaluate`` of these settings. Printed are how long a
+slider's answer takes, with and without fits beside it, and the server's memory before, at most, and after all have
+gone. The exit status is 1 where an answer was wrong, an error was shown, the server complained, sliders were slow,
+or memory was not given back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from playwright.sync_api import sync_playwright
+
+from calib import Evaluation, Recipe, evaluate
+from calib.analysis.advice import recommend
+from calib.kernel.wording import number
+from calib.sources import load
+from scripts.measure_sessions import megabytes, seconds, server_process
+from tests.browser import files
+from tests.browser.driver import CHROMIUM_FLAGS, Tab, find_chromium, free_port, served_by
+from tests.browser.reader import Reader
+
+PAUSES = (3.0, 9.0)  # seconds that a person looks at an answer before the next step
+FORGOTTEN = 10  # seconds after which the server forgets a closed tab, here; 120 by itself
+SLOW = 1.0  # seconds that a slider's answer may take in the middle, while four fits run
+KEPT_AT_MOST = 0.5  # of the memory that came during the load, when all have gone
+QUICK = ("naive_bayes", "logistic_regression", "decision_tree")
+TREES = 400  # of the forests that are fitted without a pause
+SHOWN = {"Brier score": "brier", "ECE": "ece", "Log loss": "log_loss", "Accuracy": "accuracy"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a client was shown, and what it had asked for."""
+
+    client: str
+    query: str
+    shown: dict[str, str]
+    mine: dict[str, str]
+    file: tuple[str, bytes] | None = None
+
+
+@dataclass
+class Figures:
+    """What happened; filled by all clients."""
+
+    waits: list[tuple[float, int]] = field(
+        default_factory=list
+    )  # seconds for a slider's answer, fits beside it
+    answers: list[Answer] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)  # in the queue, as shown
+    memory: list[float] = field(default_factory=list)
+    fitting: int = 0
+    fits: int = 0
+    uploads: int = 0
+    reopened: int = 0
+    before: float = 0.0
+    after: float = 0.0
+    processor: float = 0.0  # of the server: seconds of work a second
+
+    @contextmanager
+    def fit(self):
+        self.fitting += 1
+        try:
+            yield
+        finally:
+            self.fitting -= 1
+            self.fits += 1
+
+    def waited(self, fits: int = 0) -> list[float]:
+        """Sorted, those with at least so many fits beside them."""
+        return sorted(wait for wait, beside in self.waits if beside >= fits)
+
+    @property
+    def kept(self) -> float:
+        """The share of the memory that came during the load and is still there."""
+        return (self.after - self.before) / max(1.0, max(self.memory) - self.before)
+
+
+class Client(threading.Thread):
+    """A person at work until the time is over."""
+
+    def __init__(self, name: str, address: str, until: float, figures: Figures) -> None:
+        super().__init__(name=name, daemon=True)
+        self.address, self.until, self.figures = address, until, figures
+        self.number = int(name.rpartition(" ")[2])
+        self.rng = random.Random(self.number)
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except Exception as error:
+            self.figures.faults.append(f"{self.name}: {type(error).__name__}: {error}")
+
+    def think(self) -> None:
+        time.sleep(max(0.0, min(self.rng.uniform(*PAUSES), self.until - time.monotonic())))
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() > self.until
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def saw(self, reader: Reader, mine: dict[str, str], file: tuple[str, bytes] | None = None) -> None:
+        self.figures.faults += [f"{self.name}: {fault}" for fault in reader.faults]
+        reader.faults.clear()
+        if not reader.working:  # else what is shown belongs to the settings before
+            self.figures.answers.append(Answer(self.name, reader.query, reader.headline(), mine, file))
+
+
+class Fitter(Client):
+    """Fits one large forest after the other."""
+
+    def work(self) -> None:
+        sample = {"data": "sample:digits", "model": "large_forest", "seed": str(self.number)}
+        reader, trees = Reader(self.address, **sample), TREES
+        while not self.over:
+            trees += 1
+            with self.figures.fit():
+                reader.query = f"{reader.query.split('&params')[0]}&params=%7B%22n_estimators%22%3A{trees}%7D"
+                reader.open()
+                self.figures.places += [text for text in reader.progress if "in the queue" in text]
+                reader.settled()
+            self.saw(reader, {"seed": str(self.number), "params": f'{{"n_estimators":{trees}}}'})
+        reader.close()
+
+
+class Student(Client):
+    """Moves sliders on samples or on a table of their own."""
+
+    def work(self) -> None:
+        while not self.over:
+            self.visit()
+            self.figures.reopened += 1
+
+    def visit(self) -> None:
+        """One tab, from opening to closing."""
+        mine, file = {"seed": str(self.number), "model": self.rng.choice(QUICK)}, None
+        reader = Reader(self.address, **mine)
+        if self.rng.random() < 0.5:
+            file = self.bring(reader)
+            mine["file"] = file[0]
+        reader.page = "explore_reliability"
+        reader.open().settled()
+        self.saw(reader, mine, file)
+        for _ in range(self.rng.randrange(4, 12)):
+            self.think()
+            if self.over:
+                break
+            self.slide(reader, file, mine)
+        reader.close()
+
+    def bring(self, reader: Reader) -> tuple[str, bytes]:
+        number = self.rng.randrange(10**6)
+        frame = files.churn(self.rng.randrange(300, 3000), seed=number)
+        file = f"mine {self.number} {number}.csv", files.as_csv(frame)
+        reader.page = "explore_data"
+        reader.open().upload(*file)
+        self.figures.uploads += 1
+        return file
+
+    def slide(self, reader: Reader, file: tuple[str, bytes] | None, mine: dict[str, str]) -> None:
+        bins, begin, beside = self.rng.randrange(5, 60), time.monotonic(), self.figures.fitting
+        reader.slide("bins", bins)
+        self.figures.waits.append((time.monotonic() - begin, min(beside, self.figures.fitting)))
+        reader.settled()
+        self.saw(reader, mine | ({} if bins == Recipe().bins else {"bins": str(bins)}), file)
+
+
+class Tabs(Client):
+    """A few tabs of a real browser, one after the other."""
+
+    count = 3
+
+    def work(self) -> None:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+            tabs = [Tab(browser.new_context().new_page(), self.address) for _ in range(self.count)]
+            for i, tab in enumerate(tabs):
+                tab.open("explore_reliability", model=QUICK[i % len(QUICK)], seed=str(1000 + i))
+            while not self.over:
+                for i, tab in enumerate(tabs):
+                    tab.slide("bins", 1)
+                    mine = {"seed": str(1000 + i), "model": QUICK[i % len(QUICK)]}
+                    query = tab.page.evaluate("location.search.slice(1)")
+                    self.figures.answers.append(Answer(f"tab {i}", query, tab.headline(), mine))
+                    self.think()
+            self.figures.faults += [f"tab: {fault}" for tab in tabs for fault in tab.faults()]
+            browser.close()
+
+
+def expected(answer: Answer, known: dict[str, Evaluation]) -> dict[str, str]:
+    """The headline that ``calib`` itself gives for these settings."""
+    query = _fields(answer.query)
+    recipe = Recipe.from_query(query)
+    key = f"{recipe.data} {recipe.digest('calibrate')}"
+    if key not in known:
+        known[key] = (
+            files.evaluation_of(query, *answer.file) if answer.file else evaluate(recipe, load(recipe, {}))
+        )
+    evaluation = known[key].with_view(recipe)
+    choice = recommend(evaluation).choice
+    then = {
+        name: f" → {files.shown(evaluation, name, choice)}" if choice != "none" else ""
+        for name in SHOWN.values()
+    }
+    return {label: number(evaluation.metrics.loc["none", name]) + then[name] for label, name in SHOWN.items()}
+
+
+def _fields(query: str) -> dict[str, str]:
+    return dict(parse_qsl(query))
+
+
+def wrong(figures: Figures, fits: int = 2) -> list[str]:
+    """The answers that are not those of the client's own settings; of the large fits a few are computed again."""
+    known: dict[str, Evaluation] = {}
+    found, large = [], 0
+    for answer in figures.answers:
+        fields = {"seed": str(Recipe().seed), "model": Recipe().model} | _fields(answer.query)
+        if any(fields.get(name) != value for name, value in answer.mine.items()):
+            found.append(f"{answer.client} asked for {answer.mine} and was shown {fields}")
+        large += "params" in answer.mine
+        if "params" in answer.mine and large > fits:
+            continue
+        if answer.shown != (right := expected(answer, known)):
+            found.append(f"{answer.client}, {answer.query}: {answer.shown} and not {right}")
+    return found
+
+
+def run(clients: int, minutes: float, tabs: int = 3, fits: int = 4) -> Figures:
+    """Let so many work at once; all that happened."""
+    port, figures = free_port(), Figures()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
+    changed = {"STREAMLIT_SERVER_HEADLESS": "true", "OMP_NUM_THREADS": "1"}
+    changed["STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL"] = str(FORGOTTEN)
+    with tempfile.TemporaryFile("w+") as said:
+        with served_by(command, address, said, env=os.environ | changed):
+            process = server_process(port)
+            _first(address)
+            figures.before, begin, spent = megabytes(process), time.monotonic(), seconds(process)
+            kinds = [Fitter] * fits + [Student] * (clients - fits - tabs)
+            until = begin + 60 * minutes
+            at_work: list[Client] = [
+                kind(f"client {i}", address, until, figures) for i, kind in enumerate(kinds)
+            ]
+            if tabs:
+                at_work.append(Tabs("tabs 999", address, until, figures))
+                Tabs.count = tabs
+            _together(at_work, figures, process)
+            figures.processor = (seconds(process) - spent) / (time.monotonic() - begin)
+            _empty(figures, process)
+        said.seek(0)
+        figures.faults += [f"server: {line}" for line in said.read().splitlines() if _complains(line)]
+    return figures
+
+
+def _first(address: str) -> None:
+    """One visitor before all others, so that libraries are loaded when memory is first looked at."""
+    reader = Reader(address).open().settled()
+    reader.close()
+
+
+def _together(at_work: list[Client], figures: Figures, process: Path) -> None:
+    for client in at_work:
+        client.start()
+        time.sleep(0.3)
+    while any(client.is_alive() for client in at_work):
+        figures.memory.append(megabytes(process))
+        time.sleep(1)
+
+
+def _empty(figures: Figures, process: Path) -> None:
+    """When all have gone: what is left after the server forgot them, which it does by itself."""
+    end = time.monotonic() + 3 * FORGOTTEN
+    while time.monotonic() < end:
+        time.sleep(1)
+        figures.after = megabytes(process)
+
+
+def _complains(line: str) -> bool:
+    return any(word in line for word in ("Error", "Exception", "Traceback", "a job failed"))
+
+
+def report(figures: Figures, complaints: list[str]) -> str:
+    """The figures as lines of a table."""
+
+    def waits(fits: int) -> str:
+        found = figures.waited(fits)
+        if not found:
+            return "none"
+        late = found[min(len(found) - 1, int(0.95 * len(found)))]
+        return f"median {statistics.median(found):.2f} s, 95 % within {late:.2f} s, {len(found)} answers"
+
+    lines: list[tuple[str, object]] = [
+        ("a slider's answer", waits(0)),
+        ("… while at least four fits run or wait", waits(4)),
+        ("large fits, uploads, tabs closed", f"{figures.fits}, {figures.uploads}, {figures.reopened}"),
+        ("times a place in the queue was shown", len(figures.places)),
+        ("answers compared", len(figures.answers)),
+        ("wrong answers, errors, complaints of the server", len(complaints)),
+        ("memory after the first visitor", f"{figures.before:.0f} MB"),
+        ("memory at most", f"{max(figures.memory):.0f} MB"),
+        ("memory when all have gone", f"{figures.after:.0f} MB ({figures.kept:.0%} of what had come)"),
+        ("processors in use by the server", f"{figures.processor:.2f} of {os.cpu_count()}"),
+    ]
+    return "\n".join(f"| {what} | {value} |" for what, value in lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--clients", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--tabs", type=int, default=3, help="how many of them are tabs of a Chromium")
+    parser.add_argument(
+        "--fits", type=int, default=4, help="how many of them fit large forests without a pause"
+    )
+    options = parser.parse_args()
+    figures = run(**vars(options))
+    complaints = figures.faults + wrong(figures)
+    print(report(figures, complaints))
+    print(*complaints[:20], sep="\n")
+    slow = statistics.median(figures.waited(4) or [0.0]) > SLOW
+    return int(bool(complaints) or slow or figures.kept > KEPT_AT_MOST)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

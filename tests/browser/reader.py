@@ -1,0 +1,193 @@
+"""A reader without a browser: Streamlit's protocol over a websocket, as the page in a browser speaks it."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+import uuid
+from contextlib import ExitStack
+from http.cookiejar import CookieJar
+from typing import Any
+from urllib.parse import urlencode
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, FileURLs, UploadedFileInfo
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.sync.client import connect
+
+from pages.ui.widget import MARK
+from tests.waiting import LIMIT
+
+POLL = 0.5  # seconds, as jobs.py has it for fragments that show progress
+LARGEST = 2**26  # bytes of one message
+
+
+class Reader:
+    """One session: opens a page, brings files, moves widgets, and has all elements that stand on its page."""
+
+    def __init__(self, address: str, page: str = "explore_reliability", **query: str) -> None:
+        self.address, self.page, self.query = address, page, urlencode(query)
+        self.elements: dict[tuple[int, ...], Any] = {}
+        self.states: dict[str, WidgetState] = {}
+        self.faults: list[str] = []
+        self._fresh, self._whole = (
+            set[tuple[int, ...]](),
+            True,
+        )  # drawn in the run that goes on; not of a part only
+        self._polling: dict[str, float] = {}
+        self.session = ""
+        url = address.replace("http", "ws", 1) + "/_stcore/stream"
+        self._open = ExitStack()
+        speaking: Any = ["streamlit"]
+        socket = connect(url, subprotocols=speaking, max_size=LARGEST, ping_interval=None)
+        self._socket = self._open.enter_context(socket)
+
+    def close(self) -> None:
+        self._open.close()
+
+    # Saying
+
+    def open(self) -> Reader:
+        """The first run, until its script has ended."""
+        self.rerun()
+        return self.answered()
+
+    def rerun(self, fragment: str = "") -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string, state.page_name = self.query, self.page
+        state.fragment_id, state.is_auto_rerun = fragment, bool(fragment)
+        state.widget_states.widgets.extend(self.states.values())
+        self._socket.send(message.SerializeToString())
+
+    def slide(self, key: str, value: float) -> Reader:
+        """Move a slider, until the answer stands on the page."""
+        return self.set(self.by_key("slider", key), double_array_value={"data": [value]})
+
+    def type_number(self, key: str, value: float) -> Reader:
+        element = self.by_key("number_input", key)
+        return (
+            self.set(element, double_value=value) if element.data_type else self.set(element, int_value=value)
+        )
+
+    def choose(self, key: str, label: str) -> Reader:
+        return self.set(self.by_key("selectbox", key), string_value=label)
+
+    def upload(self, name: str, content: bytes, key: str = "file") -> Reader:
+        """Bring a file, until the page has read it."""
+        element, file = self.by_key("file_uploader", key), str(uuid.uuid4())
+        path = f"/_stcore/upload_file/{self.session}/{file}"
+        _put(self.address, path, name, content)
+        info = UploadedFileInfo(
+            file_id=file,
+            name=name,
+            size=len(content),
+            file_urls=FileURLs(file_id=file, upload_url=path, delete_url=path),
+        )
+        return self.set(element, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
+
+    def set(self, element: Any, **value: Any) -> Reader:
+        self.states[element.id] = WidgetState(id=element.id, **value)
+        self.rerun()
+        return self.answered()
+
+    # Hearing
+
+    def answered(self) -> Reader:
+        """Until the script that runs now, or begins now, has ended."""
+        while not self._hear(LIMIT):
+            pass
+        return self
+
+    def settled(self) -> Reader:
+        """Until nothing is under way in the background: asking again and again, as a browser does."""
+        begin = time.monotonic()
+        while self.working:
+            assert time.monotonic() - begin < LIMIT, f"not settled within {LIMIT} s"
+            for fragment in list(self._polling):
+                time.sleep(self._polling.get(fragment, POLL))
+                self.rerun(fragment)
+                self.answered()
+        return self
+
+    def _hear(self, seconds: float) -> bool:
+        """One message; whether it says that a script ended."""
+        message = ForwardMsg()
+        message.ParseFromString(self._socket.recv(timeout=seconds))
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.session = message.new_session.initialize.session_id or self.session
+            self._fresh, self._whole = set(), not message.metadata.run.fragment_ids
+            if self._whole:
+                self._polling = {}
+        elif kind == "delta":
+            self._take(tuple(message.metadata.delta_path), message.delta)
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "auto_rerun":
+            self._polling[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        elif kind == "session_event":
+            self.faults.append(f"event: {message.session_event}")
+        elif kind == "script_finished":
+            return self._ended(message.script_finished)
+        return False
+
+    def _take(self, path: tuple[int, ...], delta: Any) -> None:
+        what = delta.WhichOneof("type")
+        self._fresh.add(path)
+        if what == "new_element":
+            self.elements[path] = delta.new_element
+            self._judge(delta.new_element)
+        elif what == "add_block":
+            self.elements.pop(path, None)
+
+    def _judge(self, element: Any) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "exception":
+            self.faults.append(f"exception: {element.exception.type} {element.exception.message}")
+        if kind == "alert" and element.alert.format == Alert.ERROR:
+            self.faults.append(f"error: {element.alert.body}")
+
+    def _ended(self, status: int) -> bool:
+        """After a whole run what it did not draw is gone; a run that another one took the place of is no answer."""
+        finished = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
+        if status in finished and self._whole:
+            self.elements = {path: e for path, e in self.elements.items() if path in self._fresh}
+        return status in finished | {ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY}
+
+    # Reading
+
+    def all(self, kind: str) -> list[Any]:
+        return [getattr(e, kind) for e in self.elements.values() if e.WhichOneof("type") == kind]
+
+    def by_key(self, kind: str, key: str) -> Any:
+        """The widget with this key, whatever it is named at the moment."""
+        ends = (f"-{key}", f"-{key}{MARK}")
+        return next(w for w in self.all(kind) if w.id.endswith(ends[0]) or ends[1] in w.id)
+
+    @property
+    def working(self) -> bool:
+        return bool(self.all("progress"))
+
+    @property
+    def progress(self) -> list[str]:
+        return [bar.text.replace("\\", "") for bar in self.all("progress")]
+
+    def headline(self) -> dict[str, str]:
+        return {metric.label.replace("\\", ""): metric.body for metric in self.all("metric")}
+
+
+def _put(address: str, path: str, name: str, content: bytes) -> None:
+    """As the page uploads a file: with the token that only our own page has."""
+    jar = CookieJar()
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    opener.open(f"{address}/_stcore/health", timeout=LIMIT).close()
+    token = next((cookie.value for cookie in jar if "xsrf" in cookie.name), "") or ""
+    edge = uuid.uuid4().hex
+    head = f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    headers = {"X-Xsrftoken": token, "Content-Type": f"multipart/form-data; boundary={edge}"}
+    body = head.encode() + content + f"\r\n--{edge}--\r\n".encode()
+    request = urllib.request.Request(f"{address}{path}", body, headers, method="PUT")
+    opener.open(request, timeout=LIMIT).close()

@@ -1,0 +1,60 @@
+"""What things hold, in bytes: held against what their arrays say themselves."""
+
+import threading
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.kernel import memo
+from calib.kernel.memory import size
+from calib.kernel.records import Predictions
+from calib.models import ProbabilityForest
+
+SMALL = 4000  # names and shapes around the numbers
+
+
+def test_arrays_count_by_their_bytes_and_what_is_shared_counts_once():
+    numbers = np.arange(100_000.0)
+    assert 0 <= size(numbers) - numbers.nbytes < SMALL
+    assert (
+        0 <= size({"a": numbers, "b": [numbers]}, MappingProxyType({"c": numbers})) - numbers.nbytes < SMALL
+    )
+    assert 0 <= size(numbers, numbers.copy()) - 2 * numbers.nbytes < SMALL
+
+
+def test_a_table_counts_by_its_columns():
+    table = pd.DataFrame({"x": np.arange(50_000.0), "name": [f"row {i}" for i in range(50_000)]})
+    assert size(table) == pytest.approx(table.memory_usage(deep=True).sum(), rel=0.1)
+
+
+def test_a_forest_counts_by_the_nodes_of_its_trees():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 3)), rng.integers(0, 2, 2000)
+    forest = ProbabilityForest(20, random_state=0).fit(X, y)
+    trees = [tree.tree_ for tree in forest.estimators_]
+    nodes = sum(tree.__getstate__()["nodes"].nbytes + tree.value.nbytes for tree in trees)
+    assert nodes > 1_000_000
+    assert nodes <= size(forest) < 1.2 * nodes
+
+
+def test_what_cannot_be_pickled_is_no_hindrance():
+    numbers = np.zeros(100_000)
+    assert size([numbers, lambda: numbers]) >= numbers.nbytes
+    assert size([numbers, threading.Lock(), numbers.copy()]) >= numbers.nbytes
+
+
+def test_numbers_of_a_record_are_bounded_by_their_bytes_and_come_again(monkeypatch):
+    monkeypatch.setattr(memo, "MOST", 1_000_000)
+    record, made = Predictions(np.zeros(2), np.zeros(2)), []
+
+    def curve(key):
+        made.append(key)
+        return np.full(50_000, float(key))  # 400 kB
+
+    for key in (1, 2, 3, 1):
+        assert memo.once(record, key, lambda key=key: curve(key))[0] == key
+    assert made == [1, 2, 3, 1]  # the first had gone when the third came
+    assert memo.once(record, 0, lambda: np.zeros(1_000_000)).nbytes > memo.MOST
+    assert memo.once(record, 0, lambda: made.append(0)) is not None  # one that is too large alone is kept

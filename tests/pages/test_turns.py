@@ -1,0 +1,134 @@
+"""Sessions take turns at a server's workers: who comes next, where one stands, and what a closed tab leaves."""
+
+import threading
+
+import pytest
+
+from calib.kernel.progress import Cancelled, Watch
+from pages.ui.turns import Owner, Ticket, Turns
+from tests.waiting import until
+
+LIMIT = 20
+
+
+class Desk:
+    """A worker, and pieces of work that each wait for a word before their next step."""
+
+    def __init__(self, workers=1, seconds=0.0):
+        self.turns, self.steps = Turns(workers, seconds), []
+
+    def ask(self, owner, name, beside=False, steps=1):
+        gate, watch = threading.Semaphore(0), Watch()
+
+        def call():
+            for _ in range(steps):
+                self.steps.append(name)
+                assert gate.acquire(timeout=LIMIT)
+                self.turns.give_way(ticket)
+                if watch.cancel.is_set():
+                    raise Cancelled(name)
+            return name
+
+        ticket = Ticket(owner, call, beside)
+        ticket.called_off = watch.cancel.set
+        ticket.name, ticket.go_on = name, gate.release
+        self.turns.submit(ticket)
+        return ticket
+
+    def waiting(self):
+        return [ticket.name for ticket in self.turns._order()]
+
+    def began(self, *names):
+        until(lambda: len(self.steps) >= len(names), "the next step begins")
+        assert self.steps == list(names)
+
+
+def test_sessions_come_in_turn_however_much_one_of_them_asks_for():
+    desk, a, b, c = Desk(seconds=LIMIT), Owner(), Owner(), Owner()
+    asked = [desk.ask(a, name) for name in ("a1", "a2", "a3")]
+    asked += [desk.ask(b, "b1"), desk.ask(b, "b2"), desk.ask(c, "c1")]
+    assert desk.waiting() == ["b1", "c1", "a2", "b2", "a3"]
+    places = {ticket.name: desk.turns.place(ticket) for ticket in asked}
+    assert places == {"a1": 0, "b1": 1, "c1": 2, "a2": 3, "b2": 4, "a3": 5}
+    for ticket in asked:
+        ticket.go_on()
+    assert [ticket.future.result(LIMIT) for ticket in asked] == ["a1", "a2", "a3", "b1", "b2", "c1"]
+    assert desk.steps == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_of_one_session_what_its_page_waits_for_comes_before_work_beside_it():
+    desk, a = Desk(seconds=LIMIT), Owner()
+    asked = [desk.ask(a, "page"), desk.ask(a, "beside", beside=True), desk.ask(a, "page again")]
+    assert desk.waiting() == ["page again", "beside"]
+    for ticket in asked:
+        ticket.go_on()
+    assert [ticket.future.result(LIMIT) for ticket in asked] == ["page", "beside", "page again"]
+
+
+def test_long_work_gives_way_at_its_next_step_and_goes_on_afterwards():
+    desk, a, b = Desk(), Owner(), Owner()
+    long, short = desk.ask(a, "long", steps=3), desk.ask(b, "short")
+    desk.began("long")
+    long.go_on()
+    desk.began("long", "short")  # although the long one has not ended
+    assert desk.turns.place(long) == 1
+    short.go_on(), long.go_on(), long.go_on()
+    assert short.future.result(LIMIT) == "short"
+    assert long.future.result(LIMIT) == "long"
+
+
+def test_no_more_work_at_once_than_workers():
+    desk, owners = Desk(workers=2, seconds=LIMIT), [Owner() for _ in range(5)]
+    asked = [desk.ask(owner, i) for i, owner in enumerate(owners)]
+    until(lambda: len(desk.steps) == 2, "two are at work")
+    assert len(desk.waiting()) == 3
+    for ticket in asked:
+        ticket.go_on()
+    assert sorted(ticket.future.result(LIMIT) for ticket in asked) == [0, 1, 2, 3, 4]
+
+
+def test_work_of_a_closed_tab_ends_running_or_waiting_or_still_to_come():
+    desk, gone, here = Desk(), Owner(), Owner()
+    running, waiting = desk.ask(gone, "running", steps=9), desk.ask(gone, "waiting")
+    other = desk.ask(here, "other", steps=2)
+    desk.began("running")
+    desk.turns.end(gone)
+    late = desk.ask(gone, "late")
+    running.go_on()
+    with pytest.raises(Cancelled):
+        running.future.result(LIMIT)
+    assert waiting.future.cancelled()
+    assert late.future.cancelled()
+    assert all(ticket.dropped for ticket in (running, waiting, late))
+    desk.began("running", "other")
+    other.go_on(), other.go_on()
+    assert other.future.result(LIMIT) == "other"
+
+
+def test_work_that_is_called_off_while_others_are_before_it_ends_at_once():
+    desk, a, b = Desk(), Owner(), Owner()
+    paused, other = desk.ask(a, "paused", steps=9), desk.ask(b, "other")
+    paused.go_on()
+    desk.began("paused", "other")
+    paused.called_off()
+    desk.turns.cancel(paused)
+    with pytest.raises(Cancelled):
+        paused.future.result(LIMIT)
+    assert not other.future.done()
+    other.go_on()
+    assert other.future.result(LIMIT) == "other"
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), MemoryError(), SystemExit(1), KeyboardInterrupt()])
+def test_work_that_dies_is_told_and_leaves_its_worker_to_the_next(error):
+    desk = Desk()
+
+    def die():
+        raise error
+
+    ticket = Ticket(Owner(), die)
+    desk.turns.submit(ticket)
+    assert ticket.future.exception(LIMIT) is error
+    after = desk.ask(Owner(), "after")
+    after.go_on()
+    assert after.future.result(LIMIT) == "after"
