@@ -14,7 +14,8 @@ FOCUS = """
 .js-plotly-plot .plotly .modebar-btn:focus-visible {{outline: {ring}; outline-offset: -2px}}
 [data-rac]:has(> div > input:is([type=range], [type=checkbox]):focus-visible), label:has(input:focus-visible)
     {{outline: {ring}; outline-offset: 3px}}
-.react-aria-ComboBox > [role=group]:focus-within, .react-aria-TextField > div:focus-within
+.react-aria-ComboBox > [role=group]:focus-within, .react-aria-TextField > div:focus-within,
+[data-testid=stTextAreaRootElement]:focus-within
     {{border-color: {word} !important; box-shadow: 0 0 0 1px {word}}}
 .stElementToolbar:focus-within {{opacity: 1}}"""
 # Words of a program stand in the text's own ink, but for three kinds.
