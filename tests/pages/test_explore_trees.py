@@ -280,3 +280,13 @@ def test_the_source_of_the_page_gives_its_numbers():
     scores = [depth_scores(recipe, point) for point in sweep(recipe, load(recipe))]
     assert printed[0] == FIGURES["depth"].prepare(scores).to_frame().round(4).to_string(max_rows=60)
     assert printed[1] == table(at).rename(columns={"own": "score"}).to_string(max_rows=60)
+
+
+def test_the_tree_is_drawn_from_a_node_without_a_click_too():
+    at = page("explore_trees", data="sample:breast_cancer", model="naive_bayes")
+    chosen = at.selectbox(key="trees.node")
+    assert chosen.value is None
+    branch = chosen.options[1]
+    at = settled(chosen.select(branch).run())
+    assert branch.startswith(f"Node {at.query_params['trees.node'][0]}: ")
+    assert at.selectbox(key="trees.node").value == int(at.query_params["trees.node"][0])
