@@ -1,17 +1,93 @@
 """All benchmarks, one after the other: ``python -m benchmarks``, or ``make bench``, which installs the peers first.
 
-The exit status is 1 where a bound is broken.
+``--write FILE`` also writes what they print, with the date, the machine and the versions, as Markdown;
+names (``python -m benchmarks venn_abers pages``) choose some of them. The exit status is 1 where a bound is
+broken.
 """
 
+import argparse
+import contextlib
+import importlib.metadata
+import io
+import os
+import platform
 import runpy
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
-status = 0
-for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-    print(f"\n{file.stem}", flush=True)
+NAMES = sorted(file.stem for file in Path(__file__).parent.glob("[a-z]*.py"))
+VERSIONS = (
+    "calib",
+    "streamlit",
+    "plotly",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "scipy",
+    "venn-abers",
+    "probcal",
+)
+HEAD = """# Benchmarks
+
+Speed beside peers, as ratios, and seconds where nothing is beside it; each bound stands in parentheses, with
+BROKEN where it is broken. What each measures is said at the head of its file in `benchmarks/`. Made by
+`python -m benchmarks --write docs/benchmarks.md` on {day}.
+
+{machine}.
+"""
+
+
+class Both(io.StringIO):
+    """Keeps what is printed and hands it on."""
+
+    def write(self, text: str) -> int:
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return super().write(text)
+
+
+def run(name: str) -> tuple[str, bool]:
+    """(what one of them prints, whether a bound is broken)."""
+    said, broken = Both(), False
+    with contextlib.redirect_stdout(said):
+        print(f"\n{name}")
+        try:
+            runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+        except SystemExit as ended:
+            broken = bool(ended.code)
+    return said.getvalue(), broken
+
+
+def version(name: str) -> str:
     try:
-        runpy.run_module(f"benchmarks.{file.stem}", run_name="__main__")
-    except SystemExit as ended:
-        status |= bool(ended.code)
-sys.exit(status)
+        return f"{name} {importlib.metadata.version(name)}"
+    except importlib.metadata.PackageNotFoundError:  # calib in a clone
+        return f"{name} {importlib.import_module(name).__version__}"
+
+
+def written(results: dict[str, str]) -> str:
+    """The page of the guide."""
+    system = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
+    machine = ", ".join([system, *map(version, VERSIONS)])
+    head = HEAD.format(day=datetime.now(UTC).date(), machine=machine)
+    parts = (
+        f"\n## {name}\n\n```text\n{said.strip().partition(chr(10))[2]}\n```\n"
+        for name, said in results.items()
+    )
+    return head + "".join(parts)
+
+
+parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+parser.add_argument("names", nargs="*", metavar="NAME", help=f"all by default: {', '.join(NAMES)}")
+parser.add_argument("--write", type=Path, metavar="FILE", help="write the results there, too")
+
+if __name__ == "__main__":
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(NAMES):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    sys.argv[1:] = []  # each reads its own
+    found = {name: run(name) for name in given.names or NAMES}
+    if given.write:
+        given.write.write_text(written({name: said for name, (said, _) in found.items()}), encoding="utf-8")
+    sys.exit(any(broken for _, broken in found.values()))

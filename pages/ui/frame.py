@@ -22,7 +22,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, jobs, server, state
+from pages.ui import browser, controls, jobs, legible, server, state
 from pages.ui.learn import glossary, lessons, room
 from pages.ui.text import plain
 
@@ -36,10 +36,6 @@ WORDMARK = (
 # width.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
-# Links show that the keyboard is at them. In the dark no one accent carries white text and is legible as text
-# itself.
-FOCUS = "a:focus-visible {outline: 2px solid currentColor !important; outline-offset: -2px}"
-ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two.
@@ -206,7 +202,7 @@ def open_page(script: str) -> Recipe:
         st.session_state["lost"] = False
         state.say(LOST)
     jobs.page_entered(script)
-    st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
+    st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
     if state.presenter() != st.session_state.get("presenting", False):
         st.session_state["presenting"] = state.presenter()
         st.rerun()  # the navigation was drawn before this was known

@@ -3,6 +3,7 @@
 import pytest
 
 from pages.ui import frame
+from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 IN_SHORT = ("explore_reliability", "learn_cl_gl")  # the other pages by make soak
@@ -97,32 +98,36 @@ def test_every_chart_says_what_it_shows_to_those_who_cannot_see_it(tab):
     assert all("ECE" in label for label in labels)
 
 
-def test_the_light_page_is_light_its_text_stands_out_and_its_controls_are_reached_by_the_keyboard_alone(tab):
+def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_all_and_shows_where_it_is(tab):
     tab.open("explore_reliability", **QUICK)
     assert brightness(tab.page.locator(".stApp").evaluate(BACKGROUND)) > 230
     assert brightness(tab.page.locator(".stPlotlyChart .main-svg").first.evaluate(BACKGROUND)) > 230
     text_stands_out(tab)
-    within = """() => { let at = document.activeElement
-        while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
-        const keyed = at.closest('[class*="st-key-"]')
-        return keyed ? [...keyed.classList].find(name => name.startsWith('st-key-')).slice(7) : at.innerText }"""
-    reached = []
-    for _ in range(80):
-        tab.page.keyboard.press("Tab")
-        reached.append(tab.page.evaluate(within))
-    for key in ("data", "model", "placement", "calibrators", "bins", "binning", "Copy link", "Show Python"):
-        assert any(key in str(name) for name in reached), key
+    assert findings(tab) == []
+    assert faint_words(tab) == []
+    reached = tab_stops(tab)
+    for name in (
+        *("data", "model", "placement", "calibrators", "bins", "binning"),  # the sidebar
+        *("Copy link", "Show Python", "Zoom", "Reset axes", "Download"),  # page and chart
+        *("reliability-details", "Search: Metric table", "What was dropped"),  # what stands below
+    ):
+        assert any(name in stop for stop in reached), name
 
 
 @pytest.mark.soak
-def test_the_keyboard_shows_at_which_link_it_is(tab):
-    tab.open("explore_decide", data="sample:breast_cancer", model="naive_bayes")
-    outline = (
-        "() => [document.activeElement.innerText, getComputedStyle(document.activeElement).outlineStyle]"
-    )
-    for _ in range(6):
-        tab.page.keyboard.press("Tab")
-    assert tab.page.evaluate(outline) == ["Trees", "solid"]
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_grave_is_found_on_any_page_with_all_of_it_unfolded(new_tab, path, scheme):
+    tab = unfold(new_tab(color_scheme=scheme).open(path, **({} if path.startswith("learn") else QUICK)))
+    assert findings(tab) == []
+    assert faint_words(tab) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("path", PATHS)
+def test_the_keyboard_shows_where_it_is_on_every_page(new_tab, path):
+    tab = new_tab(color_scheme="dark").open(path, **({} if path.startswith("learn") else QUICK))
+    assert len(tab_stops(tab)) > 20
 
 
 @pytest.mark.soak

@@ -296,3 +296,13 @@ def test_a_split_in_time_grows_no_forest_out_of_bag_and_says_why():
     at = go(at, "explore_reliability")
     assert not any("Out of bag" in option for option in at.selectbox(key="placement").options)
     assert any("Not offered: Out of bag" in caption.value for caption in at.sidebar.caption)
+
+
+def test_the_tree_is_drawn_from_a_node_without_a_click_too():
+    at = page("explore_trees", data="sample:breast_cancer", model="naive_bayes")
+    chosen = at.selectbox(key="trees.node")
+    assert chosen.value is None
+    branch = chosen.options[1]
+    at = settled(chosen.select(branch).run())
+    assert branch.startswith(f"Node {at.query_params['trees.node'][0]}: ")
+    assert at.selectbox(key="trees.node").value == int(at.query_params["trees.node"][0])

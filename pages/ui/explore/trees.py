@@ -400,7 +400,18 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
     hint = "Click a node with branches to draw the tree from there."
-    chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
+    record = chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
+    branches = [i for i in record.shown if not tree.nodes[i].leaf and i != 0] if record else []
+    if branches:  # the same by the keyboard
+        state.control(
+            st.selectbox,
+            "trees.node",
+            root or None,
+            "Draw the tree from",
+            [None, *branches],
+            format_func=lambda i: "Its first node" if i is None else f"Node {i}: {tree.nodes[i].rule}",
+            width=420,
+        )
     if row is not None:
         label = plain(tree.classes[int(tree.labels[position])])
         st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")

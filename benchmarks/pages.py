@@ -1,0 +1,55 @@
+"""What a page costs: processor time of its script once its work is done, beside an empty page, and bytes of its charts.
+
+Every page is opened as by its link and its work is done first; then its script runs again, which is what any
+small change costs the server at least. Ratios are medians over runs in which page and empty page take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from streamlit.testing.v1 import AppTest
+
+from benchmarks._ratios import Verdicts
+from pages.ui.frame import PAGES
+from tests.pages.app import page
+
+QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
+EMPTY = "import streamlit as st\nst.write('empty')"
+SECONDS, MEGABYTES = 1.0, 2.0  # a script's run; the largest chart of a page
+
+
+def main(rounds: int = 5) -> int:
+    verdict = Verdicts()
+    empty = AppTest.from_string(EMPTY).run()
+    print(
+        "page                     seconds, bound     times an empty page   largest chart, MB   all charts, MB"
+    )
+    for stem in (Path(each.script).stem for pages in PAGES.values() for each in pages):
+        at = page(stem, **({} if stem.startswith("learn") else QUICK))
+        assert not at.exception, stem
+        taken = [(seconds(empty), seconds(at)) for _ in range(rounds)]
+        sizes = [len(chart.proto.spec) / 1e6 for chart in at.get("plotly_chart")] or [0.0]
+        times = median(own / least for least, own in taken)
+        print(
+            f"{stem:24}{verdict(median(own for _, own in taken), SECONDS)}{times:20.0f}"
+            f"{verdict(max(sizes), MEGABYTES):>22}{sum(sizes):15.2f}",
+            flush=True,
+        )
+    return verdict.status
+
+
+def seconds(at: AppTest) -> float:
+    begin = time.process_time()
+    at.run()
+    return time.process_time() - begin
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    sys.exit(main(**vars(parser.parse_args())))
