@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, jobs, server, state
+from pages.ui import browser, controls, jobs, server, stage, state
 from pages.ui.learn import glossary, lessons
 from pages.ui.text import plain
 
@@ -184,7 +185,8 @@ def run_app(start: str) -> None:
         st.switch_page(script, query_params=query)
     st.session_state["at_start"] = not chosen.url_path
     st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
-    chosen.run()
+    with ExitStack() as st.session_state["fold"]:
+        chosen.run()
 
 
 def open_page(script: str) -> Recipe:
@@ -194,6 +196,9 @@ def open_page(script: str) -> Recipe:
         st.switch_page("app.py")
     page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
+    first = st.session_state.pop("first_step", script)
+    if first != script:
+        st.switch_page(first, query_params=state.here())
     jobs.page_entered(script)
     st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
     if state.presenter() != st.session_state.get("presenting", False):
@@ -207,11 +212,14 @@ def open_page(script: str) -> Recipe:
     elif page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
+    stage.clear()
     in_step = lessons.panel(script)
-    if not (presenter and in_step):
-        _heading(page)
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
+    if in_step:  # what follows until the script ends
+        st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
+    if not (presenter and in_step):
+        _heading(page)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     return state.recipe()

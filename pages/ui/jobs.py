@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import duration
-from pages.ui import server
+from pages.ui import server, stage
 from pages.ui.text import plain
 
 MOST_JOBS = 6  # of one kind
@@ -152,7 +152,8 @@ def run(
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
-        _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
+        with stage.on_picture():
+            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
 
 
