@@ -219,13 +219,13 @@ def open_page(script: str) -> Recipe:
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     if not (presenter and in_step):
-        _heading(page)
+        _heading(page, in_step)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     return state.recipe()
 
 
-def _heading(page: Page) -> None:
+def _heading(page: Page, in_step: bool) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
@@ -234,7 +234,8 @@ def _heading(page: Page) -> None:
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
-        lessons.presenter()
+        if not in_step:  # there the step's own row has it
+            lessons.presenter()
 
 
 def python() -> str:

@@ -106,8 +106,7 @@ def _place(lesson: Lesson, number: int, step: Step) -> None:
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
         if step.departed(state.recipe()):
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
-        if state.presenter():
-            presenter("tertiary")
+        presenter("tertiary")
         _leave("Leave the lesson", "tertiary")
 
 
