@@ -21,8 +21,9 @@ from calib.calibrators import CALIBRATORS
 # CSS drops a list with a bare digit
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
-# For a projector of 1280 by 720: how much larger type is, and how high charts are at most
-ROOM, PROJECTED = 4 / 3, 560
+# For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
+# charts are at most
+ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
 
 
 @dataclass(frozen=True)
@@ -226,22 +227,27 @@ def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
 
 
 def for_a_room(figure: go.Figure) -> go.Figure:
-    """The same figure for a projector: type and margins larger by a third, and no higher than its page under a title.
+    """The same figure for a projector: type of at least 24 pixels, and no higher than its page under a title.
 
     Pictures that are longer than any page, such as that of a tree, keep their height.
     """
     figure = go.Figure(_larger(figure.to_dict()))
+    for axis in figure.select_yaxes():  # large names on two lines would lie on their neighbours'
+        axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
-        figure.update_layout(height=min(height * ROOM, PROJECTED))
-    return figure.update_xaxes(automargin=True).update_yaxes(automargin=True)
+        figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED))
+    # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
+    figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
+    figure.update_xaxes(automargin=True, nticks=5).update_yaxes(automargin=True, nticks=5)
+    return figure
 
 
 def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:
     """All sizes of fonts and margins in a figure's nested parts, multiplied."""
     if isinstance(part, dict):
         return {
-            name: value * ROOM
+            name: (max(value * ROOM, LEGIBLE) if name == "size" else value * ROOM)
             if name in sizes
             else _larger(
                 value, ("size",) if name.endswith("font") else tuple("lrtb") if name == "margin" else ()

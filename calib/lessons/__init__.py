@@ -44,6 +44,8 @@ class Step:
         Everything not overridden is the default.
     point
         What is to be remembered, in one sentence.
+    chart
+        Key of the chart it is about, where that is not the first one of its page.
     place
         What an address calls it, as deep_trees:3.
     """
@@ -55,6 +57,7 @@ class Step:
     recipe: Recipe
     place: str
     point: str = ""
+    chart: str = ""
 
     def departed(self, recipe: Recipe) -> bool:
         """Whether a reader has changed settings of this step; predictions made are none."""
@@ -105,7 +108,7 @@ def place(text: str) -> tuple[Lesson, int]:
     Parameters
     ----------
     text : str
-        ``lesson:step``, such as "deep_trees:2".
+        ``lesson:step``, such as "deep_trees:2"; ``lesson`` alone is its first step.
 
     Raises
     ------
@@ -119,7 +122,7 @@ def place(text: str) -> tuple[Lesson, int]:
     ...
     calib.kernel.checks.InputError: lesson must be a step of deep_trees from 1 to 6, but is 'deep_trees:9'.
     """
-    key, _, number = text.partition(":")
+    key, _, number = (text if ":" in text else f"{text}:1").partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
         raise InputError(
             f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}."
@@ -154,7 +157,7 @@ def _question(number: int, values: Mapping[str, Any]) -> Question:
 
 def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
-        point = values.pop("point", "").strip()
+        point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
     except (TypeError, InputError) as error:
@@ -167,6 +170,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         recipe,
         f"{key}:{number}",
         point,
+        chart,
     )
 
 

@@ -117,7 +117,7 @@ ENTRIES = {
     ),
     "il": Term(
         "Irreducible loss (IL)",
-        "What is lost even by the true probabilities, also called entropy: nobody can lower it.",
+        "What is lost even by the true probabilities: nobody can lower it.",
         ("IL",),
     ),
     "isotonic": Term(

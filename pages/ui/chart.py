@@ -13,7 +13,7 @@ import streamlit as st
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import controls, for_a_room
 from calib.kernel.checks import InputError
-from pages.ui import downloads, frame, kept, state
+from pages.ui import downloads, frame, kept, stage, state
 from pages.ui.text import plain
 
 LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
@@ -43,7 +43,11 @@ def show(
     Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is
     returned.
     """
-    key = key or name
+    with stage.on(key or name):
+        return _shown(name, source, key or name, on_click, on_pick, heading, hint, version, height, **options)
+
+
+def _shown(name, source, key, on_click, on_pick, heading, hint, version, height, **options) -> Any | None:
     entry = FIGURES[name]
     try:
         record = entry.prepare(source, **options)

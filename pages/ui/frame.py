@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, jobs, legible, server, state
+from pages.ui import browser, controls, jobs, legible, server, stage, state
 from pages.ui.learn import glossary, lessons, room
 from pages.ui.text import plain
 
@@ -188,7 +189,8 @@ def run_app(start: str) -> None:
         st.switch_page(script, query_params=query)
     st.session_state["at_start"] = not chosen.url_path
     st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
-    chosen.run()
+    with ExitStack() as st.session_state["fold"]:
+        chosen.run()
 
 
 def open_page(script: str) -> Recipe:
@@ -201,6 +203,9 @@ def open_page(script: str) -> Recipe:
     if st.session_state["lost"]:
         st.session_state["lost"] = False
         state.say(LOST)
+    first = st.session_state.pop("first_step", script)
+    if first != script:
+        st.switch_page(first, query_params=state.here())
     jobs.page_entered(script)
     st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
     if state.presenter() != st.session_state.get("presenting", False):
@@ -214,11 +219,14 @@ def open_page(script: str) -> Recipe:
     elif page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
+    stage.clear()
     in_step = lessons.panel(script)
-    if not (presenter and in_step):
-        _heading(page)
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
+    if in_step:  # what follows until the script ends
+        st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
+    if not (presenter and in_step):
+        _heading(page, in_step)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     return state.recipe()
@@ -238,11 +246,11 @@ def open_alone(script: str, title: str) -> None:
     if not st.session_state.get("presenting", False):
         st.session_state["presenting"] = True
         st.rerun()  # the navigation was drawn before this was known
-    st.html(f"<style>{FOCUS} {NARROW} {ACCENT if theme() is DARK else ''}</style>")
+    st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state="collapsed")
 
 
-def _heading(page: Page) -> None:
+def _heading(page: Page, in_step: bool) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     title.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
@@ -251,7 +259,8 @@ def _heading(page: Page) -> None:
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
         with st.popover("Show Python", help="The same numbers with the calib package."):
             st.code(python(), language="python")
-        lessons.presenter()
+        if not in_step:  # there the step's own row has it
+            lessons.presenter()
 
 
 def python() -> str:

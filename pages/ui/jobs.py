@@ -18,7 +18,7 @@ import streamlit as st
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
-from pages.ui import kept, server
+from pages.ui import kept, server, stage
 from pages.ui.text import plain
 from pages.ui.turns import Owner, Ticket, Turns, processors
 
@@ -173,7 +173,8 @@ def run(
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
-        _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
+        with stage.on_picture():
+            _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
 
 

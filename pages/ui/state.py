@@ -130,7 +130,11 @@ def _read(query: dict[str, str]) -> tuple[Recipe, str | None, bool]:
     fields = dict(query)
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     if lesson is not None:
-        lessons.place(lesson)
+        step = lessons.place(lesson)[0].steps[0]
+        if fields == {} and ":" not in lesson:  # a link to the lesson as a whole
+            st.session_state["first_step"] = f"pages/{step.page}.py"
+            return step.recipe, step.place, presenter == "true"
+        lesson = lesson if ":" in lesson else step.place
     room = {"true": True, "false": False}.get(presenter, presenter)
     new = Recipe.from_query(fields)
     for name, _ in new.settings:

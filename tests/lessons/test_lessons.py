@@ -81,7 +81,7 @@ def test_a_broken_lesson_is_refused_by_name(old, new, words):
         read("k", TEXT.replace(old, new))
 
 
-@pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "deep_trees", "deep_trees:x"])
+@pytest.mark.parametrize("text", ["nonsense:1", "deep_trees:0", "deep_trees:7", "nonsense", "deep_trees:x"])
 def test_a_place_that_is_not_there_is_refused(text):
     with pytest.raises(InputError, match="lesson must be"):
         place(text)

@@ -7,7 +7,8 @@ import pytest
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui.learn.asking import RIGHT
-from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles, verdicts
+from pages.ui.learn.lessons import chart_of
+from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles, verdicts
 
 FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
 
@@ -223,9 +224,32 @@ def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
 
 @pytest.mark.parametrize(
     ("query", "words"),
-    [({"presenter": "1"}, "presenter must be"), ({"lesson": "deep_trees"}, "lesson must be")],
+    [({"presenter": "1"}, "presenter must be"), ({"lesson": "deep"}, "lesson must be")],
 )
 def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, words):
     at = page("explore_reliability", **query, bins="7")
     assert any(words in text for text in messages(at))
     assert (recipe(at), lesson(at)) == (Recipe(), None)
+
+
+def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
+    first = LESSONS["deep_trees"].steps[0]
+    at = at_once("learn_lessons", lesson="deep_trees")
+    assert at.session_state["page"] == f"pages/{first.page}.py"
+    at = settled(at.switch_page(at.session_state["page"]).run())
+    assert faults(at) == []
+    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "deep_trees:1")
+
+
+@pytest.mark.parametrize(("key", "number"), [("why_calibrate", 1), ("when_it_helps", 2), ("deep_trees", 4)])
+def test_a_step_shows_its_text_and_the_one_chart_it_names_and_folds_the_page_away(key, number):
+    step = LESSONS[key].steps[number - 1]
+    at = open_step(key, number)
+    (fold,) = [one for one in at.expander if one.label == "Whole page"]
+    folded = {chart.proto.id for chart in fold.get("plotly_chart")}
+    (named,) = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
+    assert f"chart_{chart_of(step)}" in named.proto.id
+    assert any(
+        step.title in text.value.replace("\\", "") for text in at.markdown if text.value.startswith("# ")
+    )
+    assert {"lesson_next", "lesson_previous"}.isdisjoint(button.key for button in fold.button)

@@ -105,7 +105,7 @@ EXPERIMENT = Experiment(
         r"c \text{: the shift of every mean}",
     ),
     source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not print how it splits its "
-    "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as there; "
+    "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as in the paper; "
     "the Explore pages fit it on log-odds.",
     more_figures=("overlap_measures",),
     words=(*FORESTS, "bhattacharyya"),

@@ -68,7 +68,7 @@ def as_published(recipe: Recipe) -> None:
     platt = (
         ""
         if dict(recipe.options).get("platt.on") == "log-odds"
-        else " Platt is fitted on probabilities, as there."
+        else " Platt is fitted on probabilities, as in the paper."
     )
     st.caption(
         f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"

@@ -18,13 +18,14 @@ from calib.experiments import ASK, COVER, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
-from pages.ui import chart, controls, jobs, state
+from pages.ui import chart, controls, jobs, stage, state
 from pages.ui.learn import asking, room
 from pages.ui.learn.glossary import linked, words
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
 SAME_SEED = "The same seed draws the same picture, here, in a notebook and on the command line."
+TWO = 2  # settings under the chart that a step of a lesson is about
 IN_SIGHT = 5  # settings that stand open, one beside the other
 
 
@@ -52,7 +53,8 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     """
     experiment = _choose(recipe, page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    values, verdict = _question(recipe, experiment, guess)
+    with stage.on("words"):
+        values, verdict = _question(recipe, experiment, guess)
     if guess == COVER:
         return
     _settings(recipe, experiment, values)
@@ -169,6 +171,10 @@ def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) ->
             fields.append(partial(control, parameter, field, values[parameter.name]))
     if experiment.drawn:
         fields.append(partial(controls.seed, recipe, SAME_SEED))
+    if stage.open_here():
+        with stage.on("controls"):
+            _row(fields[:TWO], TWO)
+        fields = fields[TWO:]
     if fields:
         _row(fields[:IN_SIGHT])
     if len(fields) > IN_SIGHT:
@@ -176,8 +182,8 @@ def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) ->
             _row(fields[IN_SIGHT:])
 
 
-def _row(fields: Sequence[Callable[[], Any]]) -> None:
-    for column, draw in zip(st.columns(IN_SIGHT, gap="medium"), fields, strict=False):
+def _row(fields: Sequence[Callable[[], Any]], columns: int = IN_SIGHT) -> None:
+    for column, draw in zip(st.columns(columns, gap="medium"), fields, strict=False):
         with column:
             draw()
 

@@ -7,17 +7,41 @@ from pathlib import Path
 
 import streamlit as st
 
+from calib.experiments import shown
 from calib.export.cards import lesson_card
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
-from pages.ui import downloads, jobs, state
+from pages.ui import downloads, jobs, stage, state
 from pages.ui.learn import asking, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
 declare_settings("lessons", [Parameter("end", "End of a lesson", "choice", None, choices=(None, *LESSONS))])
+# The chart that a step of an Explore page is about, where it names no other one
+FIRST = {
+    "reliability": "reliability",
+    "venn_abers": "pairs",
+    "trees": "depth",
+    "out_of_bag": "setups",
+    "decide": "costs",
+}
+# The step's title is the largest type. The chart stands beside the text and stays in sight; where there is no
+# room beside it, it stands above, so that a telephone shows it on its first screen.
+BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
+.st-key-lesson {gap: .5rem}
+.st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
+.st-key-lesson h3 {font-size: 1.05rem; padding: 0}
+.st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
+@media (max-width: 1099px) {
+    .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
+    .st-key-lesson_beside > * > .stHorizontalBlock > .stColumn {width: 100%; flex: none; position: static}
+}
+@media (max-width: 640px) {
+    .stMainBlockContainer {padding: 3.25rem 1rem 1rem}
+    .st-key-lesson h1 {font-size: 1.5rem}
+}"""
 LIST = "pages/learn_lessons.py"
 SOURCE = """from calib.lessons import LESSONS
 
@@ -35,13 +59,33 @@ def panel(script: str) -> bool:
     lesson, number = place(named)
     step = lesson.steps[number - 1]
     here = step.page == Path(script).stem
-    with st.container(border=True, key="lesson"):
+    with st.container(border=not here, key="lesson"):
         if here:
-            _moves(lesson, number, step)
-            _text(step)
+            _on_stage(lesson, number, step)
         else:
             _aside(lesson, number, step)
     return here
+
+
+def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
+    """The step's title above its text and, beside it, the chart that it names."""
+    st.html(f"<style>{BESIDE}</style>")
+    _place(lesson, number, step)
+    st.markdown(f"# {plain(step.title)}")
+    with st.container(key="lesson_beside"):
+        text, picture = st.columns([0.36, 0.64], gap="medium")
+    with text:
+        _text(step)
+        asked = st.container()
+        _moves(lesson, number)
+    with picture:
+        stage.set_up(chart_of(step), st.container(), asked, st.container())
+
+
+def chart_of(step: Step) -> str:
+    """Key of the one chart that a step is about."""
+    section, _, page = step.page.partition("_")
+    return step.chart or (shown(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page])
 
 
 def presenter(kind: str = "secondary") -> None:
@@ -56,29 +100,30 @@ def presenter(kind: str = "secondary") -> None:
     )
 
 
-def _moves(lesson: Lesson, number: int, step: Step) -> None:
-    """Where we are, in one row that stays in its place: back to the step's own settings, out, back and forth."""
-    recipe, last = state.recipe(), number == len(lesson.steps)
-    left, right = ("Left", "Right") if state.presenter() else (None, None)
-    with st.container(horizontal=True, vertical_alignment="center", key="lesson_moves"):
+def _place(lesson: Lesson, number: int, step: Step) -> None:
+    """Where we are, in one row: back to the step's own settings, out, and the view for a room."""
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson_place"):
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
-        if step.departed(recipe):
+        if step.departed(state.recipe()):
             st.button("Reset this step", key="lesson_reset", type="tertiary", on_click=partial(_reset, step))
-        if state.presenter():
-            presenter("tertiary")
+        presenter("tertiary")
         _leave("Leave the lesson", "tertiary")
-        if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut=left):
+
+
+def _moves(lesson: Lesson, number: int) -> None:
+    """Back and forth, where the eye ends; the arrow keys do the same unless a field has the keyboard."""
+    with st.container(horizontal=True, key="lesson_moves"):
+        if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut="Left"):
             open_step(lesson, number - 1)
-        if last:
-            if st.button("Three questions", key="lesson_end", type="primary", shortcut=right):
+        if number == len(lesson.steps):
+            if st.button("Three questions", key="lesson_end", type="primary", shortcut="Right"):
                 _go(Path(LIST).stem, state.own().replace(**{"lessons.end": lesson.key}))
-        elif st.button("Next", key="lesson_next", type="primary", shortcut=right):
+        elif st.button("Next", key="lesson_next", type="primary", shortcut="Right"):
             open_step(lesson, number + 1)
 
 
 def _text(step: Step) -> None:
     text, look = linked((step.text, step.look))
-    st.markdown(f"#### {plain(step.title)}")
     st.markdown(text)
     st.markdown(f"**Look at** {look}")
 
