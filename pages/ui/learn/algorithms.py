@@ -18,7 +18,7 @@ FIELD = "pooling"
 
 
 def own() -> dict[str, Own]:
-    return {"pooling": Own(pictures=_pictures, below=_dragged)}
+    return {"pooling": Own(pictures=_pictures, below=_dragged, last=lambda found: found.moves)}
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
