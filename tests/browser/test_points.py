@@ -94,7 +94,7 @@ SLOWEST = """mark => {
             {"pooling.points": " ".join(f"{i / 60:.4f}:{i % 2}" for i in range(60))},
         ),
         ("learn_finite_example", "finite", {}),
-        ("explore_venn_abers", "explained", {"data": "synthetic:two_moons", "model": "logistic_regression"}),
+        ("explore_venn_abers", "explained", {"model": "naive_bayes"}),
     ],
 )
 def test_the_numbers_follow_within_a_tenth_of_a_second(tab, page, key, query):

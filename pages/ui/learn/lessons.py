@@ -13,7 +13,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
 from pages.ui import downloads, jobs, state
-from pages.ui.learn import asking
+from pages.ui.learn import asking, handout
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
@@ -139,6 +139,7 @@ def _end(lesson: Lesson) -> None:
     for step in lesson.steps:
         st.markdown(f"- {plain(step.point)}")
     _card(lesson)
+    handout.offer(lesson)
     st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
 
 
