@@ -69,7 +69,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
         f"thick and grey: "
         f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
-        f"{how_made(found)}",
+        f"{how_made(found)}{_of_all(steps)}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -96,6 +96,13 @@ def prepare_measures(
         answer=None,
         panels=tuple((MEASURES[key], table, key) for key in SHOWN),
         columns=2,
+    )
+
+
+def _of_all(steps: int) -> str:
+    """That the headline knows more than is shown."""
+    return (
+        f" Shown are the first {steps} of {STEPS} steps; the headline is about all." if steps < STEPS else ""
     )
 
 
