@@ -11,14 +11,16 @@ from calib.experiments.pooling.simulation import Moves
 from calib.kernel.checks import labelled_points
 from calib.recipe import Recipe
 from pages.ui import chart, points, state
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
 FIELD = "pooling"
 
 
 def own() -> dict[str, Own]:
-    return {"pooling": Own(pictures=_pictures, below=_dragged, last=lambda found: found.moves)}
+    return {
+        "pooling": Own(pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves)
+    }
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:

@@ -119,6 +119,11 @@ def simulated(
     return None if results is None else results[0]
 
 
+def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
+    """The numbers of what takes milliseconds, without a job: what is below the pictures never leaves the page."""
+    return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
+
+
 def _choose(recipe: Recipe, page: str) -> Experiment:
     parameter = SETTINGS[f"{page}.experiment"]
     current = shown(dict(recipe.settings), page)

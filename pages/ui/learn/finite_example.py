@@ -17,7 +17,7 @@ from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, points, state
-from pages.ui.learn.experiments import Own
+from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
 FIELD = "finite.line"
@@ -25,7 +25,7 @@ SLIDERS = 4  # cuts that can be slid along the line at once; more are set by the
 
 
 def own() -> dict[str, Own]:
-    return {"finite": Own(pictures=_pictures, below=_editor)}
+    return {"finite": Own(pictures=_pictures, below=_editor, compute=at_once)}
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
