@@ -6,15 +6,16 @@ one a fold, and the full placement scores the row anew for each of its two label
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from calib.calibrators.venn_abers import Explanation
+from calib.calibrators.venn_abers import Explanation, VennAbers
 from calib.evaluate import Evaluation, Fitted
 from calib.kernel.base_rate import BaseRate
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, moved_rows
+from calib.placements.cv import merge_folds
 from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
@@ -41,6 +42,8 @@ class Explained:
         The answer.
     moved
         At a stated base rate, the move and what it makes of p0, p1, p.
+    what_if
+        How the rows of one calibration set were moved by hand, and which set that is.
     """
 
     recipe: Recipe
@@ -53,6 +56,7 @@ class Explained:
     p1: float
     p: float
     moved: tuple[BaseRate, tuple[float, float, float]] | None = None
+    what_if: tuple[str, int] | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """One line a calibration set and label: the pool that the row joins there, and its share of class 1."""
@@ -137,6 +141,80 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
         *answer,
         moved,
     )
+
+
+def can_be_moved(explained: Explained) -> bool:
+    """Whether the answer comes from calibration sets whose rows have scores that do not depend on the row's label."""
+    return explained.recipe.placement != "full"
+
+
+def calibration_rows(fit: Explanation) -> pd.DataFrame:
+    """Score, label and rows of every place in the calibration set behind an answer, without the row itself."""
+    zero = fit.zero
+    own = zero.scores == zero.score  # the row stands there as class 0
+    counts = np.concatenate([zero.counts - zero.ones - own, zero.ones])
+    table = pd.DataFrame(
+        {
+            "score": np.tile(zero.scores, 2),
+            "label": np.repeat([0, 1], len(zero.scores)),
+            "rows": counts.astype(int),
+        }
+    )
+    return table[table["rows"] > 0].sort_values(["score", "label"], ignore_index=True)
+
+
+def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) -> Explained:
+    """The same answer, were the rows of one calibration set moved.
+
+    Parameters
+    ----------
+    moves
+        As ``checks.moved_rows`` reads them: all rows with one score and label have another, and so may the row itself.
+    calibration_set
+        From 1.
+
+    Raises
+    ------
+    InputError
+        Where no row is there that is to be moved, or the placement scores the row anew for each label.
+    """
+    if not can_be_moved(explained):
+        raise InputError("The full placement has no fixed calibration set whose rows could be moved.")
+    own = explained.fits[calibration_set - 1]
+    rows, score = calibration_rows(own), own.score
+    at = {place: i for i, place in enumerate(zip(rows["score"], rows["label"], strict=True))}
+    for place, (new, label) in moved_rows(moves, "what_if"):
+        if label is None and place == (own.score, None):
+            score = new
+        elif place in at:
+            rows.loc[at[place], ["score", "label"]] = new, label
+        else:
+            raise InputError("What was moved by hand belongs to another row, model or calibration set.")
+    merge = explained.recipe.merge
+    fitted = VennAbers(merge)  # type: ignore[arg-type]  # the Recipe has checked it
+    fitted.fit(rows["score"], rows["label"], sample_weight=rows["rows"])
+    fits = list(explained.fits)
+    fits[calibration_set - 1] = fitted.explain(score)
+    said = _merged(fits, merge)
+    moved = None
+    if explained.moved is not None:
+        rate = explained.moved[0]
+        lower, upper, single = map(float, rate.move(said))
+        moved = rate, (lower, upper, single)
+    p0, p1, p = said
+    changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, moved=moved)
+    return replace(changed, what_if=(moves, calibration_set))
+
+
+def _merged(fits: list[Explanation], merge: str) -> tuple[float, float, float]:
+    """p0, p1 and p of one calibration set, or of all folds."""
+    if len(fits) == 1:
+        return fits[0].zero.value, fits[0].one.value, fits[0].p
+    p0, p1 = (np.array([[getattr(fit, end).value] for fit in fits]) for end in ("zero", "one"))
+    over = merge_folds(p0, p1, merge)
+    assert over.lower is not None
+    assert over.upper is not None
+    return float(over.lower[0]), float(over.upper[0]), float(over.p[0])
 
 
 def _answer(evaluation: Evaluation, position: int) -> tuple[float, float, float]:

@@ -58,6 +58,8 @@ class Experiment:
         Whether chance, and so the seed, matters.
     large
         Whether its pictures need the whole width.
+    plays
+        The setting that a play button steps through, a choice or a whole number.
     """
 
     key: str
@@ -78,6 +80,7 @@ class Experiment:
     words: tuple[str, ...] = ()
     drawn: bool = True
     large: bool = False
+    plays: str = ""
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -249,9 +249,12 @@ def chart_source(
         imports, given = f"from calib.analysis.decision import decide\n{imports}", _deciding(source)
         source = source.evaluation
     if isinstance(source, Explained):
-        imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import explain\n{imports}"
+        functions = "explain" if source.what_if is None else "explain, moved_by_hand"
+        imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import {functions}\n{imports}"
         text = _evaluating(source.recipe, files)
         given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
+        if source.what_if is not None:
+            given = f"moved_by_hand({given}, {', '.join(map(repr, source.what_if))})"
     elif isinstance(source, Evaluation):
         text = _evaluating(source.recipe, files)
     elif (

@@ -72,6 +72,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     pair = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
     if explained.moved is not None:
         pair += f", and {number(explained.moved[1][2])} at the stated base rate"
+    if explained.what_if is not None:
+        pair = f"were calibration rows moved as here, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,

@@ -379,7 +379,46 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
     return x, pi, int(label) if label else None
 
 
-TEXTS = {"text": text, "points": labelled_points, "line": cut_line}
+MOST_MOVED = 40
+
+
+def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tuple[float, int | None]]]:
+    """From where to where rows were moved, (score, label) each, set apart by blanks; a row asked for has no label.
+
+    >>> moved_rows("0.2:0>0.7:1 0.5>0.55", "what_if")
+    [((0.2, 0), (0.7, 1)), ((0.5, None), (0.55, None))]
+    """
+    wrong = (
+        f'{name} must be at most {MOST_MOVED} moves such as "0.2:0>0.7:1", or "0.5>0.55" for the row itself'
+    )
+    parts = text.split() if isinstance(text, str) else ["?"]
+    if len(parts) > MOST_MOVED:
+        raise InputError(f"{wrong}, but it has {len(parts)}.")
+    moves = []
+    for part in parts:
+        (score, label), (new, turned) = places = [
+            _score_and_label(place) for place in part.partition(">")[::2]
+        ]
+        if not np.isfinite([score, new]).all() or (label is None) != (turned is None):
+            raise InputError(f"{wrong}, but {part!r} is not.")
+        moves.append((places[0], places[1]))
+    return moves
+
+
+def _score_and_label(text: str) -> tuple[float, int | None]:
+    """ "score:label" or "score"; NaN where it is neither."""
+    score, colon, label = text.partition(":")
+    try:
+        value = float(score)
+    except ValueError:
+        value = np.nan
+    return (np.nan if colon and label not in ("0", "1") else value), int(label) if label in (
+        "0",
+        "1",
+    ) else None
+
+
+TEXTS = {"text": text, "points": labelled_points, "line": cut_line, "moves": moved_rows}
 """Kinds of settings that are texts, with what reads them."""
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from calib.analysis.explain import explain, position_of, widest_row
+from calib.analysis.explain import calibration_rows, explain, moved_by_hand, position_of, widest_row
 from calib.calibrators import merge_pair
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation, fitted
@@ -138,3 +138,34 @@ def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
     exec(chart_source("explained", one, {"calibration_set": 2}), names)
     assert names["record"].to_frame().equals(one.to_frame())
     assert names["record"].fits[0].score == one.fits[1].score
+
+
+@pytest.mark.parametrize("changes", [{}, {"placement": "cv", "cv": 3}], ids=str)
+def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
+    said = evaluation(**changes)
+    one = explain(said, fitted(**changes), widest_row(said))
+    assert (lambda same: (same.p0, same.p1, same.p))(moved_by_hand(one, "")) == pytest.approx(
+        (one.p0, one.p1, one.p)
+    )
+    rows = calibration_rows(one.fits[0])
+    assert rows["rows"].sum() == one.fits[0].zero.counts.sum() - 1
+    first, last = rows.iloc[0], rows.iloc[-1]
+    score, new = one.fits[0].score, last.score + 1
+    text = f"{first.score:.17g}:{first.label:.0f}>{last.score:.17g}:{1 - first.label:.0f} {score:.17g}>{new:.17g}"
+    moved = moved_by_hand(one, text)
+    rows.loc[0, ["score", "label"]] = last.score, 1 - first.label
+    x, y = (
+        np.append(np.repeat(rows[name], rows["rows"]), add) for name, add in (("score", new), ("label", 0))
+    )
+    fits = [IsotonicRegression().fit(x, np.append(y[:-1], label)).predict([new])[0] for label in (0, 1)]
+    assert (moved.fits[0].zero.value, moved.fits[0].one.value) == pytest.approx(tuple(fits))
+    assert moved.fits[1:] == one.fits[1:]
+    with pytest.raises(InputError, match="belongs to another row"):
+        moved_by_hand(one, "123.5:1>0:0")
+
+
+def test_the_full_placement_has_no_rows_to_move():
+    changes = PLACED[7]
+    said = evaluation(**changes)
+    with pytest.raises(InputError, match="no fixed calibration set"):
+        moved_by_hand(explain(said, fitted(**changes), widest_row(said)), "")

@@ -43,4 +43,5 @@ EXPERIMENT = Experiment(
     ),
     source=f"{PAPER}, appendix A.4; Zadrozny and Elkan (2001); Provost and Domingos (2003).",
     also={"leaf_estimates_curve": curve_by_threshold},
+    plays="curtail",
 )

@@ -55,4 +55,5 @@ EXPERIMENT = Experiment(
         r"p_0 \le \frac{N-1}{N} < 1, \qquad p_1 \ge \frac1N > 0",
     ),
     source=f"{PAPER}, lemma 2 and Table 1, where every log loss of DIR is infinite.",
+    plays="run",
 )

@@ -6,6 +6,7 @@ from calib.experiments.base import Experiment, view_of, with_default
 from calib.experiments.overlap.simulation import DIMENSIONS, EMBEDDINGS, RUN, draw_data
 from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, base, measure
 from calib.kernel.records import Parameter
+from calib.synthetic.overlap import STEPS
 
 CHOICES = tuple(map(str, DIMENSIONS))
 NAMES = {d: f"{d} dimensions" for d in CHOICES} | {"all": "All four"}
@@ -45,6 +46,16 @@ EXPERIMENT = Experiment(
             choices=CHOICES,
             help="The dimensions of the small pictures of all measures, and of the data drawn below.",
             extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
+        ),
+        Parameter(
+            "steps",
+            "Steps shown",
+            "integer",
+            STEPS,
+            1,
+            STEPS,
+            help="From the left, where both classes are the same, to here. The headline is about all of them.",
+            extra=view_of("overlap", "overlap_measures"),
         ),
         Parameter(
             "embedding",
@@ -111,4 +122,5 @@ EXPERIMENT = Experiment(
     words=(*FORESTS, "bhattacharyya"),
     large=True,
     also={"overlap_data": draw_data},
+    plays="steps",
 )

@@ -29,6 +29,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
+from calib.synthetic.overlap import STEPS
 
 TICKS = (0, 0.5, 1, 2, 3, 4, 5.72)  # distances, on an axis of their roots: equal shifts are equal steps
 XAXIS = {
@@ -56,18 +57,19 @@ class Panels(Finding):
     columns: int
 
 
-def prepare(found: LongResult, measure: str = "tce", base: str = "default") -> Panels:
-    """One measure along the distance, a panel for every number of dimensions."""
+def prepare(found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS) -> Panels:
+    """One measure along the distance, as far as so many steps, a panel for every number of dimensions."""
     table = _rooted(of_base(found.table, base))
-    each = list(table.groupby("d"))
     title, answer = _finding(table, measure, BASES[base].lower())
+    table = _as_far_as(table, steps)
+    each = list(table.groupby("d"))
     return Panels(
         title=title,
         caption=f"From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
         f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
         f"thick and grey: "
         f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
-        f"{how_made(found)}",
+        f"{how_made(found)}{_of_all(steps)}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -79,10 +81,12 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default") -> P
     )
 
 
-def prepare_measures(found: LongResult, detail: str = "2", base: str = "default") -> Panels:
-    """All measures for one number of dimensions."""
+def prepare_measures(
+    found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS
+) -> Panels:
+    """All measures for one number of dimensions, as far as so many steps."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
-    table = _rooted(of_base(found.table[found.table["d"] == d], base))
+    table = _as_far_as(_rooted(of_base(found.table[found.table["d"] == d], base)), steps)
     return Panels(
         title=f"All measures in {d} dimensions",
         caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
@@ -93,6 +97,17 @@ def prepare_measures(found: LongResult, detail: str = "2", base: str = "default"
         panels=tuple((MEASURES[key], table, key) for key in SHOWN),
         columns=2,
     )
+
+
+def _of_all(steps: int) -> str:
+    """That the headline knows more than is shown."""
+    return (
+        f" Shown are the first {steps} of {STEPS} steps; the headline is about all." if steps < STEPS else ""
+    )
+
+
+def _as_far_as(table: pd.DataFrame, steps: int) -> pd.DataFrame:
+    return table[table["step"].isin(sorted(table["step"].unique())[:steps])]
 
 
 def _rooted(table: pd.DataFrame) -> pd.DataFrame:

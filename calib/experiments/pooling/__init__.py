@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calib.experiments.base import Experiment, view_of
 from calib.experiments.pooling.simulation import pool_step_by_step
-from calib.kernel.checks import MOST_POINTS
+from calib.kernel.checks import FARTHEST, MOST_POINTS
 from calib.kernel.records import Parameter
 
 START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
@@ -43,6 +43,16 @@ EXPERIMENT = Experiment(
             help="How many moves have been made.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
+        Parameter(
+            "score",
+            "Score of a new row",
+            "number",
+            0.55,
+            -FARTHEST,
+            FARTHEST,
+            help="Where p0 and p1 are taken: the fits at this score with the new row added, as class 0 and as class 1.",
+            extra=view_of("pooling", drawn_by_page=True),
+        ),
     ),
     simulation=pool_step_by_step,
     notice=(
@@ -62,4 +72,5 @@ EXPERIMENT = Experiment(
     source="Ayer, Brunk, Ewing, Reid and Silverman (1955); as in lemma 1 of Vovk and Petej, Venn–Abers predictors "
     "(2014).",
     drawn=False,
+    plays="step",
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.calibrators import VennAbers
 from calib.experiments.pooling.simulation import Moves
 from calib.experiments.shared.findings import Finding, heading
 from calib.figures.base import FigureEntry
@@ -28,28 +29,36 @@ class Pooling(Finding):
         The number of moves made.
     pair
         The pools that the next move joins, as ranges of scores, or None.
+    asked
+        Score of a new row, and the Venn–Abers p0, p1 and p that all the points give it.
     """
 
     found: Moves
     state: int
     pair: tuple[int, int, int] | None
+    asked: tuple[float, float, float, float]
 
 
-def prepare(found: Moves, step: int = 0) -> Pooling:
-    """The state after ``step`` moves, or the last one where there are fewer."""
+def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
+    """The state after ``step`` moves, or the last one where there are fewer; and the pair of a new row at ``score``."""
     state = min(step, found.moves)
     bounds, values = found.states[state], found.fitted(state)
     pair = None
     if state < found.moves:
         left = found.joined[state]
         pair = (bounds[left], bounds[left + 1], bounds[left + 2])
+    fits = VennAbers().fit(*zip(*found.points, strict=True)).explain(score)
+    p0, p1 = fits.zero.value, fits.one.value
     pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return Pooling(
         title=_title(found, state),
         caption="Above: points by score, class 0 at the bottom and class 1 at the top; lines are pools at their "
         "share of class 1, and neighbours of equal share stay pools of their own. Below: the cumulative-sum diagram "
         "with the pools as chords; the thin line is the lower "
-        "convex hull, where it will end. The next pair to be joined is drawn thick.",
+        "convex hull, where it will end. The next pair to be joined is drawn thick. "
+        f"The upright bar is for a new row at score {score:g}: with it as class 0 the fit would end at "
+        f"p0 = {number(p0)} there, with it as class 1 at p1 = {number(p1)}. The star is p = {number(fits.p)}, "
+        "merged from both.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",
@@ -60,6 +69,7 @@ def prepare(found: Moves, step: int = 0) -> Pooling:
         found=found,
         state=state,
         pair=pair,
+        asked=(score, p0, p1, fits.p),
     )
 
 
@@ -80,7 +90,7 @@ def _title(found: Moves, state: int) -> str:
 def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     """Points and pools above, the diagram below."""
     found = record.found
-    low, high = float(found.scores[0]), float(found.scores[-1])
+    low, high = min(found.scores[0], record.asked[0]), max(found.scores[-1], record.asked[0])
     edge = 0.06 * (high - low or 1.0)
     rows, ones = found.diagram()
     figure = go.Figure(
@@ -109,6 +119,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_traces(_pools(record, theme))
     figure.add_traces(_points(record, theme))
+    figure.add_trace(_asked(record))
     figure.add_traces(_diagram(record, theme))
     return figure
 
@@ -134,6 +145,25 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
             )
         )
     return traces
+
+
+def _asked(record: Pooling) -> go.Scatter:
+    """The new row: from p0 to p1, and p."""
+    score, p0, p1, p = record.asked
+    mark = MARKS["venn_abers"]
+    return go.Scatter(
+        x=[score] * 3,
+        y=[p0, p, p1],
+        mode="lines+markers",
+        name="a new row: p0, p, p1",
+        line={"color": mark.color, "width": 2},
+        marker={
+            "symbol": ["line-ew-open", mark.symbol, "line-ew-open"],
+            "size": [14, 12, 14],
+            "color": mark.color,
+        },
+        hovertemplate="%{y:.3f}<extra></extra>",
+    )
 
 
 def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:

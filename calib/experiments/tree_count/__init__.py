@@ -54,4 +54,5 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, appendix C.2 and Figure 8; the second formula is the ambiguity decomposition of Krogh and "
     "Vedelsby (1995).",
     also={"tree_count_curve": curve_by_count},
+    plays="trees",
 )

@@ -70,4 +70,5 @@ EXPERIMENT = Experiment(
     ),
     source=f"{PAPER}, eq. 4 and 7, section 5.1, Figure 3 and appendix C.1.",
     also={"tree_depth_curve": curve_by_depth},
+    plays="depth",
 )

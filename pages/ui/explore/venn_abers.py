@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
 from calib.analysis import explain as explaining
@@ -11,7 +14,7 @@ from calib.export import safe_csv
 from calib.figures.pairs import COLORS as PAIR_COLORS
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.records import Parameter
 from calib.kernel.wording import number
@@ -19,9 +22,11 @@ from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, evaluations, jobs, state, tables
+from pages.ui import chart, controls, evaluations, jobs, points, state, tables
+from pages.ui.points import Point
 from pages.ui.text import plain
 
+NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
 COLORS = {"label": "Label", "width": "Width", "score": "Score"}
 declare_settings(
     "venn_abers",
@@ -52,6 +57,7 @@ declare_settings(
             help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
         ),
         Parameter("fold", "Fold", "integer", 1, low=1),
+        Parameter("what_if", "Calibration rows moved by hand", "moves", ""),
         Parameter(
             "beside",
             "Other kinds to set beside it",
@@ -182,13 +188,17 @@ def explanation(result: Evaluation, row: int) -> None:
     """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
     explained = explaining.explain(result, evaluations.fit_of(result), row)
     sets = range(1, len(explained.fits) + 1)
+    as_is, moves = explained, result.recipe.setting("venn_abers.what_if")
     words, picture = st.columns([0.36, 0.64], gap="medium")
     with words:
         chosen = min(result.recipe.setting("venn_abers.fold"), len(sets))
         if len(sets) > 1:
             state.control(st.segmented_control, "venn_abers.fold", chosen, "Fold", sets, required=True)
+        if moves:
+            explained = _moved(as_is, moves, chosen)
     with picture:
         record = chart.show("explained", explained, calibration_set=chosen)
+        _dragged(as_is, explained, chosen, record.window)
     with words:
         for sentence in record.derivation:
             st.markdown(plain(sentence))
@@ -197,6 +207,74 @@ def explanation(result: Evaluation, row: int) -> None:
                 record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label"
             )
         _features(result, row)
+
+
+def _moved(explained: explaining.Explained, moves: str, chosen: int) -> explaining.Explained:
+    """What it would be with rows moved by hand; as it is, and a word why, where they are other rows."""
+    try:
+        explained = explaining.moved_by_hand(explained, moves, chosen)
+    except InputError as error:
+        st.info(plain(error))
+    back = partial(state.update, **{"venn_abers.what_if": ""})
+    st.button("Put the rows back", key="put_back", on_click=back)
+    return explained
+
+
+def _dragged(
+    as_is: explaining.Explained, now: explaining.Explained, chosen: int, window: tuple[float, float]
+) -> None:
+    """The calibration rows in sight; those nearest to the row, and the row itself, can be dragged."""
+    own, score = as_is.fits[chosen - 1], now.fits[chosen - 1].score
+    rows = explaining.calibration_rows(own)
+    if not explaining.can_be_moved(as_is) or len(rows) > MOST_STILL:
+        return
+    near = _to_hand(rows, own.score, window)
+    places = {place: place for place in zip(rows["score"], rows["label"], strict=True)}
+    if now.what_if is not None:
+        places |= dict(moved_rows(now.what_if[0], "what_if"))
+    before = [(own.score, None), *((rows["score"][i], int(rows["label"][i])) for i in near)]
+    now_at = [(score, None), *(places[place] for place in before[1:])]
+
+    def dropped(moved: list[Point]) -> None:
+        pairs = zip(before, ((p.x, p.label) for p in moved), strict=True)
+        text = " ".join(f"{_place(*old)}>{_place(*new)}" for old, new in pairs if new != old)
+        state.update(**{"venn_abers.what_if": text})
+
+    still = rows.drop(index=near)
+    low, high = min(window[0], *(s for s, _ in now_at)), max(window[1], *(s for s, _ in now_at))
+    with st.expander("What if: drag the calibration rows", key="dragged", expanded=now.what_if is not None):
+        points.show(
+            "explained",
+            [
+                Point(s, label=y, rows=n)
+                for (s, y), n in zip(now_at, [1, *map(int, rows["rows"][near])], strict=True)
+            ],
+            dropped,
+            kind="scores",
+            still=still[["score", "label", "rows"]].to_numpy().tolist(),
+            merge=as_is.recipe.merge,
+            low=low,
+            high=high,
+            label="Score of the model",
+            alt="Calibration rows by score and label, the explained row, and the two isotonic fits with it",
+        )
+        of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
+        st.caption(
+            f"The numbers are those of {of}, before any stated base rate. Large marks near the row can be dragged, "
+            "each with all rows of its score and label."
+        )
+
+
+def _to_hand(rows: pd.DataFrame, score: float, window: tuple[float, float]) -> pd.Index:
+    """The places nearest to the row that lie in sight and apart from each other, in the order of their scores."""
+    low, high = window
+    cell = (30 * (rows["score"] - low) / (high - low)).round()
+    seen = rows.assign(cell=cell, far=(rows["score"] - score).abs())[rows["score"].between(low, high)]
+    return seen.sort_values("far").drop_duplicates(["cell", "label"]).head(NEAR).sort_index().index
+
+
+def _place(score: float, label: int | None) -> str:
+    return f"{float(score)!r}" + ("" if label is None else f":{label}")
 
 
 def _features(result: Evaluation, row: int) -> None:

@@ -1,4 +1,4 @@
-"""An algorithm's moves: forward, back, and to any of them; points turned by a click."""
+"""An algorithm's moves: forward, back, and to any of them; points that are dragged, or turned by a click."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Any
 import streamlit as st
 
 from calib.experiments.pooling.simulation import Moves
+from calib.kernel.checks import labelled_points
 from calib.recipe import Recipe
-from pages.ui import chart, state
-from pages.ui.learn.experiments import Own
+from pages.ui import chart, points, state
+from pages.ui.learn.experiments import Own, at_once
+from pages.ui.points import Point
 
 FIELD = "pooling"
 
 
 def own() -> dict[str, Own]:
-    return {"pooling": Own(pictures=_pictures)}
+    return {
+        "pooling": Own(pictures=_pictures, below=_dragged, compute=at_once, last=lambda found: found.moves)
+    }
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
@@ -48,6 +52,31 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
         )
     hint = "Click a point to turn its label."
     return [chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)]
+
+
+def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
+    """The points and a new row, all of which can be dragged, with the pair that they give it."""
+    own, given = values["score"], labelled_points(values["points"], f"{FIELD}.points")
+    scores = [own, *(score for score, _ in given)]
+    with st.expander("Drag the points", key="dragged", expanded=True):
+        points.show(
+            FIELD,
+            [Point(own), *(Point(score, label=label) for score, label in given)],
+            _dropped,
+            kind="scores",
+            still=[],
+            merge="log",
+            low=min(0.0, *scores),
+            high=max(1.0, *scores),
+            label="Score",
+            alt="Points by score and label, a new row, and the two isotonic fits with it",
+        )
+
+
+def _dropped(moved: list[Point]) -> None:
+    own, *others = moved
+    text = " ".join(f"{point.x:.15g}:{point.label}" for point in others)
+    _change(score=own.x, points=text, step=0)
 
 
 def _turn(found: Moves, point: int | list[int]) -> None:

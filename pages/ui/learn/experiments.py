@@ -19,7 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 from pages.ui import chart, controls, jobs, stage, state
-from pages.ui.learn import asking, room
+from pages.ui.learn import asking, play, room
 from pages.ui.learn.glossary import linked, words
 from pages.ui.text import plain
 
@@ -38,12 +38,14 @@ class Own:
     compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the
         simulation
     using : functions that remember what they returned, for that simulation
+    last : the last value that the setting which is played can have with this result
     """
 
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
     below: Callable[[Recipe, dict[str, Any]], None] | None = None
     compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None
     using: Mapping[str, Callable[..., Any]] | None = None
+    last: Callable[[Any], int] | None = None
 
 
 def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
@@ -58,10 +60,16 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     if guess == COVER:
         return
     _settings(recipe, experiment, values)
+    player = st.container()
     if way.compute is not None:
         result = way.compute(recipe, experiment, values)
     else:
         result = simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
+    if experiment.plays:
+        with player:
+            last = way.last(result) if way.last is not None and result is not None else None
+            frames = play.frames(experiment, last)
+            play.show(experiment, frames, values[experiment.plays], ready=result is not None)
     if result is None:
         return
     records = (way.pictures or partial(draw, experiment))(recipe, values, result)
@@ -111,6 +119,11 @@ def simulated(
     kind = f"learn_{simulation or experiment.key}"
     results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
     return None if results is None else results[0]
+
+
+def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
+    """The numbers of what takes milliseconds, without a job: what is below the pictures never leaves the page."""
+    return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
 def _choose(recipe: Recipe, page: str) -> Experiment:

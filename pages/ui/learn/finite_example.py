@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import Any
@@ -15,15 +16,16 @@ from calib.experiments.finite.figure import NAMES
 from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
-from pages.ui import chart, state
-from pages.ui.learn.experiments import Own
+from pages.ui import chart, points, state
+from pages.ui.learn.experiments import Own, at_once
+from pages.ui.points import Point
 
 FIELD = "finite.line"
 SLIDERS = 4  # cuts that can be slid along the line at once; more are set by their buttons alone
 
 
 def own() -> dict[str, Own]:
-    return {"finite": Own(pictures=_pictures, below=_editor)}
+    return {"finite": Own(pictures=_pictures, below=_editor, compute=at_once)}
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
@@ -122,6 +124,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
         st.session_state["line_table"] = now, rows, version
 
     with st.expander("Edit the points", key="points", expanded=True):
+        _dragged(Line.of(text))
         st.data_editor(
             pd.DataFrame(rows).astype({"label": "Int64"}),
             key=f"line_table_{version}",
@@ -140,6 +143,26 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
             alt="Points with position, true probability, label, and whether the line is cut after each",
         )
         st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is no training row.")
+
+
+def _dragged(line: Line) -> None:
+    """The line's points, each between its neighbours; dragged up and down its true probability changes."""
+    x = [position for position, _, _ in line.points]
+
+    def dropped(moved: list[Point]) -> None:
+        _change(replace(line, points=tuple((p.x, _float(p.y), p.label) for p in moved)))
+
+    points.show(
+        "finite",
+        [Point(*point) for point in line.points],
+        dropped,
+        kind="line",
+        cuts=line.cuts,
+        low=min(x) - 0.5,
+        high=max(x) + 0.5,
+        label="Position",
+        alt="Points by position and true probability, what their leaves say, and what each group should say",
+    )
 
 
 def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> Line:

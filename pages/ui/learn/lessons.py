@@ -14,7 +14,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
 from pages.ui import downloads, jobs, stage, state
-from pages.ui.learn import asking, room
+from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
@@ -184,6 +184,7 @@ def _end(lesson: Lesson) -> None:
     for step in lesson.steps:
         st.markdown(f"- {plain(step.point)}")
     _card(lesson)
+    handout.offer(lesson)
     st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
 
 

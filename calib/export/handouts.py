@@ -1,0 +1,56 @@
+"""A lesson to take to class: of every step question, picture and finding; exercises; solutions on their own sheet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calib.experiments import Experiment, shown
+from calib.export import chromium
+from calib.export.cards import picture
+from calib.export.pages import page
+from calib.figures import LIGHT, Theme
+from calib.kernel.progress import Watch
+from calib.lessons import Lesson, Step
+
+HEIGHT = 330  # pixels: two steps fill a sheet
+LETTERS = "ABCDEFGH"
+NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
+
+
+def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
+    """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
+    watch, parts = watch or Watch(), []
+    for i, step in enumerate(lesson.steps):
+        watch.step(i / len(lesson.steps), step.title)
+        chart = picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
+        figure = chart.draw(theme)
+        figure.update_layout(height=HEIGHT)
+        words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
+        parts.append(words | {"figure": figure, "alt": chart.record.alt} | _asked(step))
+    questions = lesson.questions
+    return page("handout.html", lesson.title, theme, summary=lesson.summary, parts=parts, questions=questions)
+
+
+def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
+    """The handout on sheets of A4.
+
+    Raises
+    ------
+    NoBrowser
+        Where no browser is there to print it.
+    """
+    return chromium.print_pdf(lesson_handout(lesson, watch=watch).decode())
+
+
+def _asked(step: Step) -> dict[str, Any]:
+    """The question of a Learn page with its answers and solution, where the step has the settings that it is about."""
+    if not step.page.startswith("learn_"):
+        return NOT_ASKED
+    experiment: Experiment = shown(dict(step.recipe.settings), step.page.removeprefix("learn_"))
+    if not experiment.right or not experiment.usual(experiment.values(dict(step.recipe.settings))):
+        return NOT_ASKED
+    right = experiment.right - 1
+    solution = (
+        f"{LETTERS[right]}, {experiment.answers[right]}: {experiment.why[right] if experiment.why else ''}"
+    )
+    return {"question": experiment.question, "answers": experiment.answers, "solution": solution}

@@ -1,0 +1,25 @@
+"""A lesson's handout, to take to class."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from calib.export import chromium
+from calib.export.handouts import handout_pdf, lesson_handout
+from calib.lessons import Lesson
+from pages.ui import downloads, jobs
+
+
+def offer(lesson: Lesson) -> None:
+    """The handout as PDF, or as a page to print where no browser is there to make one; drawn when it is asked for."""
+    if not st.toggle("Make the handout, with exercises and solutions", key="handout"):
+        return
+    pdf = chromium.can_draw()
+    make = handout_pdf if pdf else lesson_handout
+    found = jobs.run("lesson_handout", "Drawing", {lesson.key: lambda watch: make(lesson, watch=watch)})
+    if found is None:
+        return
+    name, mime = (
+        (f"{lesson.key}.pdf", "application/pdf") if pdf else (f"{lesson.key}_handout.html", "text/html")
+    )
+    downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found[0], name, mime, "handout_file")

@@ -1,0 +1,82 @@
+"""Plays the setting that an experiment declares: play and pause, a step forth and back, speed, and the value in words.
+
+The browser keeps the time: it asks for the next value only once the picture of the last one is on the page, so that
+nothing queues; where the system asks for reduced motion only the steps by hand are left. The value is the Recipe's,
+so that a link holds where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from calib.experiments import Experiment
+from pages.ui import state
+
+HTML = """<div class="bar" role="group" aria-label="Play">
+<button type="button" class="back" aria-label="Step back">◀</button>
+<button type="button" class="play">Play</button>
+<button type="button" class="forth" aria-label="Step forth">▶</button>
+<label>Speed <select class="speed"></select></label>
+<span class="said" role="status"></span>
+<small class="note" hidden>Your system asks for reduced motion: use the steps.</small></div>"""
+CSS = """
+.bar {display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; color: var(--st-text-color);
+    font: 0.875rem var(--st-font); font-variant-numeric: tabular-nums}
+button, select {font: inherit; padding: 0.25rem 0.75rem; min-height: 2.5rem; color: var(--st-text-color);
+    background: var(--st-background-color); border: 1px solid var(--st-border-color);
+    border-radius: var(--st-button-radius)}
+button {cursor: pointer}
+button:disabled {opacity: 0.45; cursor: default}
+button:focus-visible, select:focus-visible {outline: 2px solid var(--st-link-color)}
+.play {min-width: 5rem}
+small[hidden] {display: none}
+"""
+
+
+@st.cache_resource
+def _component():
+    js = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+    return st.components.v2.component("calibration_explorer_play", html=HTML, css=CSS, js=js)
+
+
+def frames(experiment: Experiment, last: int | None = None) -> list[Any]:
+    """The values that are played, in their order; ``last`` ends those of a whole number early."""
+    parameter = next(p for p in experiment.parameters if p.name == experiment.plays)
+    if parameter.kind == "choice":
+        return list(parameter.choices)
+    assert parameter.low is not None
+    assert parameter.high is not None
+    return list(range(int(parameter.low), (int(parameter.high) if last is None else last) + 1))
+
+
+def place(values: Sequence[Any], value: Any) -> int:
+    """Where among the values that are played one stands, or the last one below it; None is above all numbers."""
+    if value in values:
+        return list(values).index(value)
+    below = [i for i, one in enumerate(values) if one is not None and (value is None or one < value)]
+    return max(below, default=0)
+
+
+def show(experiment: Experiment, values: Sequence[Any], value: Any, ready: bool) -> None:
+    """The buttons; ``values`` : those that are played · ``ready`` : whether the picture of ``value`` is on the page."""
+    parameter = next(p for p in experiment.parameters if p.name == experiment.plays)
+    key = f"play_{experiment.key}"
+    index = place(values, value)
+
+    def stepped() -> None:
+        said = st.session_state[key].step
+        st.session_state[f"{key}_asked"] = said["n"]
+        state.update(**{f"{experiment.key}.{experiment.plays}": values[int(said["index"])]})
+
+    asked = st.session_state.get(f"{key}_asked", 0)
+    data = {
+        "label": parameter.label,
+        "values": ["no limit" if one is None else f"{one:,}" for one in values],
+        "index": index,
+        "answered": asked if ready else asked - 1,
+    }
+    _component()(key=key, data=data, on_step_change=stepped)

@@ -1,0 +1,70 @@
+"""Points that are dragged in the browser, where their numbers follow at once; what was dropped comes back here.
+
+``arithmetic.js`` computes what ``calib`` does (``tests/pages/test_points.py`` runs it), ``picture.js`` draws it.
+Without JavaScript nothing stands here, and the tables and texts of the page change the same settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from calib.figures.theme import MARKS
+from pages.ui import frame, state
+from pages.ui.text import plain
+
+HERE = Path(__file__).parent
+SCRIPTS = ("arithmetic.js", "picture.js")
+HTML = '<p class="said"></p><svg role="group"></svg><div class="live" role="status"></div>'
+HOW = (
+    "Drag a point, or reach it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
+    "space bar turns its label."
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something to drag: its place on the axis, its true probability, its label, and how many rows it stands for."""
+
+    x: float
+    y: float | None = None
+    label: int | None = None
+    rows: int = 1
+
+
+@st.cache_resource
+def _component():
+    js, css = "".join(map(_read, SCRIPTS)), _read("style.css")
+    return st.components.v2.component("calibration_explorer_points", html=HTML, css=css, js=js)
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None], **more: Any) -> None:
+    """A picture of the points; ``then`` is called with all of them after one was dropped or its label turned.
+
+    more : kind ("scores", whose first point is the row asked for, or "line"); low and high end of the axis, and its
+        label; alt; what the kind needs: the rows that stand still and the merge rule, or the cuts
+    """
+    theme, name = frame.theme(), f"points_{key}"
+
+    def dropped() -> None:
+        said = st.session_state[name].dropped
+        st.session_state[f"{name}_answered"] = said["n"]
+        then([Point(float(p["x"]), p.get("y"), p["label"]) for p in said["points"]])
+
+    inks = {ink: getattr(theme, ink) for ink in ("ink", "muted", "grid", "paper", "positive", "negative")}
+    data = {
+        "points": [asdict(point) for point in points],
+        "inks": inks | {"fit": MARKS["venn_abers"].color},
+        "room": state.presenter(),
+        "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture knows of
+    }
+    _component()(key=name, data=data | more, on_dropped_change=dropped)
+    st.caption(plain(HOW))

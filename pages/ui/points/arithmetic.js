@@ -1,0 +1,76 @@
+// The numbers of a picture whose points are dragged: the same as calib's, to the last digit where rows are counted.
+// calib/kernel/pav.py, calibrators/venn_abers.py, calibrators/merge.py and synthetic/finite.py say where they come from.
+
+// Rows [score, label, weight] as one entry for each distinct score, from the lowest to the highest.
+function tied(rows) {
+    const entries = []
+    for (const [score, label, weight] of [...rows].sort((a, b) => a[0] - b[0])) {
+        if (entries.at(-1)?.high !== score) entries.push({ low: score, high: score, rows: 0, ones: 0 })
+        entries.at(-1).rows += weight
+        entries.at(-1).ones += weight * label
+    }
+    return entries
+}
+
+// Pool adjacent violators: the pools of the isotonic fit, their shares of class 1 strictly increasing.
+// Counts are whole numbers and compared as such.
+function pooled(entries) {
+    const pools = []
+    for (const entry of entries) {
+        const last = { ...entry }
+        while (pools.length && pools.at(-1).ones * last.rows >= last.ones * pools.at(-1).rows) {
+            const { low, rows, ones } = pools.pop()
+            last.low = low
+            last.rows += rows
+            last.ones += ones
+        }
+        pools.push(last)
+    }
+    return pools
+}
+
+// The isotonic fit to the rows and (score, label), and its pool at the score.
+function added(rows, score, label) {
+    const pools = pooled(tied([...rows, [score, label, 1]]))
+    const pool = pools.find(({ high }) => score <= high)
+    return { pools, pool, value: pool.ones / pool.rows }
+}
+
+const MERGED = {
+    log: (p0, p1) => (1 - p0 + p1 > 0 ? p1 / (1 - p0 + p1) : 0.5),
+    square: (p0, p1) => p1 + (p0 * p0 - p1 * p1) / 2,
+    midpoint: (p0, p1) => (p0 + p1) / 2,
+}
+
+function merged(p0, p1, rule) {
+    return Math.min(Math.max(MERGED[rule](p0, p1), Math.min(p0, p1)), Math.max(p0, p1))
+}
+
+// The Venn–Abers pair at a score, and the probability it is merged into.
+function pair(rows, score, rule) {
+    const zero = added(rows, score, 0), one = added(rows, score, 1)
+    return { zero, one, p0: zero.value, p1: one.value, p: merged(zero.value, one.value, rule) }
+}
+
+const sum = values => values.reduce((a, b) => a + b, 0)
+
+// A line of points [position, true probability, label or null], cut after some of them: of each point the leaf's rows
+// and class-1 rows, what it says (p), and the mean true probability of all with that p (c); and CL, GL, IL and the loss.
+function partition(points, cuts) {
+    let leaf = 0
+    const leaves = points.map((_, i) => (cuts.includes(i) ? leaf++ : leaf))
+    const labels = of => points.filter(([, , label], i) => label !== null && (of === null || leaves[i] === of))
+        .map(([, , label]) => label)
+    const all = labels(null), said = points.map((_, i) => {
+        const own = labels(leaves[i])
+        return { rows: own.length, ones: sum(own), p: own.length ? sum(own) / own.length : sum(all) / all.length }
+    })
+    for (const one of said) {
+        const group = points.filter((_, i) => said[i].p === one.p)
+        one.c = sum(group.map(([, pi]) => pi)) / group.length
+    }
+    const twice = term => (2 * sum(points.map(([, pi], i) => term(pi, said[i])))) / points.length
+    const cl = twice((pi, { p, c }) => (p - c) ** 2), gl = twice((pi, { c }) => (c - pi) ** 2)
+    const il = twice(pi => pi * (1 - pi))
+    return { said, leaves, cl, gl, il, loss: cl + gl + il }
+}

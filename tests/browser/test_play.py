@@ -1,0 +1,62 @@
+"""Play, pause, step by keys; still where the system asks for reduced motion."""
+
+import pytest
+
+from calib.experiments import EXPERIMENTS
+from pages.ui.learn import play
+from tests.waiting import until
+
+QUIET = {"pooling.guess": "skip"}
+PLAYED = [key for key, experiment in EXPERIMENTS.items() if experiment.plays]
+
+
+def bar(tab, key):
+    return tab.by_key(f"play_{key}")
+
+
+def said(tab, key) -> str:
+    return bar(tab, key).locator(".said").inner_text()
+
+
+def test_pooling_plays_pauses_and_steps_by_keys_and_the_link_keeps_where_it_stopped(new_tab):
+    tab = new_tab(reduced_motion="no-preference").open("learn_algorithms", **QUIET)
+    assert said(tab, "pooling") == "Move: 0 (1 of 7)"
+    bar(tab, "pooling").locator(".speed").select_option("Fast")
+    bar(tab, "pooling").get_by_role("button", name="Play").click()
+    until(lambda: "(3 of 7)" in said(tab, "pooling"), "it plays by itself")
+    bar(tab, "pooling").get_by_role("button", name="Pause").press("Enter")
+    tab.settle()
+    stopped = int(tab.recipe_query()["pooling.step"])
+    assert said(tab, "pooling") == f"Move: {stopped} ({stopped + 1} of 7)"
+    tab.page.keyboard.press("ArrowLeft")
+    tab.holds(QUIET | {"pooling.step": str(stopped - 1)})
+    assert tab.chart_titles()[0].startswith(f"Move {stopped} of 6")
+    bar(tab, "pooling").get_by_role("button", name="Play").click()
+    until(lambda: "(7 of 7)" in said(tab, "pooling"), "it plays to the end")
+    bar(tab, "pooling").get_by_role("button", name="Play").wait_for()  # and stands still there
+    assert tab.settle().chart_titles()[0].startswith("Done after 6 moves")
+
+    tab.page.emulate_media(reduced_motion="reduce")
+    until(bar(tab, "pooling").get_by_role("button", name="Play").is_disabled, "nothing moves by itself")
+    bar(tab, "pooling").get_by_role("button", name="Step back").click()
+    tab.holds(QUIET | {"pooling.step": "5"})
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("key", PLAYED)
+def test_every_experiment_plays(new_tab, key):
+    experiment = EXPERIMENTS[key]
+    first = play.frames(experiment)[0]
+    settings = {
+        f"{experiment.page}.experiment": key,
+        f"{key}.guess": "skip",
+        f"{key}.{experiment.plays}": str(first),
+    }
+    tab = new_tab(reduced_motion="no-preference").open(f"learn_{experiment.page}", **settings)
+    bar(tab, key).locator(".speed").select_option("Fast")
+    assert "(1 of" in said(tab, key)
+    bar(tab, key).get_by_role("button", name="Play").click()
+    until(lambda: "(3 of" in said(tab, key), "two steps are made")
+    bar(tab, key).get_by_role("button", name="Pause").click()
+    tab.settle()
+    assert f"{key}.{experiment.plays}" in tab.recipe_query()

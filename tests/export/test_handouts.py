@@ -1,0 +1,39 @@
+"""A lesson's handout: every step with its question, finding and picture; solutions apart from the exercises."""
+
+import re
+
+import pytest
+
+from calib.export.handouts import LETTERS, handout_pdf, lesson_handout
+from calib.lessons import LESSONS
+
+
+def written(text: str) -> str:
+    """As it stands between tags."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;")
+
+
+def test_a_handout_asks_before_it_solves():
+    lesson = LESSONS["not_useful"]
+    page = lesson_handout(lesson).decode()
+    before, _, solutions = page.partition('<div class="solutions">')
+    assert page.count("Plotly.newPlot") >= len(lesson.steps)
+    for step in lesson.steps:
+        assert written(step.title) in before
+        assert written(step.point) not in before
+        assert written(step.point) in solutions
+    for question in lesson.questions:
+        assert written(question.text) in before
+        assert all(written(why) in solutions for why in question.why)
+        assert not any(written(why) in before for why in question.why)
+        right = question.right - 1
+        assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("chromium")
+@pytest.mark.parametrize("key", LESSONS)
+def test_every_handout_prints_on_a_few_sheets(key):
+    lesson = LESSONS[key]
+    sheets = len(re.findall(rb"/Type ?/Page\b", handout_pdf(lesson)))
+    assert 3 <= sheets <= len(lesson.steps) + 4
