@@ -176,16 +176,13 @@ def prepare_predictions(
     classes = choose_classes(counts, *((positive,) if positive is not None else _positive(counts, named)))
     for column in [] if scores else _other_class(values, named, classes.positive):
         del values[column]
-    labelled = label.there
     finite = {column: np.isfinite(given) for column, given in values.items()}
-    rows = np.logical_and.reduce([labelled, known.rows, *finite.values()])
+    rows = np.logical_and.reduce([label.there, known.rows, *finite.values()])
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
-    left_out = (*_left_out(labelled, finite), *known.notes)
-    notes = [classes.note, *left_out]
+    left_out = (*_left_out(label.there, finite), *known.notes)
     unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
-    if unused:
-        notes.append(f"Not used as scores: {', '.join(unused)}.")
+    notes = [*left_out, *([f"Not used as scores: {', '.join(unused)}."] if unused else [])]
     data = Dataset(
         name=name or str(frame.attrs.get("name", "predictions")),
         X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows)),
@@ -196,9 +193,9 @@ def prepare_predictions(
         left_out=left_out,
         **known.of(rows),
     )
-    del label, known, values, finite, labelled, rows  # which are as long as the table
+    del label, known, values, finite, rows  # which are as long as the table
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
-    return dataclasses.replace(data, notes=tuple(notes))
+    return dataclasses.replace(data, notes=(classes.note, *notes))
 
 
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:

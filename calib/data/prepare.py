@@ -72,8 +72,7 @@ def prepare(
     rows = label.there & known.rows
     unused, kept = _asked(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
-    candidates = [name for name in typed if name not in no_feature]
-    X, remarks = _features(typed[candidates] if rows.all() else typed.loc[rows, candidates], kept)
+    X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
     left_out = (*_unlabelled(label.there), *known.notes)
     return Dataset(
         name=name or str(frame.attrs.get("name", "data")),
@@ -85,6 +84,12 @@ def prepare(
         left_out=left_out,
         **known.of(rows),
     )
+
+
+def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
+    return (
+        typed if rows.all() else typed.loc[rows]
+    )  # a copy of a large table that is whole would be one too many
 
 
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:

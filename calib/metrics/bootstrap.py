@@ -161,12 +161,8 @@ def bootstrap_differences(
             key: {name: _function(key)(labels, p[name], **metrics[key], **weighted.keyword) for name in p}
             for key in metrics
         }
-        return {
-            (key, name): _summary(
-                float(np.subtract(on_data[key][name], on_data[key][reference])), values, level
-            )
-            for (key, name), values in drawn.items()
-        }
+        found = {at: float(np.subtract(on_data[at[0]][at[1]], on_data[at[0]][reference])) for at in drawn}
+        return {at: _summary(found[at], values, level) for at, values in drawn.items()}
 
 
 def _drawn_differences(

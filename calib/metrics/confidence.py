@@ -149,10 +149,8 @@ def confidence_interval(
     clusters = None if own is not None else _clusters(cluster, weights)
     clusters = None if clusters is None else clusters[held]
     scaled = checks.effective_weights(weights[held])
-    checked = CheckedRows(
-        labels[held], probabilities[held], scaled, clusters, level, bins, strategy, random_state, own
-    )
-    return INTERVALS[metric].ends(checked)
+    taken = level, bins, strategy, random_state, own
+    return INTERVALS[metric].ends(CheckedRows(labels[held], probabilities[held], scaled, clusters, *taken))
 
 
 def _clusters(cluster: ArrayLike | None, weights: Array) -> Array | None:
