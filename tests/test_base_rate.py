@@ -199,7 +199,7 @@ def test_an_explanation_ends_with_the_move(data):
         getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p")
     )
     record = FIGURES["explained"].prepare(said)
-    assert record.words[-1].startswith("All odds are multiplied by")
+    assert record.derivation[-1].startswith("All odds are multiplied by")
     assert record.title.endswith(
         f"and {number(found.predictions['venn_abers'].p[at])} at the stated base rate"
     )
