@@ -221,11 +221,13 @@ def _result(kind: str, key: Any, job: Job) -> Any:
     try:
         return job.future.result()
     except InputError as error:
-        st.error(plain(error))
+        with stage.on_picture():
+            st.error(plain(error))
     except BaseException as error:  # also what would end a program: here it ended one piece of work
         logging.getLogger(server.OURS).error("a job failed", exc_info=error)
-        st.error(plain(_failure(job.what, error)))
-        st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
+        with stage.on_picture():
+            st.error(plain(_failure(job.what, error)))
+            st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
     st.stop()
 
 

@@ -26,8 +26,8 @@ def two_of_one_kind():
             "kind", f"Work {number}", {(number, i): lambda watch: HOLD.wait(60) for i in range(2)}
         )
         st.text(f"{number}: {found}")
-    jobs.may_begin("dear", 1, "One", "an hour", 3600.0)
-    jobs.may_begin("dear", 2, "Two", "an hour", 3600.0)
+    jobs.may_begin("dear", 1, "One", "an hour", float("inf"))
+    jobs.may_begin("dear", 2, "Two", "an hour", float("inf"))
 
 
 HOLD = Event()

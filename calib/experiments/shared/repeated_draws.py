@@ -62,5 +62,6 @@ def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
     group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
     n = np.bincount(group)
     mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
-    error = np.sqrt(np.bincount(group, weights=p * (1 - p))) / n
+    variance = np.clip(p * (1 - p), 0, None)  # a mean of ones may round to above 1
+    error = np.sqrt(np.bincount(group, weights=variance)) / n
     return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})
