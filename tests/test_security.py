@@ -46,7 +46,8 @@ def suspicious(source: str) -> list[str]:
             found += sorted(KEYWORDS & {keyword.arg for keyword in node.keywords if keyword.arg})
             if "st.html" in called(node):
                 parts = {part.id for part in ast.walk(node.args[0]) if isinstance(part, ast.Name)}
-                found += sorted(name for name in parts if not name.isupper() and name != "theme")
+                # Of a theme's inks alone, and of rules that are made of them
+                found += sorted(name for name in parts - {"theme", "legible"} if not name.isupper())
     return found
 
 

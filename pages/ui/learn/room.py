@@ -236,7 +236,7 @@ def _ways_in(code: str) -> None:
         drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False
     )
     with st.container(key="room_qr"):
-        st.image(drawn.getvalue().decode())
+        st.image(drawn.getvalue().decode(), alt=f"The link to the room {code} as a QR code")
     with st.container(key="room_link"):
         st.markdown(f"{plain(link.partition('://')[2].partition('?')[0])} · **{code}**")
     if urlsplit(link).hostname in HERE_ONLY:
