@@ -68,7 +68,7 @@ def _answered(tab, lesson):
         tab.press(question.answers[question.right - 1], within=box)
         box.get_by_text("Correct.").wait_for()
     assert tab.headline() == {"Your score": "3 of 3"}
-    tab.by_key("own_calibration").get_by_text("the Brier score is 0").wait_for()
+    tab.by_key("own_calibration").get_by_text("the Brier score is 0").first.wait_for()
     tab.by_key("card").get_by_text("Draw the summary card").click()
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
     tab.press("All lessons")
