@@ -82,8 +82,10 @@ STOP = """() => {
     const ringed = near.map(e => getComputedStyle(e)).some(style =>
         style.outlineStyle === "solid" && style.outlineWidth === "2px" || style.boxShadow.endsWith("0px 0px 0px 1px"))
     const own = at.matches("canvas, .dvn-scroller, .stDataFrame *")  // a table rings the cell that it is at
+    const around = at.querySelector(":scope > .reach")  // of a point that is dragged: a ring drawn about it
+    const drawn = around && getComputedStyle(around).stroke !== "none"
     const seen = at.checkVisibility({opacityProperty: true, visibilityProperty: true})
-    return [`${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName, seen && (own || ringed)]
+    return [`${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName, Boolean(seen && (own || ringed || drawn))]
 }"""
 MOST_STOPS = 400
 
