@@ -85,7 +85,8 @@ STOP = """() => {
     const around = at.querySelector(":scope > .reach")  // of a point that is dragged: a ring drawn about it
     const drawn = around && getComputedStyle(around).stroke !== "none"
     const seen = at.checkVisibility({opacityProperty: true, visibilityProperty: true})
-    return [`${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName, Boolean(seen && (own || ringed || drawn))]
+    const name = `${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName
+    return [name, Boolean(seen && (own || ringed || drawn))]
 }"""
 MOST_STOPS = 400
 
