@@ -22,7 +22,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from playwright.sync_api import sync_playwright
 
@@ -134,7 +134,7 @@ class Fitter(Client):
         while not self.over:
             trees += 1
             with self.figures.fit():
-                reader.query = f"{reader.query.split('&params')[0]}&params=%7B%22n_estimators%22%3A{trees}%7D"
+                reader.query = urlencode(sample | {"params": f'{{"n_estimators":{trees}}}'})
                 reader.open()
                 self.figures.places += [text for text in reader.progress if "in the queue" in text]
                 reader.settled()
