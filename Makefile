@@ -4,6 +4,8 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 RUN   := $(VENV)/.can-run
 DEV   := $(VENV)/.can-develop
+# One more than there are processors, for a test that waits for a browser leaves its own idle.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN || echo 2); echo $$((n < 8 ? n + 1 : 8)))
 
 # Broken: the interpreter is gone or another one (the system's Python was upgraded), or a required package is not there.
 SOUND := import importlib.metadata as m, pip, re, sys; assert sys.version_info >= (3, 11); \
@@ -32,10 +34,10 @@ help:
 run: $(RUN)
 	$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
 
-# One BLAS thread a worker: two workers on two cores would otherwise slow each other down. Compiled files are kept even
+# One BLAS thread a worker: workers on as many cores would otherwise slow each other down. Compiled files are kept even
 # where the environment forbids it: every process that the suite starts would compile calib again.
 test: $(DEV)
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "not soak" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not soak" $(ARGS)
 
 lint: $(DEV)
 	$(PY) -m ruff check
