@@ -233,12 +233,12 @@ def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, wo
 
 
 def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
-    first = LESSONS["deep_trees"].steps[0]
-    at = at_once("learn_lessons", lesson="deep_trees")
+    first = LESSONS["not_useful"].steps[0]
+    at = at_once("learn_lessons", lesson="not_useful")
     assert at.session_state["page"] == f"pages/{first.page}.py"
     at = settled(at.switch_page(at.session_state["page"]).run())
     assert faults(at) == []
-    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "deep_trees:1")
+    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "not_useful:1")
 
 
 @pytest.mark.parametrize(("key", "number"), [("why_calibrate", 1), ("when_it_helps", 2), ("deep_trees", 4)])
