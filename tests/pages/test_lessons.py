@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from calib.experiments import forecasts
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
+from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
 from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles, verdicts
@@ -109,7 +111,8 @@ def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next(
     assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
 
 
-def test_a_lesson_ends_with_three_questions_a_score_and_what_to_remember():
+def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(downloads, monkeypatch):
+    monkeypatch.setattr(lessons, "lesson_card", lambda lesson, watch: lesson.key.encode())
     of = LESSONS["when_it_helps"]
     at = press(open_step("when_it_helps", len(of.steps)), "lesson_end")
     assert faults(at) == []
@@ -118,12 +121,16 @@ def test_a_lesson_ends_with_three_questions_a_score_and_what_to_remember():
     assert all(step.point in words(at) for step in of.steps)
     for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
         assert question.text in words(at)
+        at.segmented_control(key=f"sure_when_it_helps:{number}").set_value(1.0)
         at.button(key=f"quiz_{number}_{chosen}").click().run()
         assert question.why[chosen - 1] in verdicts(at)[-1]
         assert question.why[question.right - 1] in verdicts(at)[-1]
     assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
     assert headline(at)["Your score"] == "2 of 3"
-    assert len(at.session_state["forecasts"]) == 3
+    own = forecasts.prepare(list(at.session_state["forecasts"].values()))
+    assert any(own.title in expander.label.replace("\\", "") for expander in at.expander)
+    settled(at.toggle(key="card").set_value(True).run())
+    assert downloads["Summary card (HTML)"] == b"when_it_helps"
     at.button(key="all_lessons").click().run()
     assert titles(at) == [lesson.title for lesson in LESSONS.values()]
     assert recipe(at) == Recipe()
