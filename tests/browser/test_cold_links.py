@@ -210,15 +210,12 @@ def wait_for(tab, expected) -> None:
     )
 
 
-IN_SHORT = ("learn_validity", 2)  # the other pages, and more browsers, by make soak
-TRIED = [IN_SHORT, *(pytest.param(path, 6, marks=pytest.mark.soak) for path in LINKS)]
-
-
-@pytest.mark.parametrize(("path", "count"), TRIED)
-def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, path, count):
+@pytest.mark.soak  # one page and one browser: test_first_picture.py
+@pytest.mark.parametrize("path", LINKS)
+def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_tab, path):
     query, expected = LINKS[path]
     with serving() as address:
-        tabs = [new_tab(address) for _ in range(count)]
+        tabs = [new_tab(address) for _ in range(6)]
         for tab in tabs:
             tab.page.goto(f"{address}/{path}?{urlencode(query)}", wait_until="commit")
         for tab in tabs:

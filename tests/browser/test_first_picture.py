@@ -1,8 +1,11 @@
-"""What a newcomer sees: a diagram at once."""
+"""What a newcomer sees: a diagram at once; and what a link shows to the first visitors."""
+
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.browser.driver import serving
+from tests.browser.test_cold_links import LINKS, wait_for
 
 
 @pytest.mark.soak
@@ -14,9 +17,13 @@ def test_the_start_page_opens_on_a_diagram_of_a_sample(tab):
     assert tab.recipe_query() == {}
 
 
-def test_the_first_visit_of_a_fresh_server_shows_axes_first_and_one_diagram_in_the_end(new_tab):
+def test_the_first_visits_of_a_fresh_server_show_axes_first_one_diagram_in_the_end_and_a_links_values(
+    new_tab,
+):
+    query, expected = LINKS["learn_validity"]
     with serving() as address:
-        tab = new_tab(address)
+        tab, linked = new_tab(address), new_tab(address)
+        linked.page.goto(f"{address}/learn_validity?{urlencode(query)}", wait_until="commit")
         tab.page.goto(address)
         tab.page.get_by_test_id("stPlotlyChart").wait_for()
         assert tab.page.get_by_text("explore trees").count() == 0  # Streamlit's own list of the scripts
@@ -24,3 +31,6 @@ def test_the_first_visit_of_a_fresh_server_shows_axes_first_and_one_diagram_in_t
         assert any("lowers the Brier score from" in title for title in tab.chart_titles())
         assert tab.page.get_by_test_id("stSidebar").get_by_role("link", name="Trees", exact=True).count() == 1
         assert tab.faults() == []
+        wait_for(linked, expected)
+        assert linked.settle().recipe_query() == query
+        linked.page.goto("about:blank")  # the server goes before the tab

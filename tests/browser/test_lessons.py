@@ -43,23 +43,27 @@ def shown(tab, lesson, number):
     return tab.faults() + missing
 
 
-@pytest.mark.parametrize(
-    ("key", "last"),
-    [("not_useful", 2), *(pytest.param(key, None, marks=pytest.mark.soak) for key in LESSONS)],
-)
-def test_a_lesson_is_walked_from_its_start_over_its_pages(tab, key, last):
-    lesson = LESSONS[key]
-    last = last or len(lesson.steps)
-    tab.open("learn_lessons").press("Start", within=tab.by_key(f"lesson_{key}"))
+def test_a_lesson_is_begun_and_leads_on_to_another_page(tab):
+    _walked(tab, LESSONS["not_useful"], 2)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("key", LESSONS)
+def test_a_lesson_is_walked_to_its_end_and_its_questions_answered(tab, key):
+    _walked(tab, LESSONS[key], len(LESSONS[key].steps))
+    _answered(tab, LESSONS[key])
+
+
+def _walked(tab, lesson, last):
+    tab.open("learn_lessons").press("Start", within=tab.by_key(f"lesson_{lesson.key}"))
     for number in range(1, last):
         assert arrive(tab, lesson, number) == []
         onward(tab)
     assert arrive(tab, lesson, last) == []
-    _answered(tab, lesson)
 
 
 def _answered(tab, lesson):
-    """The three questions at the end, the score, the card, and a word that leads to its entry in the glossary."""
+    """The three questions at the end, the score and the card."""
     tab.open("learn_lessons", **{"lessons.end": lesson.key})
     for number, question in enumerate(lesson.questions, start=1):
         box = tab.by_key(f"question_{number}")
@@ -72,7 +76,9 @@ def _answered(tab, lesson):
     tab.by_key("card").get_by_text("Draw the summary card").click()
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
     tab.press("All lessons")
-    assert tab.faults() == []
+
+
+def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
     link = tab.page.get_by_role("link", name="CL", exact=True).first
     assert link.get_attribute("title").startswith("What is lost because the prediction of a group")

@@ -47,7 +47,7 @@ def test_a_table_stays_in_the_memory_of_its_session(watched, new_tab):
     content = files.as_csv(frame)
     assert len(content) > 2**20  # from where on Starlette by itself would write it to disk
     mine, other = new_tab(address), new_tab(address)
-    mine.open("explore_data").upload(f"{MARK}.csv", content).go("Reliability")
+    mine.open("explore_data", model="naive_bayes").upload(f"{MARK}.csv", content).go("Reliability")
     assert mine.headline()
     assert f"{MARK}.csv" in str(mine.recipe_query())
     other.open("explore_reliability", **mine.recipe_query())

@@ -18,8 +18,9 @@ def said(tab, key) -> str:
     return bar(tab, key).locator(".said").inner_text()
 
 
-def test_pooling_plays_pauses_and_steps_by_keys_and_the_link_keeps_where_it_stopped(new_tab):
-    tab = new_tab(reduced_motion="no-preference").open("learn_algorithms", **QUIET)
+def test_pooling_plays_pauses_and_steps_by_keys_and_the_link_keeps_where_it_stopped(tab):
+    tab.page.emulate_media(reduced_motion="no-preference")
+    tab.open("learn_algorithms", **QUIET)
     assert said(tab, "pooling") == "Move: 0 (1 of 7)"
     bar(tab, "pooling").locator(".speed").select_option("Fast")
     bar(tab, "pooling").get_by_role("button", name="Play").click()

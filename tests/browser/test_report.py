@@ -1,14 +1,15 @@
-"""The report of a model that is judged on another file: brought, downloaded, opened without a network."""
+"""The report of a model that is judged on another file, opened without a network."""
 
 import numpy as np
 import pandas as pd
 
 from calib.data import TableFile
 from calib.evaluate import evaluate
+from calib.export import report_html
 from calib.kernel.wording import number
 from calib.metrics.confidence import confidence_interval
 from calib.recipe import Recipe
-from calib.sources import digest, load
+from calib.sources import digest, judging, load
 from tests.browser import files
 from tests.export.test_reports import SECTIONS
 
@@ -20,17 +21,16 @@ def table(n: int, seed: int) -> bytes:
     return files.as_csv(pd.DataFrame({"x": x, "z": rng.normal(size=n).round(4), "outcome": label}))
 
 
-def test_a_model_judged_on_another_file_gives_a_report_that_stands_alone(tab, new_tab, tmp_path):
+def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_path):
     old, new = table(400, 0), table(150, 1)
-    tab.open("explore_data", model="naive_bayes", calibrators="none,platt,venn_abers").upload("old.csv", old)
-    tab.by_key("judge_elsewhere").locator("label").click()
-    tab.settle().upload("new.csv", new, key="other_file")
-    tab.go("Compare and report")
-    recipe = Recipe.from_query(tab.recipe_query())
+    mine, other = (f"upload:{digest(content)}" for content in (old, new))
+    recipe = Recipe(
+        **{"data": mine, "target": "outcome", "model": "naive_bayes"} | judging(other, "new.csv"),
+        calibrators=("none", "platt", "venn_abers"),
+    )
     uploads = {digest(c): TableFile(n, c) for n, c in (("old.csv", old), ("new.csv", new))}
     evaluation = evaluate(recipe, load(recipe, uploads))
-    report = tab.download(tab.page.get_by_role("button", name="Report (HTML)", exact=True).click)
-    (tmp_path / "report.html").write_bytes(report)
+    (tmp_path / "report.html").write_bytes(report_html(evaluation))
     alone = new_tab(offline=True)
     alone.page.goto((tmp_path / "report.html").as_uri())
     alone.page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 20")

@@ -1,8 +1,9 @@
 """What holds for every page's tests: no question of time decides them, and none leaves work to those after it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+import streamlit as st
 
 from pages.ui import jobs
 from pages.ui.explore import trees
@@ -24,3 +25,16 @@ def nothing_left_running() -> Iterator[None]:
         for job in unfinished(session):
             job.cancel()
     App.sessions.clear()
+
+
+@pytest.fixture
+def downloads(monkeypatch) -> dict[str, Callable[[], bytes | str]]:
+    """By the label of each download on the pages, what makes it: AppTest presses none of them."""
+    makers, drawn = {}, st.download_button
+
+    def button(label, make, *args, **more):
+        makers[label] = make
+        return drawn(label, make, *args, **more)
+
+    monkeypatch.setattr(st, "download_button", button)
+    return makers

@@ -1,11 +1,14 @@
 """A base rate stated on the page: before and after, on every page, estimated by a click; small predictions apart."""
 
+import json
+
 import numpy as np
 import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.label_shift import before_and_after, estimate_of_rows
 from calib.evaluate import calibrate, fit
+from calib.export import read_calibrator
 from calib.figures import formatted_rates
 from calib.kernel.wording import number
 from calib.sources import load
@@ -19,7 +22,7 @@ def evaluated(**query):
     return evaluate(recipe, load(recipe))
 
 
-def test_a_stated_rate_moves_the_page_shows_both_and_goes_along():
+def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     at = page(**QUICK, **{"reliability.details": "base_rate"})
     at.number_input(key="base_rate").set_value(0.8).run()
     settled(at)
@@ -29,6 +32,10 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along():
     assert shown.to_dict() == formatted_rates(before_and_after(evaluation), 0.008).to_dict()
     assert number(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
     assert any("0.8% (1 in 120)" in expander.label for expander in at.expander)
+    content = downloads["Calibrator (JSON)"]()
+    assert json.loads(content)["base_rate"]["stated"] == 0.008
+    again = read_calibrator(content).predict(evaluation.scores)
+    np.testing.assert_array_equal(again.p, evaluation.predictions["platt"].p)
     at = go(at, "explore_decide")
     assert at.number_input(key="base_rate").value == pytest.approx(0.8)
     at.button(key="empty_base_rate").click().run()

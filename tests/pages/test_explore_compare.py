@@ -2,6 +2,8 @@
 
 import io
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -192,10 +194,16 @@ def test_cross_calibration_asks_for_a_column_for_each_fold():
     assert any("needs 2 score column" in text for text in messages(at))
 
 
-def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why_not():
-    at = page("explore_compare", **QUICK)
-    labels = {button.label for button in at.get("download_button")}
-    assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= labels
+def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why_not(downloads):
+    recipe = page("explore_compare", **QUICK).session_state["recipe"]
+    assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= set(downloads)
+    evaluation = evaluate(recipe, load(recipe))
+    expected = evaluation.predictions[list(evaluation.calibrators)[-1]]
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute("CREATE TABLE t (score REAL)")
+        base.executemany("INSERT INTO t VALUES (?)", evaluation.scores[:, None].tolist())
+        answers = base.execute(f"SELECT {downloads['SQL']().decode()} FROM t ORDER BY rowid").fetchall()
+    np.testing.assert_array_equal(answers, np.column_stack([expected.p0, expected.p1, expected.p]))
     at = page(
         "explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank"
     )

@@ -214,3 +214,24 @@ def test_rows_are_numbered_from_1_below_the_header():
     evaluation = evaluate(Recipe(model="naive_bayes", seed=3), again(at, csv({"x": X, "target": Y})))
     table = evaluation.frame()
     np.testing.assert_array_equal(table["y"], (evaluation.dataset.classes[1] == Y)[table["row"] - 1])
+
+
+NO_TABLES = {
+    "empty.csv": (b"", "empty"),
+    "header.csv": (b"a,b,c\n", "no rows"),
+    "photo.csv": (b"\x89PNG\r\n\x1a\n" + bytes(200), "image"),
+    "model.pkl": (b"\x80\x04\x95" + bytes(50), "pickle"),
+    "broken.parquet": (b"PAR1" + bytes(40), "Parquet"),
+    "page.csv": (b"<!doctype html><html><body>no</body></html>", "web page"),
+}
+
+
+def test_a_file_that_is_no_table_gives_one_message_and_nothing_is_lost():
+    at = page("explore_data", data="sample:breast_cancer", bins="7")
+    before = at.session_state["recipe"], headline(at)
+    for name, (content, words) in NO_TABLES.items():
+        bring(at, name, content)
+        (said,) = [text for text in messages(at) if text.startswith(name)]
+        assert words in said
+        assert not at.exception
+        assert (at.session_state["recipe"], headline(at)) == before

@@ -272,12 +272,12 @@ def test_names_in_the_file_are_shown_as_text():
     assert "<b>" not in record_titles.replace("\\<b\\>", "")
 
 
-def test_the_source_of_the_page_gives_its_numbers():
+def test_the_source_of_the_page_gives_its_numbers(points):
     at = opened(**{"trees.depths": "2"})
     printed = []
     exec(next(code.value for code in at.code if "sweep" in code.value), {"print": printed.append})
     recipe = recipe_of()
-    scores = [depth_scores(recipe, point) for point in sweep(recipe, load(recipe))]
+    scores = [depth_scores(recipe, point) for point in points.values()]
     assert printed[0] == FIGURES["depth"].prepare(scores).to_frame().round(4).to_string(max_rows=60)
     assert printed[1] == table(at).rename(columns={"own": "score"}).to_string(max_rows=60)
 
@@ -299,7 +299,7 @@ def test_a_split_in_time_grows_no_forest_out_of_bag_and_says_why():
 
 
 def test_the_tree_is_drawn_from_a_node_without_a_click_too():
-    at = page("explore_trees", data="sample:breast_cancer", model="naive_bayes")
+    at = opened()
     chosen = at.selectbox(key="trees.node")
     assert chosen.value is None
     branch = chosen.options[1]

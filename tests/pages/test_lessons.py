@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from calib.experiments import forecasts
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
+from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
 from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles, verdicts
@@ -109,7 +111,8 @@ def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next(
     assert recipe(at) == LESSONS["reliability_diagram"].steps[2].recipe.replace()
 
 
-def test_a_lesson_ends_with_three_questions_a_score_and_what_to_remember():
+def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(downloads, monkeypatch):
+    monkeypatch.setattr(lessons, "lesson_card", lambda lesson, watch: lesson.key.encode())
     of = LESSONS["when_it_helps"]
     at = press(open_step("when_it_helps", len(of.steps)), "lesson_end")
     assert faults(at) == []
@@ -118,12 +121,16 @@ def test_a_lesson_ends_with_three_questions_a_score_and_what_to_remember():
     assert all(step.point in words(at) for step in of.steps)
     for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
         assert question.text in words(at)
+        at.segmented_control(key=f"sure_when_it_helps:{number}").set_value(1.0)
         at.button(key=f"quiz_{number}_{chosen}").click().run()
         assert question.why[chosen - 1] in verdicts(at)[-1]
         assert question.why[question.right - 1] in verdicts(at)[-1]
     assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
     assert headline(at)["Your score"] == "2 of 3"
-    assert len(at.session_state["forecasts"]) == 3
+    own = forecasts.prepare(list(at.session_state["forecasts"].values()))
+    assert any(own.title in expander.label.replace("\\", "") for expander in at.expander)
+    settled(at.toggle(key="card").set_value(True).run())
+    assert downloads["Summary card (HTML)"] == b"when_it_helps"
     at.button(key="all_lessons").click().run()
     assert titles(at) == [lesson.title for lesson in LESSONS.values()]
     assert recipe(at) == Recipe()
@@ -233,12 +240,12 @@ def test_where_the_reader_stands_is_refused_by_name_where_it_cannot_be(query, wo
 
 
 def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
-    first = LESSONS["deep_trees"].steps[0]
-    at = at_once("learn_lessons", lesson="deep_trees")
+    first = LESSONS["not_useful"].steps[0]
+    at = at_once("learn_lessons", lesson="not_useful")
     assert at.session_state["page"] == f"pages/{first.page}.py"
     at = settled(at.switch_page(at.session_state["page"]).run())
     assert faults(at) == []
-    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "deep_trees:1")
+    assert (recipe(at), lesson(at)) == (first.recipe.replace(), "not_useful:1")
 
 
 @pytest.mark.parametrize(("key", "number"), [("why_calibrate", 1), ("when_it_helps", 2), ("deep_trees", 4)])

@@ -9,6 +9,7 @@ from calib.data import TableFile
 from calib.evaluate import evaluate
 from calib.recipe import Recipe
 from calib.sources import digest, load
+from pages.ui.explore import compare
 from tests.pages.app import bring, faults, go, headline, messages, page, settled
 
 RNG = np.random.default_rng(5)
@@ -46,7 +47,8 @@ def judged_on(at, table, name="new.csv"):
     return content, at.file_uploader(key="other_file").set_value((name, content, "text/csv")).run()
 
 
-def test_another_file_is_the_test_part_and_a_link_asks_for_both():
+def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_both(downloads, monkeypatch):
+    monkeypatch.setattr(compare, "report_html", lambda evaluations, *args, **more: evaluations)
     own = TABLE[["x", "target"]].to_csv(index=False).encode()
     new, at = judged_on(brought(own), TABLE[["target", "x"]].iloc[:90])
     recipe = Recipe.from_query(dict(at.query_params))
@@ -56,6 +58,9 @@ def test_another_file_is_the_test_part_and_a_link_asks_for_both():
     assert any("Judged on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
     reliability = go(at, "explore_reliability")
     assert headline(reliability)["Brier score"].startswith(f"{evaluation.metrics.loc['none', 'brier']:.3f}")
+    go(at, "explore_compare")
+    (reported,) = downloads["Report (HTML)"]().values()
+    pd.testing.assert_frame_equal(reported.metrics, evaluation.metrics)
     link = page("explore_data", **recipe.to_query())
     assert any("Upload t.csv and new.csv again" in message for message in messages(link))
     link = bring(link, "new.csv", new)
