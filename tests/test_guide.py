@@ -225,6 +225,16 @@ def test_every_page_of_the_app_has_one_in_the_guide(stem):
     assert text.splitlines()[0].endswith(f": {page.name}")
 
 
+def test_what_the_guide_says_of_work_that_waits_or_stops_are_the_apps_words():
+    (section,) = re.findall("## While something runs.*?(?=```)", TEXTS["docs/guide.md"], re.S)
+    cells = "\n".join(re.findall(r"^\| (.*?) \|", section, re.M)).replace("Streamlit's own “Connecting”", "")
+    quoted = [*re.findall("“(.*?)”", cells), *re.findall(r"\*(.*?)\*", cells)]
+    said = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages" / "ui").rglob("*.py"))
+    parts = [part.strip() for words in quoted for part in re.split("…|, 2nd ", words) if part]
+    assert len(parts) > 12
+    assert [part for part in parts if part not in said] == []
+
+
 def test_pictures_are_small_and_none_is_left_over():
     pictures = {path.stem: path.stat().st_size for path in (DOCS / "pictures").iterdir()}
     assert set(pictures) == set(STEMS)
