@@ -463,7 +463,10 @@ def main(argv: list[str] | None = None) -> int:
         return args.run(args)
     except ValueError as error:  # InputError, or what a model itself refuses
         print(f"error: {error}", file=sys.stderr)
-        return 2
+    except Exception as error:  # as a model from outside may fail
+        told = f"{args.command} did not work on these data ({type(error).__name__}: {error})"
+        print(f"error: {told}: try another model, or other settings of this one.", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

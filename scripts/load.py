@@ -1,6 +1,10 @@
 """Many people at once: ``python -m scripts.load [--clients 20] [--minutes 5] [--tabs 3] [--fits 4]``.
 
-A fresh server on this machine. Some clients fit large forests without a pause; the others move sliders, bring
+``--windows 8`` measures what each further window costs in its place, ``--phones 40`` what a class in a room does.
+Always of a fresh server on this machine, its memory and its processor time as Linux counts them for its process:
+other work on the machine makes people wait and changes neither by much.
+
+Many at once: some clients fit large forests without a pause; the others move sliders, bring
 tables, change models, close their tab and open another, and think for a while in between, as people do. A few are
 tabs of a real Chromium, the rest speak Streamlit's protocol themselves. Every client has settings of its own;
 afterwards all that it was shown is held against ``calib.evaluate`` of these settings. Printed are how long a
@@ -19,18 +23,23 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import IO
 from urllib.parse import parse_qsl, urlencode
 
-from playwright.sync_api import sync_playwright
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
 
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.advice import recommend
 from calib.kernel.wording import number
 from calib.sources import load
-from scripts.measure_sessions import megabytes, seconds, server_process
+from pages.ui.learn.room import PHONE, PROJECTOR
 from tests.browser import files
 from tests.browser.driver import CHROMIUM_FLAGS, Tab, find_chromium, free_port, served_by
 from tests.browser.reader import Reader
@@ -41,7 +50,53 @@ SLOW = 1.0  # seconds that a slider's answer may take in the middle, while four 
 KEPT_AT_MOST = 0.5  # of the memory that came during the load, when all have gone
 QUICK = ("naive_bayes", "logistic_regression", "decision_tree")
 TREES = 400  # of the forests that are fitted without a pause
+STEPS = 10  # of a slider in each window
+OPEN = 20  # seconds for which phones look at their room
+TICKS = os.sysconf("SC_CLK_TCK")
 SHOWN = {"Brier score": "brier", "ECE": "ece", "Log loss": "log_loss", "Accuracy": "accuracy"}
+
+
+class Process:
+    """A server's process, found by its port."""
+
+    def __init__(self, port: int) -> None:
+        wanted = f"--port\0{port}\0".encode()
+        found = (path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if wanted in path.read_bytes())
+        (self._folder,) = found
+
+    @property
+    def megabytes(self) -> float:
+        lines = (self._folder / "status").read_text().splitlines()
+        (line,) = (line for line in lines if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    @property
+    def seconds(self) -> float:
+        """Of processor time, user and system, threads included."""
+        fields = (self._folder / "stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+@contextmanager
+def server(output: IO | None = None, port: int = 0, **environment: str) -> Iterator[tuple[str, Process]]:
+    """The address of a fresh server, started by its command, and its process."""
+    port = port or free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
+    changed = {"STREAMLIT_SERVER_HEADLESS": "true", "OMP_NUM_THREADS": "1"} | environment
+    with served_by(command, address, output, env=os.environ | changed):
+        yield address, Process(port)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+# Many at once
 
 
 @dataclass(frozen=True)
@@ -187,11 +242,12 @@ class Student(Client):
 class Tabs(Client):
     """A few tabs of a real browser, one after the other."""
 
-    count = 3
+    def __init__(self, name: str, address: str, until: float, figures: Figures, count: int) -> None:
+        super().__init__(name, address, until, figures)
+        self.count = count
 
     def work(self) -> None:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+        with chromium() as browser:
             tabs = [Tab(browser.new_context().new_page(), self.address) for _ in range(self.count)]
             for i, tab in enumerate(tabs):
                 tab.open("explore_reliability", model=QUICK[i % len(QUICK)], seed=str(1000 + i))
@@ -203,7 +259,6 @@ class Tabs(Client):
                     self.figures.answers.append(Answer(f"tab {i}", query, tab.headline(), mine))
                     self.think()
             self.figures.faults += [f"tab: {fault}" for tab in tabs for fault in tab.faults()]
-            browser.close()
 
 
 def expected(answer: Answer, known: dict[str, Evaluation]) -> dict[str, str]:
@@ -246,26 +301,21 @@ def wrong(figures: Figures, fits: int = 2) -> list[str]:
 
 def run(clients: int, minutes: float, tabs: int = 3, fits: int = 4) -> Figures:
     """Let so many work at once; all that happened."""
-    port, figures = free_port(), Figures()
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
-    changed = {"STREAMLIT_SERVER_HEADLESS": "true", "OMP_NUM_THREADS": "1"}
-    changed["STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL"] = str(FORGOTTEN)
+    figures = Figures()
+    forgotten = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(FORGOTTEN)}
     with tempfile.TemporaryFile("w+") as said:
-        with served_by(command, address, said, env=os.environ | changed):
-            process = server_process(port)
+        with server(said, **forgotten) as (address, process):
             _first(address)
-            figures.before, begin, spent = megabytes(process), time.monotonic(), seconds(process)
+            figures.before, begin, spent = process.megabytes, time.monotonic(), process.seconds
             kinds = [Fitter] * fits + [Student] * (clients - fits - tabs)
             until = begin + 60 * minutes
             at_work: list[Client] = [
                 kind(f"client {i}", address, until, figures) for i, kind in enumerate(kinds)
             ]
             if tabs:
-                at_work.append(Tabs("tabs 999", address, until, figures))
-                Tabs.count = tabs
+                at_work.append(Tabs("tabs 999", address, until, figures, tabs))
             _together(at_work, figures, process)
-            figures.processor = (seconds(process) - spent) / (time.monotonic() - begin)
+            figures.processor = (process.seconds - spent) / (time.monotonic() - begin)
             _empty(figures, process)
         said.seek(0)
         figures.faults += [f"server: {line}" for line in said.read().splitlines() if _complains(line)]
@@ -278,21 +328,21 @@ def _first(address: str) -> None:
     reader.close()
 
 
-def _together(at_work: list[Client], figures: Figures, process: Path) -> None:
+def _together(at_work: list[Client], figures: Figures, process: Process) -> None:
     for client in at_work:
         client.start()
         time.sleep(0.3)
     while any(client.is_alive() for client in at_work):
-        figures.memory.append(megabytes(process))
+        figures.memory.append(process.megabytes)
         time.sleep(1)
 
 
-def _empty(figures: Figures, process: Path) -> None:
+def _empty(figures: Figures, process: Process) -> None:
     """When all have gone: what is left after the server forgot them, which it does by itself."""
     end = time.monotonic() + 3 * FORGOTTEN
     while time.monotonic() < end:
         time.sleep(1)
-        figures.after = megabytes(process)
+        figures.after = process.megabytes
 
 
 def _complains(line: str) -> bool:
@@ -324,6 +374,82 @@ def report(figures: Figures, complaints: list[str]) -> str:
     return "\n".join(f"| {what} | {value} |" for what, value in lines)
 
 
+def crowd(clients: int, minutes: float, tabs: int, fits: int) -> int:
+    """Print the figures of so many at once; 1 where something of them is not as it should be."""
+    figures = run(clients, minutes, tabs, fits)
+    complaints = figures.faults + wrong(figures)
+    print(report(figures, complaints))
+    print(*complaints[:20], sep="\n")
+    slow = statistics.median(figures.waited(4) or [0.0]) > SLOW
+    return int(bool(complaints) or slow or figures.kept > KEPT_AT_MOST)
+
+
+# One window after the other
+
+
+def windows(count: int) -> int:
+    """In ever more windows of Chromium open the first page, move a slider there and open two more pages."""
+    with server() as (address, process), chromium() as browser:
+        print(f"no session yet: {process.megabytes:.0f} MB")
+        for number in range(1, count + 1):
+            begin = process.seconds
+            tab = Tab(browser.new_context(viewport={"width": 1400, "height": 900}).new_page(), address).open()
+            opened = process.seconds
+            for _ in range(STEPS):
+                tab.slide("bins", 1)
+            moved = process.seconds
+            tab.go("Decide").go("Venn–Abers")
+            print(
+                f"session {number}: {process.megabytes:.0f} MB; processor seconds: {opened - begin:.2f} to open, "
+                f"{(moved - opened) / STEPS:.2f} a step of the slider, {(process.seconds - moved) / 2:.2f} a page",
+                flush=True,
+            )
+    return 0
+
+
+# A class in a room
+
+
+def phones(count: int) -> int:
+    """Let so many phones and a projector look at a room as often as their pages do, then all answer at once."""
+    with server() as (address, process), ThreadPoolExecutor(count + 1) as pool:
+        host = Reader(address, "learn_algorithms").open().press("Ask a class")
+        room, before, memory = _fields(host.query)["room"], process.seconds, process.megabytes
+        joined = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(count)))
+        print(
+            f"{count} phones join: {(process.seconds - before) / count:.3f} s of a processor and "
+            f"{(process.megabytes - memory) / count:.1f} MB each"
+        )
+        host.press("Begin")
+        before = process.seconds
+        looking = [(host, PROJECTOR), *((phone, PHONE) for phone in joined)]
+        projector, *waits = pool.map(lambda one: _looked(*one), looking)
+        used, polls = process.seconds - before, len(projector) + sum(map(len, waits))
+        middle, late = 1000 * np.quantile(np.concatenate(waits), [0.5, 0.95])
+        print(
+            f"open for {OPEN} s: {used / OPEN:.0%} of one processor, {1000 * used / polls:.1f} ms of it a poll; "
+            f"a phone waits {middle:.0f} ms (95 %: {late:.0f} ms)"
+        )
+        took = pool.map(lambda phone: _took(partial(phone.press, "**A**")), joined)
+        print(f"all answer at once: the last one waits {max(took):.2f} s")
+    return 0
+
+
+def _looked(phone: Reader, every: float) -> list[float]:
+    """Seconds that each poll took."""
+    end, took = time.monotonic() + OPEN, list[float]()
+    while time.monotonic() < end:
+        took.append(_took(phone.poll))
+        time.sleep(max(0.0, every - took[-1]))
+    return took
+
+
+def _took(act: Callable[[], object]) -> float:
+    begin = time.monotonic()
+    act()
+    return time.monotonic() - begin
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--clients", type=int, default=20)
@@ -332,13 +458,14 @@ def main() -> int:
     parser.add_argument(
         "--fits", type=int, default=4, help="how many of them fit large forests without a pause"
     )
+    parser.add_argument("--windows", type=int, help="measure one window after the other instead")
+    parser.add_argument("--phones", type=int, help="measure a class in a room instead")
     options = parser.parse_args()
-    figures = run(**vars(options))
-    complaints = figures.faults + wrong(figures)
-    print(report(figures, complaints))
-    print(*complaints[:20], sep="\n")
-    slow = statistics.median(figures.waited(4) or [0.0]) > SLOW
-    return int(bool(complaints) or slow or figures.kept > KEPT_AT_MOST)
+    if options.windows:
+        return windows(options.windows)
+    if options.phones:
+        return phones(options.phones)
+    return crowd(options.clients, options.minutes, options.tabs, options.fits)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from tests.browser.driver import serving
-from tests.phones import Phone
+from tests.browser.reader import Reader
 
 STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
 
@@ -15,9 +15,9 @@ STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
 @pytest.mark.soak
 def test_forty_students_answer_and_each_is_met_at_the_reveal():
     with serving() as address, ThreadPoolExecutor(STUDENTS) as pool:
-        host = Phone(address, "learn_algorithms").press("Ask a class")
+        host = Reader(address, "learn_algorithms").open().press("Ask a class")
         room = parse_qs(host.query)["room"][0]
-        phones = list(pool.map(lambda _: Phone(address, "learn_class", room=room), range(STUDENTS)))
+        phones = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(STUDENTS)))
         assert all("You are in" in phone.heard for phone in phones)
         host.press("Begin")
 
@@ -35,7 +35,9 @@ def test_forty_students_answer_and_each_is_met_at_the_reveal():
         heard = list(pool.map(lambda phone: phone.poll().heard, phones))
         assert [number for number, said in enumerate(heard) if "Correct." in said] == right
         assert all(ASKED.why[ASKED.right - 1] in said for said in heard)
-        again = Phone(address, "learn_class", **{k: v[0] for k, v in parse_qs(phones[0].query).items()})
+        again = Reader(
+            address, "learn_class", **{k: v[0] for k, v in parse_qs(phones[0].query).items()}
+        ).open()
         assert again.heard == heard[0]
         host.press("Close the room")
         assert all("There is no open room" in phone.poll().heard for phone in phones)

@@ -1,14 +1,18 @@
 """What README and docs say is so: links lead somewhere, code and commands are ours, formats and pages are all there."""
 
-import ast
+import contextlib
 import dataclasses
 import importlib.util
 import json
 import re
 import shlex
+import sqlite3
 import tomllib
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import pytest
 import yaml
 
@@ -16,7 +20,10 @@ import calib
 from calib import Recipe
 from calib.__main__ import _parser
 from calib.calibrators import CALIBRATORS
+from calib.data import looks_like_predictions, prepare_predictions
 from calib.export.calibrators import FOLDS
+from calib.kernel.records import Predictions
+from calib.metrics import metric_table
 from calib.study import store
 from calib.study.reading import read_protocol
 from calibration_explorer.__main__ import arguments
@@ -66,19 +73,63 @@ def test_links_lead_to_what_is_there(name):
 # -----------------------------------------------------------------------------------------------------------
 
 
-def loaded(module: str, name: str) -> bool:
-    """Whether ``from module import name`` would do."""
-    there = importlib.import_module(module)
-    return hasattr(there, name) or importlib.util.find_spec(f"{module}.{name}") is not None
+ELSEWHERE = {  # what runs these blocks of Python, SQL and JavaScript, where more is needed than running them
+    "CONTRIBUTING.md": "tests/calibrators/test_register.py",
+    "docs/where_scores_are_made.md": "tests/export/programs/test_guide.py",
+    "docs/file_formats.md": "tests/test_guide.py::test_the_tables_of_a_store_are_those_of_the_guide",
+}
+CHECKED = {"", "json", "toml"}  # the first are commands
 
 
-@pytest.mark.parametrize(("file", "source"), blocks("python"))
-def test_python_is_python_and_imports_what_there_is(file, source):
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
-            assert all(loaded(node.module or "", alias.name) for alias in node.names)
-        elif isinstance(node, ast.Import):
-            assert all(importlib.util.find_spec(alias.name) for alias in node.names)
+def test_no_block_of_code_goes_unchecked():
+    run = {(name, "python") for name, _ in blocks("python")} | {("docs/splits.md", "sql")}
+    there = {(name, kind) for name, text in TEXTS.items() for kind, _ in BLOCK.findall(text)}
+    assert {name for name, kind in there - run if kind not in CHECKED} <= ELSEWHERE.keys()
+    assert all((ROOT / test.partition("::")[0]).exists() for test in ELSEWHERE.values())
+
+
+@pytest.mark.parametrize("file", sorted({name for name, _ in blocks("python")} - ELSEWHERE.keys()))
+def test_python_runs_as_it_stands(file, monkeypatch):
+    """Block after block, as in a notebook; pictures are drawn, and shown to nobody."""
+    shown: list[go.Figure] = []
+    monkeypatch.setattr(go.Figure, "show", lambda figure: shown.append(figure))
+    names: dict = {}
+    for name, source in blocks("python"):
+        if name == file:
+            exec(compile(source, file, "exec"), names)
+    assert len(shown) == sum(source.count(".show()") for name, source in blocks("python") if name == file)
+
+
+def test_the_table_of_the_example_for_splits_is_that_of_the_optimism():
+    (source,) = (source for name, source in blocks("python") if name == "docs/splits.md")
+    *lines, last = source.strip().splitlines()
+    names: dict = {}
+    exec("\n".join(lines), names)
+    table = eval(last, names)
+    assert set(table["metric"]) == {"brier", "log_loss"}
+    assert (table[table["metric"] == "brier"]["lower"] > 0).all()
+
+
+def test_the_query_for_counts_gives_the_rows_numbers():
+    (query,) = (query for name, query in blocks("sql") if name == "docs/splits.md")
+    rng = np.random.default_rng(0)
+    score = rng.random(5000).round(3)
+    rows = pd.DataFrame({"score": score, "label": (rng.random(5000) < score).astype(int)})
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        rows.to_sql("predictions", connection, index=False)
+        counts = pd.read_sql(query, connection)
+    assert looks_like_predictions(counts)
+    both = {
+        "counts": prepare_predictions(counts, "label", roles={"weight": "count"}),
+        "rows": prepare_predictions(rows, "label"),
+    }
+    table = metric_table(
+        {
+            name: Predictions(data.y, data.X["score"].to_numpy(), weight=data.weight)
+            for name, data in both.items()
+        }
+    )
+    np.testing.assert_allclose(table.loc["counts"], table.loc["rows"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("file", "text"), blocks("json"))
@@ -96,12 +147,18 @@ def test_toml_is_a_protocol_or_an_entry_point(file, text):
 COMMAND = r"python -m calib |calibration-explorer |make |python -m (?:scripts|benchmarks)"
 
 
+def shell(text: str) -> list[str]:
+    """Lines of blocks without a language, fenced or indented."""
+    fenced = [body for kind, body in BLOCK.findall(text) if not kind]
+    indented = re.findall(r"(?:^ {4}\S.*\n)+", BLOCK.sub("", text), re.M)
+    joined = "\n".join(fenced + indented).replace("\\\n", " ")
+    return [line.strip() for line in joined.splitlines() if line.strip()]
+
+
 def commands(text: str) -> list[str]:
-    """Commands of ours in blocks without a language and in code within lines."""
-    shells = [body for kind, body in BLOCK.findall(text) if not kind]
-    lines = "\n".join(shells).replace("\\\n", " ").splitlines()
+    """Commands of ours in such lines, and in code within sentences."""
     within = re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))
-    return [line.strip() for line in lines + within if re.match(COMMAND, line.strip())]
+    return [line.strip() for line in shell(text) + within if re.match(COMMAND, line.strip())]
 
 
 TARGETS = set(re.findall(r"^([\w ]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
@@ -125,7 +182,24 @@ def test_commands_are_understood(file, command):
         if len(words) > 4:  # with what it is asked to do, not only named
             _parser().parse_args(words[3:])
     else:
-        assert importlib.util.find_spec(words[2])
+        script = importlib.util.find_spec(words[2])
+        assert script
+        source = Path(script.origin).read_text(encoding="utf-8") if script.origin else ""
+        assert all(f'"{word}"' in source for word in words[3:] if word.startswith("--"))
+
+
+OTHERS = r"python3 -m venv |\.venv/bin/(pip|python -m streamlit) |pip |(SITE=\S+ )?docker compose "
+
+
+def test_other_lines_of_a_shell_name_files_that_are_there():
+    lines = [line for name in ("README.md", "docs/put_it_up.md") for line in shell(TEXTS[name])]
+    lines = [line for line in lines if not re.match(COMMAND, line)]
+    ours = [
+        path for line in lines for path in re.findall(r"(?:^| )(deploy/[\w.]+|[\w-]+\.txt|app\.py)", line)
+    ]
+    assert len(ours) >= 6
+    assert all((ROOT / path).exists() for path in ours)
+    assert [line for line in lines if not re.match(OTHERS, line) and "deploy/" not in line] == []
 
 
 def test_there_are_commands_and_code_to_be_checked():
@@ -149,6 +223,16 @@ def test_every_page_of_the_app_has_one_in_the_guide(stem):
     (page,) = (page for pages in PAGES.values() for page in pages if Path(page.script).stem == stem)
     assert f"- [{page.name}](pages/{stem}.md): {page.question}" in TEXTS["docs/guide.md"]
     assert text.splitlines()[0].endswith(f": {page.name}")
+
+
+def test_what_the_guide_says_of_work_that_waits_or_stops_are_the_apps_words():
+    (section,) = re.findall("## While something runs.*?(?=```)", TEXTS["docs/guide.md"], re.S)
+    cells = "\n".join(re.findall(r"^\| (.*?) \|", section, re.M)).replace("Streamlit's own “Connecting”", "")
+    quoted = [*re.findall("“(.*?)”", cells), *re.findall(r"\*(.*?)\*", cells)]
+    said = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "pages" / "ui").rglob("*.py"))
+    parts = [part.strip() for words in quoted for part in re.split("…|, 2nd ", words) if part]
+    assert len(parts) > 12
+    assert [part for part in parts if part not in said] == []
 
 
 def test_pictures_are_small_and_none_is_left_over():

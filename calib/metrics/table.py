@@ -37,7 +37,23 @@ def metric_value(
         As for ``expected_calibration_error``; only metrics that are binned ask for them.
     posterior : (n,) in [0, 1], optional
         The true probability of class 1 of each row.
+
+    Raises
+    ------
+    InputError
+        Naming a metric from outside that fails on these rows.
     """
+    try:
+        return _value(metric, predictions, bins, strategy, posterior)
+    except Exception as error:
+        if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
+            raise
+        raise checks.InputError(f"{metric.label} fails here: {type(error).__name__}: {error}.") from error
+
+
+def _value(
+    metric: Metric, predictions: Predictions, bins: int, strategy: str, posterior: ArrayLike | None
+) -> float:
     weight = predictions.weight
     if weight is not None and not takes_weights(metric, weight):
         return math.nan

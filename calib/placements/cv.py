@@ -2,8 +2,8 @@
 
 Platt, isotonic and their like are fitted on the pooled out-of-fold scores and applied to the model refitted
 on all rows. Venn and Venn–Abers answer fold by fold, each with its own model and calibration set, and the
-folds' pairs are merged (cross Venn–Abers, Vovk 2015): by geometric means for the log rule, ``p = GM(p1)/(GM(1
-− p0) + GM(p1))``.
+folds' pairs are merged (cross Venn–Abers, Vovk, Petej and Fedorova 2015): by geometric means for the log rule,
+``p = GM(p1)/(GM(1 − p0) + GM(p1))``.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from calib.evaluate import Evaluation
 from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
+from calib.kernel.checks import InputError
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import browser, controls, jobs, legible, server, stage, state
 from pages.ui.learn import glossary, lessons, room
@@ -190,7 +191,10 @@ def run_app(start: str) -> None:
     st.session_state["at_start"] = not chosen.url_path
     st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
     with ExitStack() as st.session_state["fold"]:
-        chosen.run()
+        try:
+            chosen.run()
+        except InputError as error:  # what a page did not expect to be refused
+            st.error(plain(error))
 
 
 def open_page(script: str) -> Recipe:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, wait
+from concurrent.futures import BrokenExecutor, Future, wait
 from functools import partial
 from typing import Any
 
@@ -43,6 +43,7 @@ class Job(Ticket):
         super().__init__(_owner(), lambda: call(self.watch), beside=kind != PAGE)
         self.what, self.share, self.doing, self.asked = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
+        self.future.add_done_callback(_log_failure)  # once, however often a page shows it
         turns().submit(self)
 
     def _report(self, share: float, doing: str) -> None:
@@ -224,11 +225,16 @@ def _result(kind: str, key: Any, job: Job) -> Any:
         with stage.on_picture():
             st.error(plain(error))
     except BaseException as error:  # also what would end a program: here it ended one piece of work
-        logging.getLogger(server.OURS).error("a job failed", exc_info=error)
         with stage.on_picture():
             st.error(plain(_failure(job.what, error)))
             st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
     st.stop()
+
+
+def _log_failure(future: Future) -> None:
+    error = None if future.cancelled() else future.exception()
+    if error and not isinstance(error, (InputError, Cancelled)):
+        logging.getLogger(server.OURS).error("a job failed", exc_info=error)
 
 
 def _failure(what: str, error: BaseException) -> str:

@@ -22,6 +22,7 @@ from tests.waiting import LIMIT
 
 POLL = 0.5  # seconds, as jobs.py has it for fragments that show progress
 LARGEST = 2**26  # bytes of one message
+WORDS = ("markdown", "heading", "alert")
 
 
 class Reader:
@@ -29,19 +30,17 @@ class Reader:
 
     def __init__(self, address: str, page: str = "explore_reliability", **query: str) -> None:
         self.address, self.page, self.query = address, page, urlencode(query)
-        self.elements: dict[tuple[int, ...], Any] = {}
+        self.drawn: dict[tuple[int, ...], Any] = {}  # place on the page → what was last drawn there
         self.states: dict[str, WidgetState] = {}
         self.faults: list[str] = []
-        self._fresh, self._whole = (
-            set[tuple[int, ...]](),
-            True,
-        )  # drawn in the run that goes on; not of a part only
+        self._fresh = set[tuple[int, ...]]()  # places drawn in the run that goes on, or in the last one
+        self._whole = True  # whether that is of the whole page
         self._polling: dict[str, float] = {}
-        self.session = ""
+        self.session, self._script = "", ""  # as the server names them
         url = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._open = ExitStack()
         speaking: Any = ["streamlit"]
-        socket = connect(url, subprotocols=speaking, max_size=LARGEST, ping_interval=None)
+        socket = connect(url, subprotocols=speaking, max_size=LARGEST, ping_interval=None, open_timeout=LIMIT)
         self._socket = self._open.enter_context(socket)
 
     def close(self) -> None:
@@ -50,17 +49,33 @@ class Reader:
     # Saying
 
     def open(self) -> Reader:
-        """The first run, until its script has ended."""
+        """The first run of a page, until its script has ended."""
+        self._script = ""
         self.rerun()
         return self.answered()
 
-    def rerun(self, fragment: str = "") -> None:
+    def rerun(self, fragment: str = "", *pressed: WidgetState) -> None:
+        """Ask for a run of the page, or of this part of it, as after a press on a button."""
         message = BackMsg()
         state = message.rerun_script
-        state.query_string, state.page_name = self.query, self.page
-        state.fragment_id, state.is_auto_rerun = fragment, bool(fragment)
-        state.widget_states.widgets.extend(self.states.values())
+        state.query_string, state.page_name, state.page_script_hash = self.query, self.page, self._script
+        state.fragment_id, state.is_auto_rerun = fragment, bool(fragment) and not pressed
+        state.widget_states.widgets.extend([*self.states.values(), *pressed])
         self._socket.send(message.SerializeToString())
+
+    def poll(self) -> Reader:
+        """What the page does by itself, every few seconds: its parts ask for news."""
+        for fragment in list(self._polling):
+            self.rerun(fragment)
+            self.answered()
+        return self
+
+    def press(self, beginning: str) -> Reader:
+        """The button whose label begins so."""
+        buttons = [(each, each.new_element.button) for each in self.drawn.values()]
+        ((drawn, button),) = (found for found in buttons if found[1].label.startswith(beginning))
+        self.rerun(drawn.fragment_id, WidgetState(id=button.id, trigger_value=True))
+        return self.answered()
 
     def slide(self, key: str, value: float) -> Reader:
         """Move a slider, until the answer stands on the page."""
@@ -106,10 +121,8 @@ class Reader:
         begin = time.monotonic()
         while self.working:
             assert time.monotonic() - begin < LIMIT, f"not settled within {LIMIT} s"
-            for fragment in list(self._polling):
-                time.sleep(self._polling.get(fragment, POLL))
-                self.rerun(fragment)
-                self.answered()
+            time.sleep(min(self._polling.values(), default=POLL))
+            self.poll()
         return self
 
     def _hear(self, seconds: float) -> bool:
@@ -119,6 +132,7 @@ class Reader:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.session = message.new_session.initialize.session_id or self.session
+            self._script = message.new_session.page_script_hash
             self._fresh, self._whole = set(), not message.metadata.run.fragment_ids
             if self._whole:
                 self._polling = {}
@@ -138,10 +152,10 @@ class Reader:
         what = delta.WhichOneof("type")
         self._fresh.add(path)
         if what == "new_element":
-            self.elements[path] = delta.new_element
+            self.drawn[path] = delta
             self._judge(delta.new_element)
         elif what == "add_block":
-            self.elements.pop(path, None)
+            self.drawn.pop(path, None)
 
     def _judge(self, element: Any) -> None:
         kind = element.WhichOneof("type")
@@ -154,18 +168,26 @@ class Reader:
         """After a whole run what it did not draw is gone; a run that another one took the place of is no answer."""
         finished = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
         if status in finished and self._whole:
-            self.elements = {path: e for path, e in self.elements.items() if path in self._fresh}
+            self.drawn = {path: delta for path, delta in self.drawn.items() if path in self._fresh}
         return status in finished | {ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY}
 
     # Reading
 
     def all(self, kind: str) -> list[Any]:
-        return [getattr(e, kind) for e in self.elements.values() if e.WhichOneof("type") == kind]
+        elements = [delta.new_element for delta in self.drawn.values()]
+        return [getattr(element, kind) for element in elements if element.WhichOneof("type") == kind]
 
     def by_key(self, kind: str, key: str) -> Any:
         """The widget with this key, whatever it is named at the moment."""
         ends = (f"-{key}", f"-{key}{MARK}")
         return next(w for w in self.all(kind) if w.id.endswith(ends[0]) or ends[1] in w.id)
+
+    @property
+    def heard(self) -> str:
+        """The words of the last run, in the order of the page."""
+        elements = [delta.new_element for path, delta in sorted(self.drawn.items()) if path in self._fresh]
+        said = [(element.WhichOneof("type"), element) for element in elements]
+        return "\n".join(getattr(e, kind).body.replace("\\", "") for kind, e in said if kind in WORDS)
 
     @property
     def working(self) -> bool:

@@ -1,7 +1,5 @@
 """Many people at once, a tab closed in mid-fit, a server that is started again: with real servers and real clients."""
 
-import os
-import sys
 import time
 
 import pytest
@@ -9,9 +7,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from pages.ui.frame import LOST
 from scripts import load
-from scripts.measure_sessions import seconds, server_process
 from tests.browser import files
-from tests.browser.driver import free_port, served_by
+from tests.browser.driver import free_port
 from tests.browser.reader import Reader
 from tests.waiting import until
 
@@ -25,10 +22,6 @@ LARGE = {
 A_CLIENT = 60  # megabytes that one of them may cost while all are at work
 
 
-def command(port):
-    return [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
-
-
 @pytest.mark.soak
 def test_many_at_once_see_their_own_answers_and_no_error_and_memory_is_given_back():
     figures = load.run(clients=8, minutes=1, tabs=1, fits=4)
@@ -40,27 +33,23 @@ def test_many_at_once_see_their_own_answers_and_no_error_and_memory_is_given_bac
 
 
 def test_a_closed_tab_leaves_no_work_behind_and_nobody_in_the_queue():
-    port = free_port()
-    with served_by(
-        command(port), f"http://127.0.0.1:{port}", env=os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
-    ):
-        readers = [Reader(f"http://127.0.0.1:{port}", **LARGE, seed=str(seed)).open() for seed in range(4)]
+    with load.server() as (address, process):
+        readers = [Reader(address, **LARGE, seed=str(seed)).open() for seed in range(4)]
         assert all(reader.working for reader in readers)
         for reader in readers:
             reader.close()
-        process = server_process(port)
 
         def idle() -> bool:
-            before = seconds(process)
+            before = process.seconds
             time.sleep(0.5)  # of which a fit would take its part
-            return seconds(process) - before < 0.05
+            return process.seconds - before < 0.05
 
         until(idle, "the server has nothing to do")
-        last = Reader(f"http://127.0.0.1:{port}", model="naive_bayes").open()
+        last = Reader(address, model="naive_bayes").open()
         assert not any("in the queue" in text for text in last.progress)
         assert last.settled().headline()
         last.close()
-        again = Reader(f"http://127.0.0.1:{port}", model="naive_bayes", bins="13")
+        again = Reader(address, model="naive_bayes", bins="13")
         again.states = last.states | {
             "$$ID-of-a-session-before-bins__7": WidgetState(id="$$ID-of-before-bins__7")
         }
@@ -72,8 +61,7 @@ def test_a_closed_tab_leaves_no_work_behind_and_nobody_in_the_queue():
 @pytest.mark.soak
 def test_after_a_restart_of_the_server_the_view_comes_back_and_a_file_is_asked_for_by_its_name(new_tab):
     port = free_port()
-    address, headless = f"http://127.0.0.1:{port}", os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
-    with served_by(command(port), address, env=headless):
+    with load.server(port=port) as (address, _):
         sample, own = new_tab(address), new_tab(address)
         sample.open("explore_reliability", model="naive_bayes", bins="13")
         before, link = sample.headline(), sample.recipe_query()
@@ -81,7 +69,7 @@ def test_after_a_restart_of_the_server_the_view_comes_back_and_a_file_is_asked_f
         mine = own.headline()
         assert before
         assert mine
-    with served_by(command(port), address, env=headless):
+    with load.server(port=port):
         sample.page.bring_to_front()
         until(lambda: sample.slide("bins", 1).alerts(), "the browser has found the server again")
         assert sample.alerts() == [LOST]  # what was said and done before is lost, and only that

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from calib import Recipe, evaluate
+from calib.__main__ import main
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS, Metric, register
 from calib.sources import load
+from tests.pages.app import messages, page
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +62,25 @@ def test_one_that_breaks_a_promise_is_refused_by_name(metric, words):
     with pytest.raises(InputError, match=words):
         register(metric)
     assert "mine" not in METRICS
+
+
+@pytest.mark.parametrize("way", ["package", "command", "page"])
+def test_one_that_fails_on_these_rows_alone_is_told_by_its_name(way, tmp_path, capsys):
+    def frail(y, p):
+        return float(1 / (len(y) < 30))
+
+    register(dataclasses.replace(MINE, function=frail, binned=False))
+    recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",))
+    told = "Mine fails here: ZeroDivisionError: "
+    if way == "package":
+        with pytest.raises(InputError, match=told):
+            evaluate(recipe, load(recipe)).metrics  # noqa: B018
+    elif way == "command":
+        (tmp_path / "recipe.json").write_text(recipe.to_json(), encoding="utf-8")
+        load(recipe).X.assign(target=load(recipe).y).to_csv(tmp_path / "data.csv", index=False)
+        assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) != 0
+        assert told in capsys.readouterr().err
+    else:
+        at = page("explore_reliability", **recipe.to_query())
+        assert any(told in message for message in messages(at))
+        assert not at.exception

@@ -8,6 +8,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import StandardScaler
 
 from calib import Recipe, evaluate
+from calib.__main__ import main
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
 from calib.models import MODELS, ModelEntry, register
@@ -67,3 +68,16 @@ def test_one_that_breaks_a_promise_is_refused_by_name(entry, words):
     with pytest.raises(InputError, match=words):
         register(entry)
     assert "mine" not in MODELS
+
+
+def test_one_that_fails_on_these_rows_alone_is_told_on_the_command_line_without_a_traceback(tmp_path, capsys):
+    class Frail(BernoulliNB):
+        def fit(self, X, y, sample_weight=None):
+            raise TypeError("no such rows")
+
+    register(ModelEntry("frail", "Frail", lambda random_state: Frail(), ()))
+    (tmp_path / "recipe.json").write_text(Recipe(model="frail").to_json(), encoding="utf-8")
+    (tmp_path / "data.csv").write_text("x,target\n" + "1,a\n2,b\n" * 40, encoding="utf-8")
+    assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) == 2
+    said = capsys.readouterr().err
+    assert "evaluate did not work on these data (TypeError: no such rows): try another model" in said

@@ -9,6 +9,7 @@ from threading import Event
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from calib.kernel.checks import InputError
 from pages.ui.turns import Owner, Ticket, Turns
 from tests.pages.app import LIMIT, at_once, faults, jobs_of, messages, settled
 from tests.waiting import until
@@ -153,6 +154,25 @@ def test_work_that_dies_says_what_happened_and_what_to_do_and_can_be_tried_again
     at.button(key="try_again_kind").click()
     assert ready(at).text[0].value == "found ['a result']"
     assert messages(at) == []
+
+
+def test_a_failure_is_logged_once_however_often_the_page_runs_and_a_refusal_never(script, caplog):
+    at, _ = script
+
+    def dies(watch):
+        raise ValueError("no trees")
+
+    def refuses(watch):
+        raise InputError("Choose fewer trees.")
+
+    WORK[0] = dies
+    for _ in range(3):
+        assert len(messages(ready(at))) == 1
+    assert [record.message for record in caplog.records] == ["a job failed"]
+    WORK[0] = refuses
+    at.button(key="try_again_kind").click()
+    assert messages(ready(at)) == ["Choose fewer trees."]
+    assert len(caplog.records) == 1
 
 
 def test_work_of_a_closed_tab_ends_and_begins_again_when_the_connection_comes_back(script):
