@@ -1,4 +1,4 @@
-"""A study beside the plain scikit-learn loop that does its work, on one core and on two; and a large store read back.
+"""A study beside the plain scikit-learn loop that does its work, on one core and on two; and a large store summarised.
 
 The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw,
 through Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are
@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from benchmarks._ratios import Verdicts
 from calib import Dataset
-from calib.study import Store, read_protocol, run_study
+from calib.study import Store, check_rows, read_protocol, run_study, summarise
 from calib.study.cell import Result
 
 PROTOCOL = """
@@ -42,7 +42,7 @@ keys = ["accuracy", "auc", "brier", "log_loss"]
 model = "random_forest"
 placement = "split"
 """
-MOST_SECONDS = 1.0  # for 100 000 rows
+MOST_SECONDS = 2.0  # for 100 000 rows
 
 
 def plain(X: np.ndarray, y: np.ndarray, repeats: int) -> list[list[float]]:
@@ -83,11 +83,11 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
             with Store(path, write=True) as store:
                 assert run_study(protocol, sets, store, repeats=repeats, jobs=jobs).complete
 
-        study(1, 2)
         seconds = np.empty((rounds, 3))
         for i in range(rounds):
-            works = (lambda: plain(X, y, 1), lambda: study(1, 1), lambda: study(repeats, 2))
-            seconds[i] = [timed(work) for work in works]
+            seconds[i, :2] = [timed(lambda: plain(X, y, 1)), timed(lambda: study(1, 1))]
+            study(1, 2)  # workers that had nothing to do meanwhile may have ended
+            seconds[i, 2] = timed(lambda: study(repeats, 2))
         loop, one, two = (median(column) for column in seconds.T)
         print(
             f"plain loop {10 / loop:.2f} cells a second · study {10 / one:.2f} · two jobs {10 * repeats / two:.2f}"
@@ -96,14 +96,16 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
         print(
             f"two jobs against one: {verdict(median(repeats * seconds[:, 1] / seconds[:, 2]), 1.7, at_least=True)}"
         )
-        print(f"100 000 rows read, s: {verdict(read_back(Path(folder) / 'large.sqlite'), MOST_SECONDS)}")
+        print(
+            f"100 000 rows summarised, s: {verdict(summarised(Path(folder) / 'large.sqlite'), MOST_SECONDS)}"
+        )
     return verdict.status
 
 
-def read_back(path: Path) -> float:
-    """Seconds for the rows of a large store."""
-    values = np.random.default_rng(0).random((100_000, 12))
-    keys = [f"m{k}" for k in range(12)]
+def summarised(path: Path) -> float:
+    """Seconds to read the rows of a large store and to summarise one metric: ranks, tests, win-rates, regret."""
+    keys = ("accuracy", "auc", "brier", "log_loss", "ece", "reliability", "resolution", "rmse")
+    values = np.random.default_rng(0).random((100_000, len(keys)))
     with Store(path, write=True) as store:
         store.add(
             Result(
@@ -119,7 +121,7 @@ def read_back(path: Path) -> float:
             for i, row in enumerate(values)
         )
     with Store(path) as store:
-        return timed(store.rows)
+        return timed(lambda: summarise(check_rows(store.rows()), "brier"))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ for all its trees. A forest does not depend on that threshold, so that one fit a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,14 +59,15 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
                 f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} rows: "
                 "use fewer folds (cv) or more rows."
             )
-        folds = list(
-            StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state).split(np.zeros(len(y)), y)
-        )
+        folds = list(self._splitter().split(np.zeros(len(y)), y))
         self.best_params_ = self._settings(X, y, folds, watch.within(0.0, 0.95))
         self.best_estimator_ = self._forest(**self.best_params_).fit(X, y, watch=watch.within(0.95, 1.0))
         self.classes_ = self.best_estimator_.classes_
         self.n_features_in_ = self.best_estimator_.n_features_in_
         return self
+
+    def _splitter(self) -> StratifiedKFold:
+        return StratifiedKFold(self.cv, shuffle=True, random_state=self.random_state)
 
     def _forest(self, **settings: Any) -> ProbabilityForest:
         return ProbabilityForest(
@@ -152,7 +154,11 @@ class CurtailedForest(_SearchedForest):
             p = curtailed_scores(forest, _safe_indexing(X, test), self.highest)
             briers.append(np.mean((p - (y[test] == forest.classes_[1])) ** 2, axis=1))
         self.curve_ = np.mean(briers, axis=0)
-        return {"curtail": int(np.argmin(self.curve_)) + 1}
+        return {"curtail": min(self._candidates(), key=lambda v: self.curve_[v - 1])}
+
+    def _candidates(self) -> Sequence[int]:
+        """The thresholds compared; of those with the best score the first is taken."""
+        return range(1, self.highest + 1)
 
 
 def curtailed_scores(forest: ProbabilityForest, X: Any, highest: int) -> np.ndarray:

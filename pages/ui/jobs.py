@@ -269,7 +269,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
         st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
         st.button(
-            "Go on" if partly else "Fit again",
+            "Go on" if partly else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",
             on_click=partial(forget, kind, list(keys)),
         )

@@ -28,6 +28,7 @@ from tests.pages.app import (
     working,
 )
 from tests.study import small
+from tests.study.openml import recorded, unreachable
 from tests.waiting import until
 
 STEM = "study_run"
@@ -339,11 +340,45 @@ def test_a_changed_file_takes_the_place_of_the_one_of_its_name_and_results_are_n
     assert any("the data have changed since" in text for text in messages(at))
 
 
-@pytest.mark.parametrize("name", ["upload:x", "/etc/hostname", "openml:40", "sample:nothing", "app.py"])
+@pytest.mark.parametrize(
+    "name", ["upload:x", "/etc/hostname", "openml:/etc/hostname", "sample:nothing", "app.py"]
+)
 def test_no_link_reads_a_file_of_the_server(name):
     at = page(STEM, **{"run.sets": name})
-    assert any(f"There is no data set {name!r} here" in text or "Upload" in text for text in messages(at))
+    said = (f"There is no data set {name!r} here", "Upload", "OpenML data set has a number")
+    assert any(part in text for text in messages(at) for part in said)
     assert "start_study" not in [button.key for button in at.button]
+
+
+def test_openml_sets_are_fetched_by_their_numbers_and_run_as_on_the_command_line(tmp_path, monkeypatch):
+    made = pd.DataFrame({"x": [i % 17 / 4 for i in range(60)], "class": ["good", "bad", "good"] * 20})
+    recorded(tmp_path, monkeypatch, 40, made)
+    at = small_study(repeats=1)
+    at.text_input(key="run_openml_numbers").set_value(" 40, ")
+    at = settled(press(at, "FormSubmitter:run_openml-Fetch"))
+    assert settings_in_address(at)["run.sets"] == (f"upload:{digest(csv())}:one.csv", "openml:40")
+    at = settled(press(at, "start_study"))
+    path, files = small.files(tmp_path, "one")
+    protocol = load_protocol(path)
+    sets = load_sets([*map(str, files), "openml:40"], protocol.data)
+    with Store(tmp_path / "expected.sqlite", write=True) as store:
+        run_study(protocol, sets, store, repeats=1)
+        equal(store.rows(), store_of(at).rows())
+    at.number_input(key="run.repeats").set_value(2)
+    assert re.search(r"the rest takes about .* measured in this session", texts(at.run()))
+
+
+def test_without_a_network_the_page_says_so_and_tries_again_when_asked_again(tmp_path, monkeypatch):
+    unreachable(tmp_path, monkeypatch)
+    at = settled(page(STEM, **{"run.sets": "openml:40"}))
+    assert any("openml:40: OpenML could not be reached" in text for text in messages(at))
+    assert "start_study" not in [button.key for button in at.button]
+    made = pd.DataFrame({"x": [i % 7 / 4 for i in range(30)], "class": ["good", "bad"] * 15})
+    recorded(tmp_path, monkeypatch, 40, made)
+    at.text_input(key="run_openml_numbers").set_value("40")
+    at = settled(press(at, "FormSubmitter:run_openml-Fetch"))
+    assert not messages(at)
+    assert "start_study" in [button.key for button in at.button]
 
 
 def test_the_command_shown_gives_the_rows(tmp_path, monkeypatch):

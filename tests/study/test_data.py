@@ -1,8 +1,6 @@
 """Data for studies: files with a target column and OpenML numbers, made into Datasets as the protocol says."""
 
 import gzip
-import hashlib
-import json
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from calib.study import load_protocol, load_sets
 from calib.study.protocol import DataRules
 from tests import shared
 
+from .openml import recorded, unreachable
 from .small import table
 
 
@@ -105,50 +104,9 @@ def test_samples_and_synthetic_sets_are_taken_by_their_key():
     assert sets["synthetic:gaussian"].posterior is not None
 
 
-def recorded(home, number, frame):
-    """What openml.org answers, as scikit-learn keeps it."""
-    features = [
-        {
-            "index": str(i),
-            "name": name,
-            "data_type": "nominal" if name == "class" else "numeric",
-            "is_target": target,
-        }
-        | {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
-        for i, (name, target) in enumerate([("x", "false"), ("class", "true")])
-    ]
-    arff = "@RELATION made\n@ATTRIBUTE x NUMERIC\n@ATTRIBUTE class {bad,good}\n@DATA\n"
-    arff += "\n".join(f"{x},{label}" for x, label in frame.itertuples(index=False)) + "\n"
-    url = "https://www.openml.org/data/v1/download/1/made.arff"
-    about = {
-        "id": str(number),
-        "name": "made",
-        "description": "made",
-        "version": "1",
-        "format": "ARFF",
-        "file_id": "1",
-        "url": url,
-    }
-    md5 = hashlib.md5(arff.encode()).hexdigest()
-    about |= {"default_target_attribute": "class", "status": "active", "licence": "CC0", "md5_checksum": md5}
-    answers = {
-        f"api/v1/json/data/{number}": json.dumps({"data_set_description": about}),
-        f"api/v1/json/data/features/{number}": json.dumps({"data_features": {"feature": features}}),
-        f"api/v1/json/data/qualities/{number}": json.dumps(
-            {"data_qualities": {"quality": [{"name": "NumberOfInstances", "value": str(len(frame))}]}}
-        ),
-        "data/v1/download/1/made.arff": arff,
-    }
-    for path, text in answers.items():
-        place = home / "openml" / "openml.org" / f"{path}.gz"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(gzip.compress(text.encode()))
-
-
 def test_an_openml_set_comes_out_of_scikit_learn_s_cache(tmp_path, monkeypatch):
     frame = pd.DataFrame({"x": np.arange(20) / 4, "class": ["good", "bad"] * 10})
-    recorded(tmp_path, 40, frame)
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    recorded(tmp_path, monkeypatch, 40, frame)
     data = load_sets(["openml:40"], DataRules(positive="later"))["openml:40"]
     assert data.classes == ("bad", "good")
     np.testing.assert_array_equal(data.X["x"], frame["x"])
@@ -156,12 +114,6 @@ def test_an_openml_set_comes_out_of_scikit_learn_s_cache(tmp_path, monkeypatch):
 
 
 def test_without_a_network_the_message_says_so(tmp_path, monkeypatch):
-    import urllib.request
-
-    def refused(*args, **more):
-        raise urllib.request.URLError("Network is unreachable")
-
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", refused)
+    unreachable(tmp_path, monkeypatch)
     with pytest.raises(InputError, match="openml:41: OpenML could not be reached .* Check the network"):
         load_sets(["openml:41"], DataRules())

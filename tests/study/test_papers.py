@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.model_selection import ParameterSampler
+from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
 
-from calib.models import ProbabilityTree
+from calib.models import ProbabilityForest, ProbabilityTree
 from calib.study import papers
 from calib.study.papers import PAPER_MODELS
 
@@ -106,3 +106,21 @@ def test_a_searched_forest_has_out_of_bag_rows(monkeypatch):
     np.testing.assert_array_equal(tests.scores, forest.predict_proba(X[:5])[:, 1])
     for calibrator in (Isotonic(), Rank()):
         assert placed.predict(placed.calibrate(calibrator), tests).p.shape == (5,)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_curtailment_threshold_is_that_of_scikit_learn_s_search_on_folds_in_order(seed, monkeypatch):
+    """2025 drew 50 of the 99 thresholds, on folds that are not shuffled: rows in order change what it chooses."""
+    monkeypatch.setattr(papers, "DRAWS", 6)
+    order = np.argsort(X[:, 0])
+    search = RandomizedSearchCV(
+        ProbabilityForest(5, random_state=seed),
+        {"curtail": list(range(1, 100))},
+        n_iter=6,
+        cv=5,
+        scoring="neg_brier_score",
+        random_state=seed,
+    ).fit(X[order], Y[order])
+    own = PAPER_MODELS["CT"](seed).set_params(n_estimators=5).fit(X[order], Y[order])
+    assert own.best_params_ == search.best_params_
+    np.testing.assert_array_equal(own.predict_proba(X), search.predict_proba(X))

@@ -1,13 +1,14 @@
 """The upper parts of the Run page: protocol, data sets, setups, metrics, repeats and folds; the study they make.
 
-No file of the server is read: data sets are the samples, the synthetic ones, and what was uploaded, whatever
-a link or a protocol names.
+No file of the server is read, whatever a link or a protocol names: data sets are the samples, the synthetic ones,
+what was uploaded, and OpenML's by their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ import streamlit as st
 from calib.data import SAMPLES, read_table
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS, declare_settings
+from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter
 from calib.kernel.wording import counted
 from calib.metrics import METRICS
@@ -30,7 +32,8 @@ from calib.study import (
     load_sets,
     read_protocol,
 )
-from calib.study.data import TARGET
+from calib.study.data import TARGET, stem
+from calib.study.protocol import DataRules
 from calib.synthetic import SYNTHETIC
 from pages.ui import browser, controls, jobs, state
 from pages.ui.text import about_file, plain
@@ -39,7 +42,8 @@ from pages.ui.widget import shown
 MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
 MOST_PROTOCOL = 1  # megabytes
 KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
-UPLOAD = "upload:"
+UPLOAD, OPENML = "upload:", "openml:"
+FETCH = "fetch"
 
 declare_settings(
     "run",
@@ -112,7 +116,7 @@ def protocol(recipe: Recipe) -> Protocol:
                 known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})"
             ),
             placeholder="Choose a protocol",
-            help="What is run: splits, setups and metrics. The first five come from papers.",
+            help="What is run: splits, setups and metrics. Below it stands the paper that it comes from.",
         )
         if found:
             st.caption(plain(_described(found)))
@@ -150,7 +154,7 @@ def _described(protocol: Protocol) -> str:
 
 def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     """The settings that change with the protocol; the data sets that it names are taken where they are here."""
-    named = tuple(name for name in protocol.data.sets if name in here())
+    named = tuple(name for name in protocol.data.sets if name in _known(protocol.data.sets))
     return {
         "run.protocol": key,
         "run.protocol_file": f"{protocol.key}.toml" if key.startswith(UPLOAD) else None,
@@ -187,6 +191,12 @@ def here() -> dict[str, str]:
     return {name: _file(name) for name in tables()} | found
 
 
+def _known(names: Iterable[str]) -> dict[str, str]:
+    """Name → label of what can be had: what is here, and of these names those that OpenML has by their number."""
+    numbers = {name: f"OpenML {name.removeprefix(OPENML)}" for name in names if name.startswith(OPENML)}
+    return here() | numbers
+
+
 def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
     """The data sets chosen, as the protocol has them, or the page ends here with what is missing."""
     chooser, picker = st.columns(2, gap="large")
@@ -201,21 +211,23 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
         )
         browser.keep_focus("run_files", after=list(tables()))
     chosen = recipe.setting("run.sets")
-    there = [name for name in chosen if name in here()]
+    known = _known(chosen)
+    there = [name for name in chosen if name in known]
     with chooser:
         state.control(
             st.multiselect,
             "run.sets",
             there,
             "Data sets",
-            list(here()),
+            list(known),
             store=tuple,
-            format_func=here().get,
+            format_func=known.get,
             placeholder="Choose data sets",
             help="Every setup is run on each of them.",
         )
+        _openml(recipe, protocol)
     for name in chosen:
-        if name not in here():
+        if name not in known:
             st.warning(plain(_missing(name)))
     if not there or len(there) < len(chosen):
         if not chosen:
@@ -230,19 +242,51 @@ def _missing(name: str) -> str:
     return f"There is no data set {name!r} here: choose others, or upload a file."
 
 
+def _openml(recipe: Recipe, protocol: Protocol) -> None:
+    """Data sets of OpenML by their numbers; what could not be had is tried again when it is asked for again."""
+    with st.form("run_openml", border=False):
+        field, press = st.columns([0.7, 0.3], vertical_alignment="bottom")
+        numbers = field.text_input(
+            "OpenML numbers",
+            key="run_openml_numbers",
+            placeholder="for example 37, 1464",
+            help="Data sets of openml.org, fetched by this server and kept in its cache.",
+        )
+        if press.form_submit_button("Fetch", width="stretch"):
+            asked = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
+            jobs.forget(FETCH, [(name, protocol.data) for name in asked])
+            before = recipe.given("run", "sets").get("sets", ())  # the default gives way
+            state.update(**{"run.sets": tuple(dict.fromkeys([*before, *asked]))} if asked else {})
+            st.rerun()
+
+
 def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
-    files = {_file(name): tables()[name] for name in names if name in tables()}
-    given = [_file(name) for name in names]
+    """The sets in this order; those of OpenML in the background, as a network may be slow."""
+    rules, remote = protocol.data, [name for name in names if name.startswith(OPENML)]
+    calls = {(name, rules): partial(_fetched, name, rules) for name in remote}
+    found = jobs.run(FETCH, "Fetching from OpenML", calls)
+    if found is None:
+        st.stop()
+    fetched = {name: data for one in found for name, data in one.items()}
+    local = tuple(name for name in names if name not in remote)
+    files = {_file(name): tables()[name] for name in local if name in tables()}
+    given = [_file(name) for name in local]
     try:
-        return jobs.cached(
-            "study_sets",
-            KEPT_SETS,
-            (tuple(names), protocol.data),
-            lambda: load_sets(given, protocol.data, files),
+        fetched |= jobs.cached(
+            "study_sets", KEPT_SETS, (local, rules), lambda: load_sets(given, rules, files) if given else {}
         )
     except InputError as error:
         st.error(plain(error))
         st.stop()
+    return {stem(_file(name)): fetched[stem(_file(name))] for name in names}
+
+
+def _fetched(name: str, rules: DataRules, watch: Watch) -> dict[str, Dataset]:
+    watch.step(0.0, name)
+    found = load_sets([name], rules)
+    if found[name].X.size > MOST_VALUES:
+        raise InputError(f"{name} is too large for the browser; use the command line.")
+    return found
 
 
 def _files_received() -> None:
