@@ -26,7 +26,7 @@ from calib.kernel.memo import once
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
-from calib.kernel.wording import listed, outside_range
+from calib.kernel.wording import counted, listed, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
@@ -142,6 +142,13 @@ class Evaluation:
     def size(self) -> int:
         """How many rows the test rows stand for."""
         return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+
+    @property
+    def judged_by(self) -> str:
+        """The number of test rows, in words; also what it is worth where weights, or a base rate, make it less."""
+        held = self.weight if self.before is None else self.counts
+        rows = len(self.y) if held is None or not are_whole(held) else round(float(held.sum()))
+        return counted(rows, "test row") + ("" if rows == self.size else f" (by weight worth {self.size:,})")
 
     @property
     def counts(self) -> np.ndarray | None:

@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 
 from calib.analysis import advice, curves, decision, differences, enough, subgroups
+from calib.analysis.validation import flow, rows_needed
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import calibrate, evaluate, fit
 from calib.figures import FIGURES
+from calib.figures.validation import formatted_flow
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, Metric
 from calib.recipe import Recipe
@@ -46,6 +48,20 @@ def both():
 
 def repeated(evaluation, values):
     return np.repeat(values, evaluation.weight.astype(int), axis=0)
+
+
+def test_fractions_are_told_as_rows_and_what_they_are_worth():
+    """Kish: (Σw)²/Σw² over the whole table; what is said on pages and in reports is one number everywhere."""
+    weight = RNG.gamma(2, size=N)
+    data = dataclasses.replace(table(True), weight=weight)
+    found = evaluate(FILE.replace(calibrators=("none", "platt", "venn_abers")), data)
+    tested = weight[PART == 2]
+    worth = round(tested.sum() * weight.sum() / (weight @ weight))
+    assert found.judged_by == f"90 test rows (by weight worth {worth})"
+    assert rows_needed(found)[1].rows == worth
+    told = formatted_flow(flow(found), "1").set_index("Step")
+    assert told.loc["Test", ["Rows", "Worth by weight"]].tolist() == ["90", str(worth)]
+    assert "some are fractions" in found.refused["venn_abers"]
 
 
 @pytest.mark.parametrize("key", KEYS)

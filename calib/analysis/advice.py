@@ -16,7 +16,7 @@ from calib.analysis.enough import too_few
 from calib.calibrators import CALIBRATORS, complexity_of, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
-from calib.kernel.wording import change, counted, listed, number
+from calib.kernel.wording import change, listed, number
 
 __all__ = ["Recommendation", "advise", "over_splits", "recommend", "too_few"]
 
@@ -113,7 +113,7 @@ def _notes(problems: Iterable[Problem]) -> tuple[str, ...]:
 
 
 def _reasons(evaluation: Evaluation, found: Choice) -> tuple[str, ...]:
-    rows = f"on the {counted(evaluation.size, 'test row')}"
+    rows = f"on the {evaluation.judged_by}"
     if not found.compared:
         first = (_lowest_of_all(found, rows), *_rivals(found))
     elif found.choice == "none":

@@ -99,7 +99,7 @@ def differences(
     paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
     lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
     by_bootstrap = " and ".join(METRICS[metric].label for metric in COMPARED if metric not in PER_ROW)
-    basis = f"{n:,} test rows ({by_bootstrap} by {repeats} bootstrap resamples of them)"
+    basis = f"{evaluation.judged_by}, {by_bootstrap} by {repeats} bootstrap resamples of them"
     return Differences(_table(lines), reference, basis)
 
 

@@ -62,7 +62,7 @@ def _to_judge(evaluation: Evaluation) -> Problem | None:
     remedy = "A larger test share, or every row judged once by folds, gives more."
     if rare < FEWEST_TO_COMPARE:
         message = (
-            f"The {counted(evaluation.size, 'test row')} hold {rare} of the rarer class: too few to compare "
+            f"The {evaluation.judged_by} hold {rare} of the rarer class: too few to compare "
             f"calibrators by; at least {FEWEST_TO_COMPARE} are needed, {FEWEST_TO_JUDGE} are usually asked for."
         )
         return Problem("warning", None, message, remedy)

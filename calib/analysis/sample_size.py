@@ -164,9 +164,15 @@ class SampleSize:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
             "Widths of 95 % intervals, after Riley et al. 2021, for rows of which "
-            f"{percent(self.share)} are {positive} and predictions spread as those of {label} here; net benefit at "
-            f"the threshold {number(self.threshold)}, which the costs of the two mistakes imply."
+            f"{percent(self.share)} are {positive} and predictions spread as those of {label} here; {self._benefit}"
         )
+
+    @property
+    def _benefit(self) -> str:
+        at = f"the threshold {number(self.threshold)}, which the costs of the two mistakes imply"
+        if any(one.measure == "net_benefit" for one in self.needed):
+            return f"net benefit at {at}."
+        return f"no prediction lies above {at}, so that the net benefit is 0 whatever the rows."
 
     def to_frame(self) -> pd.DataFrame:
         """One row a measure."""
@@ -192,7 +198,7 @@ def sample_size(
     widths
         Of the 95 % intervals, by measure; the others as in WIDTHS.
     sample_weight : (n,)
-        Counts of rows; other weights on the scale of ``effective_weights``.
+        How many rows each is worth: counts of rows, or what ``effective_weights`` makes of other weights.
 
     Raises
     ------
@@ -206,7 +212,7 @@ def sample_size(
     ['observed_expected', 'slope']
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    each = np.ones(len(y)) if weights is None else checks.effective_weights(weights)
+    each = np.ones(len(y)) if weights is None else weights
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
     asked = WIDTHS | (widths or {})
@@ -228,6 +234,8 @@ def sample_size(
         "auc": lambda rows: auc_width(rows, share, area),
         "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
     }
+    if not act.any():  # it is 0, which no row can tell
+        del width_of["net_benefit"]
     needed = tuple(
         Needed(name, asked[name], fewest_rows(width, asked[name]), width(n))
         for name, width in width_of.items()

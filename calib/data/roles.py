@@ -6,7 +6,7 @@ A role changes numbers, so that it is proposed (``propose_roles``) and never tak
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 
 from calib.data.columns import WORD, Column, as_float, inspect, is_number
 from calib.data.errors import DataError
+from calib.data.join import FILE_PART
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -30,7 +31,6 @@ SYNONYMS = {
         "validation",
         "valid",
         "val",
-        "dev",
     ),
     "test": (
         "test",
@@ -43,8 +43,15 @@ SYNONYMS = {
         "evaluate",
         "evaluation",
         "eval",
+        "oot",
+        "out of time",
+        "oos",
+        "out of sample",
     ),
 }
+DEVELOPMENT = (
+    "dev"  # beside rows that train it calibrates, as in machine learning; else it trains, as in banks
+)
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 MOMENTS = frozenset(
     ("date", "datetime", "timestamp", "year")
@@ -185,7 +192,7 @@ def _clusters(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _parts(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     codes, names = pd.factorize(column)
-    found = [WORDS.get(_plain(value)) for value in names]
+    found = _parts_of(names)
     unknown = [str(value) for value, part in zip(names, found, strict=True) if part is None]
     if unknown:
         raise DataError(
@@ -193,6 +200,18 @@ def _parts(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
             f"Write {', '.join(PARTS[:2])} and {PARTS[2]}, or choose another column.",
         )
     return np.array([*found, -1], dtype=np.intp)[codes], codes < 0
+
+
+def _parts_of(names: Collection[Any]) -> list[int | None]:
+    """The part that each of a column's values names; None for what names none.
+
+    >>> _parts_of(["train", "dev"]), _parts_of(["Dev", "cal", "OOT"])
+    ([0, 1], [0, 1, 2])
+    """
+    words = [_plain(name) for name in names]
+    train, calibrate = PARTS.index("train"), PARTS.index("calibrate")
+    own = {DEVELOPMENT: calibrate if any(WORDS.get(word) == train for word in words) else train}
+    return [(WORDS | own).get(word) for word in words]
 
 
 def _plain(value: Any) -> str:
@@ -222,13 +241,23 @@ def propose_roles(
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     found = [inspect(typed[name], name) for name in typed.columns if name not in taken]
+    elsewhere = given.get("part") == FILE_PART  # another file is judged: there is no split to choose
     for role, propose in PROPOSALS.items():
-        if given.get(role) is None:
+        if given.get(role) is None and not (elsewhere and role == "time"):
             for column in found:
                 problem = propose(typed[column.name], column, used)
                 if problem is not None:
-                    yield problem
+                    yield _without_a_split(problem) if elsewhere and role == "cluster" else problem
                     break
+
+
+def _without_a_split(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        remedy="Give it the role cluster: it is no feature then, and intervals draw the rows of one together.",
+        fix={"cluster": problem.column},
+        action="Take as cluster",
+    )
 
 
 def _propose_weight(column: pd.Series, found: Column, used: bool) -> Problem | None:
@@ -286,7 +315,7 @@ def _propose_cluster(column: pd.Series, found: Column, used: bool) -> Problem | 
 def _propose_part(column: pd.Series, found: Column, used: bool) -> Problem | None:
     if not 2 <= found.distinct <= len(WORDS) or is_number(column):
         return None
-    parts = {WORDS.get(_plain(value)) for value in column.dropna().unique()}
+    parts = set(_parts_of(column.dropna().unique()))
     if None in parts or not {0, 2} <= parts:
         return None
     return Problem(

@@ -197,7 +197,7 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
         "Outcome": f"{recipe.target or 'The label'}: {data.classes[1]} (1) against {data.classes[0]} (0).",
         "Model": _model(recipe),
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
-        "Judged on": f"{counted(evaluation.size, 'test row')}, {percent(evaluation.share)} of them {data.classes[1]}"
+        "Judged on": f"{evaluation.judged_by}, {percent(evaluation.share)} of them {data.classes[1]}"
         + (f", of {data.judged_on}." if data.judged_on else "."),
     }
 

@@ -92,9 +92,10 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
         t,
         (lowest, highest),
         _finding(best, here[best], simple, t),
-        "Higher is better; 1 is one rightly flagged case for every case there is. A model earns its keep at the "
-        "thresholds where its curve lies above both grey lines: act on all, act on none. Calibration matters where a "
-        "curve falls below them. The vertical line is the threshold of your costs.",
+        "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
+        "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
+        "all, act on none. Calibration matters where a curve falls below them. The vertical line is the threshold of "
+        "your costs.",
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better simple rule {number(simple)}.",
@@ -106,8 +107,8 @@ def _finding(best: str, value: float, simple: float, t: float) -> str:
         return f"At the threshold {number(t)} no calibrator beats acting on {'all' if simple > 0 else 'none'}"
     per_thousand = 1000 * (value - simple)
     return (
-        f"At the threshold {number(t)} {label_of(best)} is worth {number(per_thousand)} rightly flagged cases "
-        f"per 1,000 more than acting on {'all' if simple > 0 else 'none'}"
+        f"At the threshold {number(t)} {label_of(best)} rightly acts on {number(per_thousand)} more rows "
+        f"per 1,000, net of false alarms, than acting on {'all' if simple > 0 else 'none'}"
     )
 
 

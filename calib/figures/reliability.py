@@ -36,7 +36,7 @@ from calib.figures.base import FigureEntry, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
-from calib.kernel.wording import counted, number, probability
+from calib.kernel.wording import counted, moved, number, probability
 from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
@@ -267,9 +267,9 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
             return f"{label_of(key)} ends the infinite log loss, {then}"
         does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
         return f"{does} the Brier score of {number(raw)} beyond sampling variability"
-    text = f"{label_of(key)} lowers the Brier score from {number(raw)} to {number(score[key])}"
-    change = "and ECE from" if ece[key] < ece["none"] else "but raises ECE from"
-    return f"{text} {change} {number(ece['none'])} to {number(ece[key])}"
+    text = f"{label_of(key)} lowers the Brier score {moved(raw, score[key])}"
+    change = "and ECE" if ece[key] < ece["none"] else "but raises ECE"
+    return f"{text} {change} {moved(ece['none'], ece[key])}"
 
 
 def _caption(recipe: Recipe, few: int) -> str:

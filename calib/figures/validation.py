@@ -29,14 +29,16 @@ def with_interval(value: float, lower: float, upper: float) -> str:
 
 
 def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
-    """The steps of ``calib.analysis.validation.flow``; the rows behind counted lines where there are any."""
-    counted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
+    """The steps of ``calib.analysis.validation.flow``; the rows that lines count, or what they are worth."""
+    weighted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
+    counted = not (
+        table["rows"] < table["lines"]
+    ).any()  # and not other weights, by which rows are worth less
+    lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Worth by weight")
     shown = {"Step": table["step"]}
-    if counted:
-        shown["Lines of the table"] = _whole(table["lines"])
-    shown["Rows"] = _whole(
-        table["rows"].where(table["rows"].notna(), math.nan if counted else table["lines"])
-    )
+    if weighted:
+        shown[lines] = _whole(table["lines"])
+    shown[rows] = _whole(table["rows"].where(table["rows"].notna(), math.nan if weighted else table["lines"]))
     shown[f"Of them {positive}"] = _whole(table["events"])
     shown["Share"] = [f"{share:.1%}" if share == share else "–" for share in table["events"] / table["rows"]]
     return pd.DataFrame(shown)

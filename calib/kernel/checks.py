@@ -148,12 +148,12 @@ def are_whole(weights: Array) -> bool:
 
 def row_counts(weights: Array, who: str) -> Array:
     """Checked weights (n,) for a method that counts rows, exactly; fractions are refused by name."""
-    fractions = weights % 1 != 0
-    if fractions.any():
-        first = int(np.argmax(fractions))
+    if not are_whole(
+        weights
+    ):  # which one says nothing to a reader of a page: there weights are scaled before
         raise InputError(
-            f"{who} counts rows, so that sample_weight must hold whole numbers, but holds {weights[first]:g} at "
-            f"position {first}. Use whole numbers, or a method that takes any weights: Platt, isotonic, beta."
+            f"{who} counts rows, so that weights (sample_weight) must be whole numbers, but some are fractions. Use "
+            "whole numbers, or a method that takes any weights: Platt, isotonic, beta."
         )
     if weights.sum() > MOST_COUNTED:
         raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")

@@ -85,6 +85,17 @@ def change(value: float, lower: float, upper: float) -> str:
     return text if math.isnan(lower) else f"{text} [{number(lower, 2)}, {number(upper, 2)}]"
 
 
+def moved(before: float, after: float) -> str:
+    """What a number was and is, in words; by how much it changes where three digits do not tell the two apart.
+
+    >>> moved(0.094, 0.021), moved(0.000999, 0.0009987), moved(0.5, 0.5)
+    ('from 0.0940 to 0.0210', 'of 0.000999 by 3.00e−7', 'from 0.500 to 0.500')
+    """
+    if number(before) == number(after) and before != after:
+        return f"of {number(before)} by {number(abs(after - before))}"
+    return f"from {number(before)} to {number(after)}"
+
+
 def counted(n: int, what: str) -> str:
     """A number of things.
 

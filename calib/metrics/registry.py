@@ -232,7 +232,7 @@ METRICS: Registry[Metric] = Registry(
         ),
         Metric(
             "miscalibration_chance",
-            "of it by chance",
+            "Miscalibration by chance",
             chance_miscalibration,
             None,
             "Mean miscalibration of labels drawn from these predictions: what a perfect model would show on so many "

@@ -57,13 +57,14 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
             value = number(float(table[name][own]))
-            if other is not None:
-                value = f"{value} → {number(float(table[name][other]))}"
+            then = value if other is None else number(float(table[name][other]))
+            if then != value:
+                value = f"{value} → {then}"
             changed = _changed(found.line(name, other)) if other is not None else {}
             st.metric(METRICS[name].label, value, width=215, help=METRICS[name].help, **changed)
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
-    st.caption(f"{who}{then}. {evaluation.size:,} test rows.")
+    st.caption(f"{who}{then}. {evaluation.judged_by}.")
 
 
 def _changed(line: pd.Series | None) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{evaluation.size:,} test rows, {percent(evaluation.share)} of them "
+        f"{evaluation.judged_by}, {percent(evaluation.share)} of them "
         f"{plain(evaluation.dataset.classes[1])}. "
         "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
         f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"

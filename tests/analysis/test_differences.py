@@ -38,7 +38,7 @@ def test_every_difference_of_ece_and_auc_is_the_bootstrap_difference_of_its_pair
         assert (row.value, row.lower, row.upper) == pytest.approx(
             (alone.value, alone.lower, alone.upper), abs=1e-12
         )
-    assert found.basis == "90 test rows (ECE and AUC by 1000 bootstrap resamples of them)"
+    assert found.basis == "90 test rows, ECE and AUC by 1000 bootstrap resamples of them"
 
 
 def test_every_difference_of_a_mean_over_rows_is_that_of_the_paired_t_test():

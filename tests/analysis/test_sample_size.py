@@ -116,6 +116,15 @@ def test_what_cannot_be_asked_is_refused_by_name(y, p, more, words):
         sample_size(y, p, **more)
 
 
+def test_a_net_benefit_of_nobody_acted_on_asks_for_no_rows():
+    """It is 0 whatever the rows: a number of rows that are enough would be no answer."""
+    y, p = np.tile([0, 1], 20), np.tile([0.1, 0.2], 20)
+    found = sample_size(y, p, 0.5)
+    assert "net_benefit" not in [one.measure for one in found.needed]
+    assert "no prediction lies above the threshold 0.5" in found.basis("Platt", "yes")
+    assert "net_benefit" in [one.measure for one in sample_size(y, p, 0.15).needed]
+
+
 def test_counts_need_what_their_rows_need():
     y, p = np.array([0, 0, 1, 1]), np.array([0.2, 0.4, 0.6, 0.8])
     counts = np.array([30, 10, 5, 40])

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from calib.data import DataError, looks_like_predictions, prepare, prepare_predictions, read_table, validate
-from calib.data.roles import PARTS, SYNONYMS, read_roles
+from calib.data.join import FILE_PART
+from calib.data.roles import PARTS, SYNONYMS, propose_roles, read_roles
+from calib.data.typed import typed_frame
 from calib.recipe import Recipe
 from calib.sources import load, with_role
 
@@ -57,6 +59,29 @@ def test_every_word_for_a_part_is_understood_however_it_is_written(part):
         ):
             table = pd.DataFrame({"y": [0, 1], "set": [spelt, spelt]})
             assert read_roles(table, {"part": "set"}, "y").values["part"].tolist() == [PARTS.index(part)] * 2
+
+
+def test_a_banks_words_for_parts_are_understood_and_proposed():
+    table = TABLE.assign(set=np.array(["DEV", "cal", "OOT"])[np.arange(N) % 3])
+    read = read_roles(typed_frame(table), {"part": "set"}, "target")
+    np.testing.assert_array_equal(read.values["part"], np.arange(N) % 3)
+    proposed = [each.fix for each in propose_roles(typed_frame(table), "target", {}, used=True)]
+    assert {"part": "set", "split": "file", "evaluation": "holdout"} in proposed
+    machine_learning = read_roles(pd.DataFrame({"y": [0, 1], "set": ["train", "dev"]}), {"part": "set"}, "y")
+    assert machine_learning.values["part"].tolist() == [0, 1]
+
+
+def test_where_another_file_is_judged_no_split_is_proposed():
+    customers = [f"P{i:02d}" for i in np.arange(N) // 2]
+    table = typed_frame(TABLE.rename(columns={"when": "date"}).assign(customer_id=customers))
+    alone, beside = (
+        {each.column: each.fix for each in propose_roles(table, "target", given, used=True)}
+        for given in ({}, {"part": FILE_PART})
+    )
+    assert alone["customer_id"] == {"cluster": "customer_id", "split": "cluster"}
+    assert alone["date"] == {"time": "date", "split": "time"}
+    assert beside["customer_id"] == {"cluster": "customer_id"}
+    assert "date" not in beside
 
 
 def test_another_word_is_refused_and_shown():

@@ -124,7 +124,7 @@ def table(decision: Decision) -> None:
     )
     st.caption(
         f"In the units of the two costs, a row; [low, high] are 95 % bootstrap intervals over "
-        f"{decision.evaluation.size:,} test rows. A difference whose interval holds 0 may be sampling variability."
+        f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
     )
 
 

@@ -119,7 +119,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         alt="All setups, the best of each column marked",
     )
     st.caption(
-        f"{first.size:,} test rows. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
+        f"{first.judged_by}. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
         "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
         "best of a column; a small difference may be sampling variability."
     )
