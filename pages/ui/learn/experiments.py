@@ -214,22 +214,19 @@ def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) ->
     with stage.on("player"):
         player = st.container()
     with stage.on("controls"):
-        _row(fields[:IN_SIGHT], IN_SIGHT)
+        _rows(fields[:IN_SIGHT], IN_SIGHT)
     with stage.on("more"):
-        _folded(fields[IN_SIGHT:], experiment)
+        if fields[IN_SIGHT:]:
+            with st.expander("More settings", key=f"more_{experiment.key}"):
+                _rows(fields[IN_SIGHT:], IN_A_ROW)
     return player
 
 
-def _folded(fields: Sequence[Callable[[], Any]], experiment: Experiment) -> None:
-    if fields:
-        with st.expander("More settings", key=f"more_{experiment.key}"):
-            for start in range(0, len(fields), IN_A_ROW):
-                _row(fields[start : start + IN_A_ROW], IN_A_ROW)
-
-
-def _row(fields: Sequence[Callable[[], Any]], columns: int) -> None:
-    if fields:
-        for column, draw in zip(st.columns(columns, gap="medium"), fields, strict=False):
+def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
+    """So many in each row; in the drawer of a room one below the other."""
+    columns = 1 if state.presenter() else columns
+    for start in range(0, len(fields), columns):
+        for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):
             with column:
                 draw()
 
