@@ -41,7 +41,8 @@ class Experiment:
     turn
         One setting with which another answer comes true.
     parameters
-        Settings with range and default; those with ``view_of`` only change pictures.
+        Settings with range and default; the first two stand under the picture, the others are folded. Those with
+        ``view_of`` only change pictures.
     simulation
         What computes the numbers, of which the figure of the same key and ``more_figures`` are drawn.
     notice

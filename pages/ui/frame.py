@@ -35,9 +35,12 @@ WORDMARK = (
     '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
 )
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
-# width.
+# width. The sidebar is a drawer, closed at first, whose button says what is in it.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
-.stElementContainer:has(.stMetric) {min-width: 13rem}</style>"""
+.stElementContainer:has(.stMetric) {min-width: 13rem}
+.stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
+[data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
+[data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two.
@@ -220,11 +223,13 @@ def open_page(script: str) -> Recipe:
     st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
     if presenter:
         st.html(LARGE)
-    elif page in PAGES["Explore"]:
+    if page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
     stage.clear()
     in_step = lessons.panel(script)
+    if presenter:  # the sidebar is the drawer
+        stage.set_up(controls=st.sidebar, more=st.sidebar)
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
     if in_step:  # what follows until the script ends

@@ -8,19 +8,19 @@ from typing import Any
 
 import streamlit as st
 
+RESERVED = ("words", "player", "controls", "more")  # parts of a stage that are no charts
 
-def set_up(chart: str, picture: Any, words: Any, controls: Any) -> None:
-    """Until the page's next run: where the chart of this name goes, what is asked of it, and its first controls."""
-    st.session_state["stage"] = {chart: picture, "words": words, "controls": controls}
+
+def set_up(**places: Any) -> None:
+    """Until the page's next run: where the parts of these names go, charts and those that are none.
+
+    words : what is asked · player : what plays · controls : those that matter most · more : the other ones
+    """
+    st.session_state["stage"] |= places
 
 
 def clear() -> None:
     st.session_state["stage"] = {}
-
-
-def open_here() -> bool:
-    """Whether the page stands under a step of a lesson."""
-    return "controls" in st.session_state.get("stage", {})
 
 
 @contextmanager
@@ -38,5 +38,5 @@ def on(part: str) -> Iterator[None]:
 def on_picture() -> Iterator[None]:
     """In the place of the named chart while that is not there: how far its numbers are, or why there are none."""
     parts = st.session_state.get("stage", {})
-    with on(next((part for part in parts if part not in ("words", "controls")), "")):
+    with on(next((part for part in parts if part not in RESERVED), "")):
         yield

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from calib.lessons import LESSONS
+from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
 
 CHARTS = "stPlotlyChart"
@@ -191,5 +192,10 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     smallest, overlapping = tab.page.evaluate(TYPE)
     assert smallest >= 24
     assert overlapping == []
-    chart = tab.by_key("lesson").get_by_test_id(CHARTS).first.bounding_box()
+    named = tab.by_key("lesson").locator(f'[class*="st-key-chart_{chart_of(step)}"]')
+    chart = named.first.bounding_box()
     assert chart["y"] + chart["height"] <= 1080
+    drawer = tab.page.get_by_test_id("stSidebar")
+    assert not drawer.is_visible(), "the drawer with the controls is closed at first"
+    tab.page.get_by_test_id("stExpandSidebarButton").press("Enter")
+    drawer.get_by_test_id("stWidgetLabel").first.wait_for()

@@ -54,6 +54,17 @@ def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_quest
     assert settings_in_address(at) == {"validity.experiment": "narrowing"}
 
 
+def test_an_answered_question_folds_away_and_is_there_to_be_reopened():
+    experiment = EXPERIMENTS["theorem"]
+    at = learn(theorem__guess="1")
+    (folded,) = [one for one in at.get("popover") if one.proto.popover.label == "The question"]
+    inside = " ".join(text.value for text in folded.markdown).replace("\\", "")
+    assert all(text in inside for text in (experiment.question, *experiment.answers, *experiment.why))
+    asked = [text for text in at.main.markdown if experiment.question in text.value.replace("\\", "")]
+    assert len(asked) == 1
+    assert not any((button.key or "").startswith("guess_") for button in at.button)
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_every_experiment_opens_from_its_link(part):
     at = learn(**{"validity__experiment": part, f"{part}__guess": "skip"})
@@ -61,6 +72,20 @@ def test_every_experiment_opens_from_its_link(part):
     assert len(titles(at)) == 1
     assert any(caption.value.startswith("Source") for caption in at.main.caption)
     assert len(at.main.latex) == len(EXPERIMENTS[part].formulas)
+    assert in_sight(at) <= {f"{part}.{p.name}" for p in EXPERIMENTS[part].parameters[:2]} | {"seed"}
+    assert len(in_sight(at)) == 2
+
+
+def in_sight(at):
+    """The controls of settings that are not folded."""
+
+    def keys(block):
+        kinds = (block.slider, block.select_slider, block.selectbox, block.number_input, block.button_group)
+        return [widget.key for kind in kinds for widget in kind]
+
+    own = [key for key in keys(at.main) if "." in key or key == "seed"]
+    folded = [key for box in at.expander if box.label == "More settings" for key in keys(box)]
+    return set(own) - set(folded) - {"validity.experiment"}
 
 
 def test_widgets_follow_the_link_and_the_link_the_widgets():

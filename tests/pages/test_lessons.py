@@ -197,12 +197,10 @@ def test_the_links_python_is_that_of_the_settings_without_the_lesson():
     assert "lesson" not in json.loads(recipe(at).to_json())
 
 
-def test_presenting_takes_the_sidebar_away_and_stays_through_the_lesson():
-    at = open_step("why_calibrate", 1)
-    assert at.sidebar.selectbox
-    at = press(at, "presenter")
+def test_presenting_stays_through_the_lesson_and_its_drawer_has_the_controls():
+    at = press(open_step("why_calibrate", 1), "presenter")
     assert faults(at) == []
-    assert not at.sidebar.selectbox
+    assert "model" in [box.key for box in at.sidebar.selectbox]
     at = press(at, "lesson_next")
     assert recipe(at) == LESSONS["why_calibrate"].steps[1].recipe.replace()
     assert at.query_params["presenter"] == "true"

@@ -23,6 +23,8 @@ EXPERIMENT = Experiment(
     ),
     turn={"leaf": "laplace"},
     parameters=(
+        DEPTH,
+        LEAF,
         Parameter(
             "model",
             "Model",
@@ -32,8 +34,6 @@ EXPERIMENT = Experiment(
             help="One tree, or a forest, whose many predictions are grouped into 20 quantile bins.",
             extra={"names": {"tree": "Tree", "forest": "Forest"}},
         ),
-        DEPTH,
-        LEAF,
         Parameter(
             "loss",
             "Loss",

@@ -26,8 +26,8 @@ EXPERIMENT = Experiment(
     ),
     turn={"window": 1.0},
     parameters=(
-        training_objects(50),
         with_default(WINDOW, 0.1),
+        training_objects(50),
         GAP,
         Parameter(
             "tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."

@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
         "It is right on average, and says the same of every row.",
         "Narrow and valid go together well: with many labels the share of ones is known closely.",
     ),
-    parameters=(training_objects(100), WINDOW, GAP, draws(2000, 500, 1000, 2000, 5000, 10000)),
+    parameters=(GAP, training_objects(100), WINDOW, draws(2000, 500, 1000, 2000, 5000, 10000)),
     simulation=set_side_by_side,
     notice=(
         "Its interval is as narrow as 1/(l + 1) and its selected probability is right on average, like that of every "

@@ -23,12 +23,12 @@ EXPERIMENT = Experiment(
     ),
     turn={"tests": 20},
     parameters=(
-        training_objects(50),
-        WINDOW,
-        GAP,
         Parameter(
             "tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."
         ),
+        WINDOW,
+        training_objects(50),
+        GAP,
         draws(100, 20, 50, 100, 200),
         Parameter(
             "run",

@@ -23,6 +23,16 @@ EXPERIMENT = Experiment(
     ),
     turn={"kernel": "linear"},
     parameters=(
+        DEPTH,
+        Parameter(
+            "kernel",
+            "Kernel",
+            "choice",
+            "rbf",
+            choices=("rbf", "linear"),
+            help="Of the support-vector machine: a curved or a flat boundary.",
+            extra={"names": {"rbf": "Curved", "linear": "Flat"}},
+        ),
         Parameter(
             "other",
             "One more model",
@@ -42,20 +52,10 @@ EXPERIMENT = Experiment(
             "Platt takes the log-odds of probabilities.",
             extra={"names": CALIBRATIONS},
         ),
-        DEPTH,
         cloud("which_model"),
         SIZE,
         Parameter("trees", "Trees", "choice", 100, choices=(5, 10, 20, 50, 100), help="Of the forest."),
         LEAF,
-        Parameter(
-            "kernel",
-            "Kernel",
-            "choice",
-            "rbf",
-            choices=("rbf", "linear"),
-            help="Of the support-vector machine: a curved or a flat boundary.",
-            extra={"names": {"rbf": "Curved", "linear": "Flat"}},
-        ),
         Parameter(
             "first",
             "Upper row",

@@ -24,22 +24,10 @@ def own() -> dict[str, Own]:
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
-    """The moves, and the picture of the chosen one."""
+    """The picture of the chosen move, and any other one to choose."""
     step = min(values["step"], found.moves)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="moves"):
-        for label, target, icon in (
-            ("Start", 0, "first_page"),
-            ("Back", step - 1, "chevron_left"),
-            ("Next move", step + 1, "chevron_right"),
-            ("End", found.moves, "last_page"),
-        ):
-            st.button(
-                label,
-                key=f"move_{icon}",
-                disabled=not 0 <= target <= found.moves or target == step,
-                on_click=partial(_change, step=target),
-                type="primary" if label == "Next move" else "secondary",
-            )
+    hint = "Click a point to turn its label."
+    record = chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)
     if found.moves:
         state.control(
             st.slider,
@@ -50,8 +38,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
             max_value=found.moves,
             help="Every move joins the leftmost pair of pools whose shares fall.",
         )
-    hint = "Click a point to turn its label."
-    return [chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)]
+    return [record]
 
 
 def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:

@@ -55,6 +55,11 @@ def met(about: str, text: str, right: bool) -> None:
     st.markdown(f"{RIGHT if right else WRONG} {text}")
 
 
+def sign(right: bool) -> str:
+    """The sign of right or wrong alone."""
+    return ":green[:material/check_circle:]" if right else ":red[:material/cancel:]"
+
+
 def forecasts() -> dict[str, Forecast]:
     """Question → the reader's first answer to it, of this session."""
     return st.session_state.setdefault("forecasts", {})

@@ -25,8 +25,8 @@ from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
 SAME_SEED = "The same seed draws the same picture, here, in a notebook and on the command line."
-TWO = 2  # settings under the chart that a step of a lesson is about
-IN_SIGHT = 5  # settings that stand open, one beside the other
+IN_SIGHT = 2  # settings under the picture: those that an experiment names first; the others are folded
+IN_A_ROW = 4  # of those that are folded
 
 
 @dataclass(frozen=True)
@@ -59,36 +59,57 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         values, verdict = _question(recipe, experiment, guess)
     if guess == COVER:
         return
-    _settings(recipe, experiment, values)
-    player = st.container()
-    if way.compute is not None:
-        result = way.compute(recipe, experiment, values)
-    else:
-        result = simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
+    picture = st.container()
+    player = _settings(recipe, experiment, values)
+    with picture:
+        result = _result(recipe, experiment, values, way)
     if experiment.plays:
+        last = way.last(result) if way.last is not None and result is not None else None
         with player:
-            last = way.last(result) if way.last is not None and result is not None else None
-            frames = play.frames(experiment, last)
-            play.show(experiment, frames, values[experiment.plays], ready=result is not None)
+            play.show(
+                experiment,
+                play.frames(experiment, last),
+                values[experiment.plays],
+                ready=result is not None,
+            )
     if result is None:
         return
-    records = (way.pictures or partial(draw, experiment))(recipe, values, result)
+    with picture:
+        records = (way.pictures or partial(draw, experiment))(recipe, values, result)
     if guess.isdecimal():
         answer = next((r.answer for r in records if r is not None and r.answer is not None), None)
         with verdict:
             _verdict(experiment, int(guess), answer, values)
+    _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
-    _tell(recipe, experiment)
+    _tell(experiment, guess)
     asking.own_calibration()
 
 
+def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
+    """The numbers; None, under how far they are, while they are computed."""
+    if way.compute is not None:
+        return way.compute(recipe, experiment, values)
+    return simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
+
+
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
-    """All pictures of an experiment's numbers; their records."""
+    """The pictures of an experiment's numbers above its controls; their records."""
+    places = [st.container()]
+    if not experiment.large and experiment.more_figures:
+        places = st.columns([0.6, 0.4], gap="medium")
     records = []
-    for key, place in zip(experiment.figures, _places(experiment), strict=True):
+    for key, place in zip(experiment.figures, places, strict=False):
         with place:
             records.append(chart.show(key, result, **experiment.view(values, key)))
     return records
+
+
+def _draw_large(experiment: Experiment, values: dict[str, Any], result: Any) -> None:
+    """Where one picture takes the whole width, the others stand below the controls."""
+    if experiment.large:
+        for key in experiment.more_figures:
+            chart.show(key, result, **experiment.view(values, key))
 
 
 def _draw_further(experiment: Experiment, recipe: Recipe, values: dict[str, Any]) -> None:
@@ -97,14 +118,6 @@ def _draw_further(experiment: Experiment, recipe: Recipe, values: dict[str, Any]
         found = simulated(experiment, experiment.numbers(values, key), recipe.seed, key)
         if found is not None:
             chart.show(key, found, **experiment.view(values, key))
-
-
-def _places(experiment: Experiment) -> list[Any]:
-    """Two pictures stand side by side, the first one wider, unless they are large."""
-    figures = len(experiment.figures)
-    if figures == 1 or experiment.large:
-        return [st.container() for _ in range(figures)]
-    return st.columns([0.6, 0.4], gap="medium")
 
 
 def simulated(
@@ -147,14 +160,16 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
     """The question with its answers, or without them where one was chosen; the settings, and where the verdict goes."""
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
-        if guess != SKIP:
-            st.markdown(f"**{plain(experiment.question)}**")
-        verdict = st.container()
         if guess in (ASK, COVER):
+            st.markdown(f"**{plain(experiment.question)}**")
             skip = partial(_guess, experiment, SKIP)
             asking.ask(
                 experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
             )
+        with st.container(horizontal=True, vertical_alignment="center", key="answered"):
+            verdict = st.container()
+            if guess.isdecimal():
+                _folded_question(experiment)
         if guess != SKIP and not experiment.usual(values):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption("The question is about other settings than these.", width="content")
@@ -167,38 +182,53 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
     return values, verdict
 
 
+def _folded_question(experiment: Experiment) -> None:
+    """An answered question: with what is to be said of each answer, and to be asked again."""
+    with st.popover("The question", type="tertiary", key="question"):
+        st.markdown(f"**{plain(experiment.question)}**")
+        for i, (answer, why) in enumerate(zip(experiment.answers, experiment.why, strict=False), start=1):
+            st.markdown(f"{asking.sign(i == experiment.right)} {plain(answer)}: {plain(why)}")
+        _ask_again(experiment)
+
+
+def _ask_again(experiment: Experiment) -> None:
+    ask = partial(_guess, experiment, ASK, usual=True)
+    st.button("Ask me again", key="ask_again", type="tertiary", on_click=ask)
+
+
 def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
     """Note an answer; ``usual``: with the settings that the question is about."""
     own = experiment.numbers(experiment.values({})) if usual else {}
     state.update(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
 
 
-def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> None:
-    """A control for each setting and the seed, the first few in sight."""
-    fields: list[Callable[[], Any]] = []
-    for parameter in experiment.parameters:
-        field = f"{experiment.key}.{parameter.name}"
-        if parameter.kind == "points":
-            control(parameter, field, values[parameter.name])
-        elif not parameter.extra.get("drawn_by_page"):
-            fields.append(partial(control, parameter, field, values[parameter.name]))
+def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
+    """The two controls that matter, and the others folded; returns where the play button goes."""
+    fields: list[Callable[[], Any]] = [
+        partial(control, parameter, f"{experiment.key}.{parameter.name}", values[parameter.name])
+        for parameter in experiment.parameters
+        if not parameter.extra.get("drawn_by_page")
+    ]
     if experiment.drawn:
         fields.append(partial(controls.seed, recipe, SAME_SEED))
-    if stage.open_here():
-        with stage.on("controls"):
-            _row(fields[:TWO], TWO)
-        fields = fields[TWO:]
-    if fields:
-        _row(fields[:IN_SIGHT])
-    if len(fields) > IN_SIGHT:
-        with st.expander("More settings", key=f"more_{experiment.key}"):
-            _row(fields[IN_SIGHT:])
+    with stage.on("player"):
+        player = st.container()
+    with stage.on("controls"):
+        _rows(fields[:IN_SIGHT], IN_SIGHT)
+    with stage.on("more"):
+        if fields[IN_SIGHT:]:
+            with st.expander("More settings", key=f"more_{experiment.key}"):
+                _rows(fields[IN_SIGHT:], IN_A_ROW)
+    return player
 
 
-def _row(fields: Sequence[Callable[[], Any]], columns: int = IN_SIGHT) -> None:
-    for column, draw in zip(st.columns(columns, gap="medium"), fields, strict=False):
-        with column:
-            draw()
+def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
+    """So many in each row; in the drawer of a room one below the other."""
+    columns = 1 if state.presenter() else columns
+    for start in range(0, len(fields), columns):
+        for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):
+            with column:
+                draw()
 
 
 def control(parameter: Parameter, field: str, value: Any) -> None:
@@ -272,7 +302,7 @@ def _turn(experiment: Experiment) -> None:
     )
 
 
-def _tell(recipe: Recipe, experiment: Experiment) -> None:
+def _tell(experiment: Experiment, guess: str) -> None:
     """What to notice, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
     with left:
@@ -287,8 +317,8 @@ def _tell(recipe: Recipe, experiment: Experiment) -> None:
             st.latex(formula)
         st.caption(plain(f"Source: {experiment.source}"))
         with st.container(horizontal=True):
-            ask = partial(_guess, experiment, ASK, usual=True)
-            st.button("Ask me again", key="ask_again", type="tertiary", on_click=ask)
+            if guess == SKIP:
+                _ask_again(experiment)
             st.button(
                 "Cover the picture",
                 key="cover",

@@ -29,8 +29,11 @@ def own() -> dict[str, Own]:
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
-    """Presets, cuts and the line; below what the presets cost, beside all partitions."""
+    """The line, its cuts and presets; below what the presets cost, beside all partitions."""
     line = found.line
+    hint = "Click a mark to turn its label, click + to add or remove a split."
+    records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
+    _cuts(line)
     with st.container(horizontal=True, key="partitions"):
         for name in list(found.rows)[1:]:
             st.button(
@@ -39,9 +42,6 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
                 disabled=found.rows[name] == found.rows["own"],
                 on_click=partial(_change, line.cut_at(found.cuts(name))),
             )
-    _cuts(line)
-    hint = "Click a mark to turn its label, click + to add or remove a split."
-    records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)

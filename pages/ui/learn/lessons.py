@@ -79,7 +79,8 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         asked = st.container()
         _moves(lesson, number)
     with picture:
-        stage.set_up(chart_of(step), st.container(), asked, st.container())
+        parts = {name: st.container() for name in (chart_of(step), "player", "controls")}
+        stage.set_up(words=asked, **parts)
 
 
 def chart_of(step: Step) -> str:
