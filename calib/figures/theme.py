@@ -28,7 +28,17 @@ ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
 
 @dataclass(frozen=True)
 class Theme:
-    """The inks of one theme; ``positive`` and ``negative`` are the two classes, ``scale`` runs from little to much."""
+    """The inks of one theme.
+
+    Attributes
+    ----------
+    positive, negative
+        The two classes.
+    calibration, grouping
+        The two losses that could be avoided, CL and GL; IL and sums are muted or in ink.
+    scale
+        From little to much.
+    """
 
     name: str
     paper: str
@@ -38,6 +48,8 @@ class Theme:
     diagonal: str
     positive: str
     negative: str
+    calibration: str
+    grouping: str
     scale: tuple[str, ...]
 
 
@@ -50,6 +62,8 @@ LIGHT = Theme(
     "#87929E",
     "#D55E00",
     "#0072B2",
+    "#6A2380",
+    "#006B3C",
     ("#A9CCE3", "#4A97C9", "#00629B", "#062B47"),
 )
 DARK = Theme(
@@ -61,6 +75,8 @@ DARK = Theme(
     "#6B7785",
     "#E8833A",
     "#4FA3DB",
+    "#A24890",
+    "#7FD6A2",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
 

@@ -133,7 +133,7 @@ def test_a_registered_calibrator_has_a_mark_without_saying_so(monkeypatch):
 def test_words_lines_and_classes_stand_out_from_the_paper(theme):
     assert contrast(theme.ink, theme.paper) >= 7
     assert contrast(theme.muted, theme.paper) >= 4.5
-    for color in (theme.diagonal, theme.positive, theme.negative):
+    for color in (theme.diagonal, theme.positive, theme.negative, theme.calibration, theme.grouping):
         assert contrast(color, theme.paper) >= 3
     assert contrast(theme.grid, theme.paper) < 2  # the grid stays behind
 
@@ -147,6 +147,11 @@ def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_visio
         assert difference(one.color, two.color, VISION[vision]) >= least * (1 if papers else 0.55), (a, b)
     for theme in (LIGHT, DARK):
         assert difference(theme.positive, theme.negative, VISION[vision]) >= 3 * least
+        assert difference(theme.calibration, theme.grouping, VISION[vision]) >= 2.5 * least
+        for loss, other in itertools.product(
+            (theme.calibration, theme.grouping), (theme.positive, theme.negative, theme.muted)
+        ):
+            assert difference(loss, other, VISION[vision]) >= least
 
 
 @pytest.mark.parametrize(
