@@ -44,7 +44,7 @@ class Label:
 
 
 def place(
-    lines: Mapping[str, Array], names: Mapping[str, str], marks: Array | None = None
+    lines: Mapping[str, Array], names: Mapping[str, str], marks: Sequence[Array] = ()
 ) -> dict[str, Label]:
     """The labels of the lines that have room for one, the first lines first.
 
@@ -55,10 +55,10 @@ def place(
     names
         What is written on each.
     marks
-        (m, 2) further points that no name may cover.
+        Further points (m, 2) that no name may cover.
     """
     paths = {key: _along(points) for key, points in lines.items()}
-    taken = np.vstack([*paths.values(), np.empty((0, 2)) if marks is None else marks])
+    taken = np.vstack([*paths.values(), *marks, np.empty((0, 2))])
     placed: dict[str, Label] = {}
     for key, path in paths.items():
         others = np.vstack([np.empty((0, 2)), *(paths[other] for other in paths if other != key)])

@@ -34,6 +34,7 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
 from calib.figures.labels import place
+from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, legible, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
@@ -166,7 +167,9 @@ def prepare(
         faint,
         axis,
         _finding(evaluation, shown),
-        _caption(recipe, _few(in_bins), faint) + (_at_the_ends(in_bins, faint) if axis else ""),
+        _caption(recipe, _few(in_bins), faint)
+        + (_at_the_ends(in_bins, faint) if axis else "")
+        + asked(shown),
         f"Reliability diagram of {evaluation.size} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
@@ -407,7 +410,13 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
         figure.add_traces(_rings(key, shape, drawn, record.ranges, theme))
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
-    return _named(figure, record, theme)
+    return mute(_named(figure, record, theme), _in_colour(record), theme)
+
+
+def _in_colour(record: Reliability) -> tuple[str, ...]:
+    """The curves that are not grey: all of a few, of many those drawn strong and one more."""
+    keys = tuple(record.curves)
+    return keys if len(keys) <= MOST else in_colour([key for key in record.leading if key in keys], keys)
 
 
 def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
@@ -418,14 +427,11 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     def within(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return (np.column_stack([onto(x), onto(y)]) - low) / (high - low)
 
-    lines = {
-        key: within(*_strong(record.curves[key]))
-        for key in [*record.leading, *record.curves]
-        if key in record.curves
-    }
+    lines = {key: within(*_strong(record.curves[key])) for key in record.curves}
     marks = [(shape_of(curve), _drawn(curve, record.faint)) for curve in record.bins.values()]
     points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
-    labels = place(lines, {key: label_of(key) for key in lines}, np.vstack(points) if points else None)
+    bearing = {key: lines.pop(key) for key in _in_colour(record)}
+    labels = place(bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values()])
     for key, label in labels.items():
         (x0, x1), (y0, y1) = (
             low + (high - low) * np.array(ends) for ends in zip(label.start, label.end, strict=True)
