@@ -17,12 +17,14 @@ import plotly.graph_objects as go
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics
+from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import CumulativeDifferences, cumulative_differences
 
 MOST_POINTS = 2000
+SIGNIFICANT = 0.05  # level of Kuiper's test
 ASKED = "Nothing to draw: choose a calibrator that can answer here."
 
 
@@ -58,7 +60,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         key: cumulative_differences(each.y, each.p, each.weight)
         for key, each in evaluation.predictions.items()
     }
-    against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < 0.05]
+    against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]
     finding = (
         "The labels contradict " + ", ".join(against)
         if against
@@ -69,7 +71,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         f"{finding} (Kuiper’s test, 5 %)",
         "Rows are sorted by probability. Where a line climbs the probabilities are too low, where it falls too high, "
         "by its slope. The bar at the start reaches two standard deviations of the calibrator whose probabilities "
-        "leave most to chance: how far its line may wander.",
+        "leave most to chance: how far its line may wander." + asked(walks),
         "Cumulative differences of label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
@@ -112,10 +114,12 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
             y=walk.walk[shown],
             mode="lines",
             name=label_of(key),
+            legendgroup=key,
             line={"color": mark.color, "width": 2, "dash": mark.dash},
             hovertemplate="%{x:.1%} of the rows: %{y:.4f}",
         )
-    return figure
+    named = [key for key, walk in record.walks.items() if key == "none" or walk.kuiper_p < SIGNIFICANT]
+    return mute(figure, in_colour(named, record.walks), theme)
 
 
 CUMULATIVE = FigureEntry(

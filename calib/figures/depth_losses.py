@@ -107,8 +107,8 @@ def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
         uirevision="depth_losses",
     )
     styles = {
-        "calibration": ("Calibration loss", theme.scale[3], "solid", "diamond"),
-        "grouping": ("Grouping loss", theme.scale[1], "dash", "square"),
+        "calibration": ("Calibration loss", theme.calibration, "solid", "diamond"),
+        "grouping": ("Grouping loss", theme.grouping, "dash", "square"),
         "excess": ("Sum", theme.muted, "dot", "circle-open"),
     }
     for i, (growth, leaf) in enumerate(cells):

@@ -19,6 +19,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_decision
 from calib.figures.costs import NOTHING
+from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
@@ -44,6 +45,8 @@ class NetBenefit:
         The Recipe's threshold.
     ends
         Lowest and highest threshold of the range.
+    named
+        The calibrators that the title speaks of.
     """
 
     thresholds: np.ndarray
@@ -52,6 +55,7 @@ class NetBenefit:
     share: float
     at: float
     ends: tuple[float, float]
+    named: tuple[str, ...]
     title: str
     caption: str
     alt: str
@@ -91,11 +95,12 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
         share,
         t,
         (lowest, highest),
+        tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         _finding(best, here[best], simple, t),
         "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
         "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
         "all, act on none. Calibration matters where a curve falls below them. The vertical line is the threshold of "
-        "your costs.",
+        "your costs." + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better simple rule {number(simple)}.",
@@ -145,6 +150,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             y=curve,
             mode="lines+markers",
             name=label_of(key),
+            legendgroup=key,
             line={"color": mark.color, "width": 2, "dash": mark.dash},
             marker={
                 "symbol": mark.symbol,
@@ -157,7 +163,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
         )
     if low <= record.at <= high:
         figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})
-    return figure
+    return mute(figure, in_colour(record.named, record.curves), theme)
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:

@@ -33,13 +33,15 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.labels import place
+from calib.figures.many import MOST, asked, in_colour, mute
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, legible, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
 from calib.kernel.wording import counted, moved, number, probability
 from calib.recipe import Recipe
 
-FEW = 10  # a bin with fewer rows says little: it is drawn faint
+FEW = 10  # a bin with fewer rows says little: it is drawn faint, where asked for
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
 MOST_BANDS = 4  # that can be told apart where they lie over each other
@@ -69,6 +71,8 @@ class Reliability:
         The selection as (calibrator, low, high).
     leading
         The curves drawn strong, those that the title names.
+    faint
+        Whether bins with few rows are drawn.
     axis
         On which all is drawn in log-odds, or None.
     """
@@ -80,6 +84,7 @@ class Reliability:
     ranges: tuple[tuple[str, float, float], ...]
     leading: tuple[str, ...]
     band: str
+    faint: bool
     axis: LogOddsAxis | None
     title: str
     caption: str
@@ -114,6 +119,7 @@ def prepare(
     curve: str | None = None,
     band: str | None = None,
     axes: str = AXES[0],
+    faint: bool = False,
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).
 
@@ -127,6 +133,8 @@ def prepare(
         None: as the evaluation's Recipe says.
     axes
         "probability" or "log_odds".
+    faint
+        Whether bins with few rows are drawn, too; where a curve has no others they always are.
     """
     checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
@@ -136,6 +144,7 @@ def prepare(
     in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
     curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
     axis = _axis(in_bins or curves) if axes == "log_odds" else None
+    faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
     rows = (
         selected_rows(evaluation, selection)
@@ -155,9 +164,12 @@ def prepare(
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
+        faint,
         axis,
         _finding(evaluation, shown),
-        _caption(recipe, _few(in_bins)) + (_at_the_ends(in_bins) if axis else ""),
+        _caption(recipe, _few(in_bins), faint)
+        + (_at_the_ends(in_bins, faint) if axis else "")
+        + asked(shown),
         f"Reliability diagram of {evaluation.size} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
         f"{listed or 'nothing to show'}.",
     )
@@ -170,10 +182,11 @@ def _axis(curves: Mapping[str, Any]) -> LogOddsAxis:
     return LogOddsAxis.around([*(s.x for s in shapes), *ends])
 
 
-def _at_the_ends(bins: Mapping[str, BinnedCurve]) -> str:
+def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
     """What stands where a log-odds axis has no place."""
     none, every = (
-        sum(int((curve.observed[curve.count > 0] == end).sum()) for curve in bins.values()) for end in (0, 1)
+        sum(int((curve.observed[_drawn(curve, faint)] == end).sum()) for curve in bins.values())
+        for end in (0, 1)
     )
     text = " Axes in log-odds, which have no 0 and no 1."
     if none:
@@ -200,6 +213,12 @@ def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarra
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
     """How many bins of all these curves have some rows, but few."""
     return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())
+
+
+def _drawn(curve: Curve, faint: bool) -> np.ndarray:
+    """Which points of a curve are drawn as marks: of bins those with rows, or with enough of them."""
+    least = FEW if isinstance(curve, BinnedCurve) and not faint else 0
+    return (curve.count > 0) & (curve.count >= least)
 
 
 def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> Any:
@@ -272,7 +291,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     return f"{text} {change} {moved(ece['none'], ece[key])}"
 
 
-def _caption(recipe: Recipe, few: int) -> str:
+def _caption(recipe: Recipe, few: int, faint: bool) -> str:
     text = (
         "On the diagonal, what is predicted is what happens. Below it the model promises too much, above it too "
         "little; an S-shape means too timid, its mirror image too bold."
@@ -290,8 +309,10 @@ def _caption(recipe: Recipe, few: int) -> str:
         text += (
             " Shaded, around the diagonal: where 95 % of calibrated forecasts would fall with so few rows."
         )
-    if few:
+    if few and faint:
         text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
+    elif few:
+        text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text
 
 
@@ -378,16 +399,63 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     for key, curve in record.curves.items():
         figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
         figure.add_trace(_bars(key, record.histograms[key], 0.08))
-    labelled = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
+    numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
     for key, curve in (record.bins or record.curves).items():
-        figure.add_traces(_marks(key, curve, theme, light=light[key], labelled=labelled))
+        traces = _marks(key, curve, theme, light=light[key], labelled=numbered)
+        figure.add_traces(traces if record.faint else traces[:1])
     for key, counts in record.picked.items():
         figure.add_trace(_bars(key, counts, 0.6))
     for key, curve in (record.bins or record.curves).items():
-        figure.add_traces(_rings(key, shape_of(curve), record.ranges, theme))
+        shape, drawn = shape_of(curve), _drawn(curve, record.faint)
+        figure.add_traces(_rings(key, shape, drawn, record.ranges, theme))
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
+    return mute(_named(figure, record, theme), _in_colour(record), theme)
+
+
+def _in_colour(record: Reliability) -> tuple[str, ...]:
+    """The curves that are not grey: all of a few, of many those drawn strong and one more."""
+    keys = tuple(record.curves)
+    return keys if len(keys) <= MOST else in_colour([key for key in record.leading if key in keys], keys)
+
+
+def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
+    """With the name of each line beside it; a click in the legend hides both."""
+    low, high = figure.layout.xaxis.range
+    onto = record.axis.place if record.axis else np.asarray
+
+    def within(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (np.column_stack([onto(x), onto(y)]) - low) / (high - low)
+
+    lines = {key: within(*_strong(record.curves[key])) for key in record.curves}
+    marks = [(shape_of(curve), _drawn(curve, record.faint)) for curve in record.bins.values()]
+    points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
+    bearing = {key: lines.pop(key) for key in _in_colour(record)}
+    labels = place(bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values()])
+    for key, label in labels.items():
+        (x0, x1), (y0, y1) = (
+            low + (high - low) * np.array(ends) for ends in zip(label.start, label.end, strict=True)
+        )
+        figure.add_scatter(
+            x=[x0, x1],
+            y=[y0, y1],
+            mode="lines+text",
+            legendgroup=key,
+            showlegend=False,
+            hoverinfo="skip",
+            line={"color": MARKS[key].color, "width": 1},
+            text=["", label_of(key)],
+            textposition=f"middle {'left' if label.left else 'right'}",
+            textfont={"size": 12, "color": legible(MARKS[key].color, theme)},
+        )
     return figure
+
+
+def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
+    """(x, y) of the points that a curve's strong line joins."""
+    shape = shape_of(curve)
+    enough = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
+    return shape.x[enough], shape.y[enough]
 
 
 def _banded(record: Reliability) -> list[str]:
@@ -397,7 +465,7 @@ def _banded(record: Reliability) -> list[str]:
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
     """All that was drawn in probabilities; triangles at the edges, with what is known of bins of one class."""
-    figure.add_traces([_reach(key, curve) for key, curve in record.bins.items()])
+    figure.add_traces([_reach(key, curve, _drawn(curve, record.faint)) for key, curve in record.bins.items()])
     for trace in figure.data:
         on_diagram = trace.yaxis in (None, "y")
         if on_diagram and trace.customdata is not None and "markers" in trace.mode:
@@ -407,11 +475,11 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> N
     figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
 
 
-def _reach(key: str, curve: BinnedCurve) -> go.Scatter:
+def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray) -> go.Scatter:
     """From the edge to the other end of the interval of each bin without positives, or of positives only."""
     x, y = [], []
     for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
-        for i in np.flatnonzero(curve.observed == end):
+        for i in np.flatnonzero(drawn & (curve.observed == end)):
             x += [curve.mean_p[i], curve.mean_p[i], np.nan]
             y += [end, other[i], np.nan]
     return go.Scatter(
@@ -588,13 +656,13 @@ def _bars(key: str, counts: Histogram, alpha: float) -> go.Scatter:
 
 
 def _rings(
-    key: str, shape: Shape, ranges: Sequence[tuple[str, float, float]], theme: Theme
+    key: str, shape: Shape, drawn: np.ndarray, ranges: Sequence[tuple[str, float, float]], theme: Theme
 ) -> list[go.Scatter]:
     """A ring around every point whose rows are all picked."""
     inside = np.zeros(len(shape.x), dtype=bool)
     for name, low, high in ranges:
         if name == key:
-            inside |= (shape.low >= low) & (shape.high <= high) & (shape.count > 0)
+            inside |= (shape.low >= low) & (shape.high <= high) & drawn
     if not inside.any():
         return []
     ring = {
@@ -620,7 +688,7 @@ def _rings(
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """With a band, as whoever reviews a calibration plot asks for: that of the Recipe, or of confidence."""
     band = {"band": "confidence"} if evaluation.recipe.band == "none" else {}
-    return evaluation, evaluation.recipe.given("reliability", "selection") | band
+    return evaluation, evaluation.recipe.given("reliability", "selection", "faint") | band
 
 
 RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)

@@ -17,6 +17,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.cumulative import ASKED
+from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
@@ -71,7 +72,8 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
         curves,
         f"{label_of(best)} has the smallest smooth calibration error, {number(curves[best].error)}",
         "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
-        "is thick where there are many predictions. Above the diagonal the probabilities are too low.",
+        "is thick where there are many predictions. Above the diagonal the probabilities are too low."
+        + asked(curves),
         "Smoothed reliability diagram. Smooth calibration error: "
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",
@@ -112,6 +114,7 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             y=observed,
             mode="lines+markers",
             name=label_of(key),
+            legendgroup=key,
             line={"color": mark.color, "width": 1.5, "dash": mark.dash},
             marker={
                 "color": mark.color,
@@ -122,7 +125,9 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             customdata=density,
             hovertemplate="%{x:.3f}: %{y:.3f}, density %{customdata:.2f}",
         )
-    return figure
+    best = min(record.curves, key=lambda key: record.curves[key].error)
+    named = [key for key in record.curves if key in ("none", best)]
+    return mute(figure, in_colour(named, record.curves), theme)
 
 
 SMOOTH_CALIBRATION = FigureEntry(

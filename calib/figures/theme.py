@@ -28,7 +28,17 @@ ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
 
 @dataclass(frozen=True)
 class Theme:
-    """The inks of one theme; ``positive`` and ``negative`` are the two classes, ``scale`` runs from little to much."""
+    """The inks of one theme.
+
+    Attributes
+    ----------
+    positive, negative
+        The two classes.
+    calibration, grouping
+        The two losses that could be avoided, CL and GL; IL and sums are muted or in ink.
+    scale
+        From little to much.
+    """
 
     name: str
     paper: str
@@ -38,6 +48,8 @@ class Theme:
     diagonal: str
     positive: str
     negative: str
+    calibration: str
+    grouping: str
     scale: tuple[str, ...]
 
 
@@ -50,6 +62,8 @@ LIGHT = Theme(
     "#87929E",
     "#D55E00",
     "#0072B2",
+    "#6A2380",
+    "#006B3C",
     ("#A9CCE3", "#4A97C9", "#00629B", "#062B47"),
 )
 DARK = Theme(
@@ -61,6 +75,8 @@ DARK = Theme(
     "#6B7785",
     "#E8833A",
     "#4FA3DB",
+    "#A24890",
+    "#7FD6A2",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
 
@@ -75,12 +91,12 @@ class Mark:
 
 
 FIXED = {
-    "none": Mark("#656F76", "circle", "dot"),
-    "platt": Mark("#CD8200", "square", "solid"),
-    "isotonic": Mark("#0E9DD5", "diamond", "solid"),
+    "none": Mark("#63676B", "circle", "dot"),
+    "platt": Mark("#D27800", "square", "dash"),
+    "isotonic": Mark("#CC78A8", "diamond", "dashdot"),
     "beta": Mark("#009166", "triangle-up", "solid"),
     "temperature": Mark("#A59144", "triangle-down", "dash"),
-    "venn": Mark("#C979A9", "pentagon", "dash"),
+    "venn": Mark("#0E9DD5", "pentagon", "dash"),
     "venn_abers": Mark("#0776C9", "star", "solid"),
     "ppa": Mark("#BC4900", "cross", "dash"),
     "rank": Mark("#7F609F", "x", "dash"),
@@ -160,6 +176,33 @@ def rgba(color: str, alpha: float) -> str:
     """
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {alpha:g})"
+
+
+def _luminance(color: str) -> float:
+    """WCAG 2.2's relative luminance of ``#rrggbb``."""
+    parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@cache
+def legible(color: str, theme: Theme) -> str:
+    """The colour with as much of the theme's ink as words in it need (WCAG 2.2, 4.5 : 1).
+
+    >>> legible("#0776C9", LIGHT), legible("#CC78A8", LIGHT)
+    ('#0776C9', '#985E81')
+    """
+    paper = _luminance(theme.paper)
+    for share in range(0, 101, 5):
+        mixed = (
+            (int(color[i : i + 2], 16) * (100 - share) + int(theme.ink[i : i + 2], 16) * share) // 100
+            for i in (1, 3, 5)
+        )
+        ink = "#" + "".join(f"{part:02X}" for part in mixed)
+        low, high = sorted((_luminance(ink), paper))
+        if (high + 0.05) / (low + 0.05) >= 4.5:
+            return ink
+    return theme.ink
 
 
 def controls(*left_out: str) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def diagrams(
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):
         with columns[i % len(columns)]:
             key = f"reliability_{slug(name)}"
-            picked = evaluation.recipe.given("reliability", "selection", "axes") | options
+            picked = evaluation.recipe.given("reliability", "selection", "axes", "faint") | options
             chart.show(
                 "reliability", evaluation, key, heading=name, calibrators=keys, height=height, **picked
             )

@@ -59,6 +59,27 @@ def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
     assert own.line.width > max(trace.line.width for trace in figure.data if trace.name == "Platt")
 
 
+@pytest.mark.parametrize("key", ["overlap", "calibration_size", "overlap_measures"])
+def test_three_lines_are_in_colour_and_the_others_grey_until_asked(key):
+    from calib.experiments.shared.forest_lines import DRAWN, name
+    from calib.figures import FIGURES
+
+    of = record(key, key.removesuffix("_measures"))
+    lines = [trace for trace in FIGURES[key].draw(of).data if trace.fill is None]
+    groups = {trace.legendgroup for trace in lines if trace.visible is True and trace.legendgroup}
+    assert len(groups) == 3
+    assert "none" in groups
+    named = {method for method in DRAWN if re.search(rf"(with|rows) {name(method)}\b", of.title)}
+    assert named <= groups
+    coloured = {name(trace.legendgroup): trace for trace in lines if trace.visible == "legendonly"}
+    grey = [trace for trace in lines if trace.legendgroup is None]
+    assert {trace.name for trace in grey} == {name(method) for method in DRAWN} - set(map(name, groups))
+    for trace in grey:
+        assert trace.line.color != coloured[trace.name].line.color
+        assert not trace.showlegend
+        assert any(np.array_equal(trace.y, one.y) for one in lines if one.visible == "legendonly")
+
+
 def test_a_course_is_told_with_its_turn():
     assert _course(np.array([0.0376, 0.0095, 0.0625])) == "from 0.038 down to 0.0095 and up to 0.062"
     assert _course(np.array([0.001, 0.05, 0.099])) == "from 0.0010 to 0.099"

@@ -13,6 +13,7 @@ from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.reliability import BAND_REPEATS, FEW
+from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, number
 from tests.analysis.judged import jitter, judged, world
@@ -66,7 +67,7 @@ def test_its_steps_and_smooth_lines_are_those_of_the_curves():
 
 def test_every_bin_is_drawn_where_it_is_and_says_its_count():
     said = case(bins=20)
-    figure = ENTRY.draw(ENTRY.prepare(said))
+    figure = ENTRY.draw(ENTRY.prepare(said, faint=True))
     for key in METHODS:
         curve = binned_curve(said.y, said.predictions[key].p, bins=20)
         marks = [t for t in traces(figure, key) if t.customdata is not None and "markers" in t.mode]
@@ -80,7 +81,7 @@ def test_every_bin_is_drawn_where_it_is_and_says_its_count():
 
 def test_bins_with_few_rows_are_faint_and_said_so():
     said = case(bins=50)
-    record = ENTRY.prepare(said)
+    record = ENTRY.prepare(said, faint=True)
     few = sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in record.bins.values())
     assert few > 0
     assert f"{counted(few, 'bin')} with fewer than {FEW} rows" in record.caption
@@ -91,7 +92,48 @@ def test_bins_with_few_rows_are_faint_and_said_so():
                 sparse = {point[3] < FEW for point in trace.customdata}
                 assert len(sparse) == 1
                 assert (trace.marker.opacity <= 0.4) == sparse.pop()
-    assert "Faint marks" not in ENTRY.prepare(case(bins=2, n=600)).caption
+    assert "Faint marks" not in ENTRY.prepare(case(bins=2, n=600), faint=True).caption
+    left_out = ENTRY.prepare(said)
+    assert f"Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows" in left_out.caption
+    counts = [
+        point[3]
+        for trace in ENTRY.draw(left_out).data
+        if trace.customdata is not None and "markers" in trace.mode
+        for point in trace.customdata
+    ]
+    assert min(counts) >= FEW
+    pd.testing.assert_frame_equal(left_out.to_frame(), record.to_frame())
+
+
+def test_a_curve_with_few_rows_in_every_bin_keeps_its_marks():
+    y, truth, _, _ = world(7, 60)
+    assert ENTRY.prepare(judged(y, {"none": truth}, bins=50)).faint
+
+
+@pytest.mark.parametrize("axes", ["probability", "log_odds"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_bear_their_names_and_no_name_lies_on_another_or_on_a_line(kind, axes):
+    figure = ENTRY.draw(ENTRY.prepare(case(curve=kind, n=4000), axes=axes), DARK)
+    low, high = figure.layout.xaxis.range
+    boxes, lines = [], []
+    for trace in figure.data:
+        at = (coordinates(trace) - low) / (high - low) if trace.yaxis is None else np.empty((0, 2))
+        if trace.mode != "lines+text":
+            lines += [at] if trace.legendgroup and trace.fill != "toself" else []
+            continue
+        name, side = trace.text[1], trace.textposition
+        assert name == label_of(trace.legendgroup)
+        width, height = len(name) * 13 / 490, 28 / 490  # 24 pixels in a room, on a plot of 490
+        x, y = at[1]
+        boxes.append((x - width if side == "middle left" else x, y - height / 2, width, height))
+    assert len(boxes) == len(METHODS)
+    for i, (x, y, width, height) in enumerate(boxes):
+        assert 0 <= x <= x + width <= 1
+        assert 0 <= y <= y + height <= 1
+        for u, v, other, tall in boxes[:i]:
+            assert x + width < u or u + other < x or y + height < v or v + tall < y
+        for points in lines:
+            assert not ((points > (x, y)) & (points < (x + width, y + height))).all(axis=1).any()
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
@@ -110,9 +152,9 @@ def test_every_view_is_drawn_on_the_same_axes_in_colours_of_its_own(kind, band, 
     for key in METHODS:
         assert MARKS[key].color in written
     inks = {c.upper() for c in re.findall(r"#[0-9a-fA-F]{6}", written)}
-    assert inks <= {ink.upper() for ink in vars(theme).values() if isinstance(ink, str)} | {
-        mark.color.upper() for mark in MARKS.values()
-    }
+    assert inks <= {legible(mark.color, theme) for mark in MARKS.values()} | {
+        ink.upper() for ink in vars(theme).values() if isinstance(ink, str)
+    } | {mark.color.upper() for mark in MARKS.values()}
 
 
 def test_each_calibrator_stands_once_in_the_legend_with_its_own_marker():
@@ -166,7 +208,7 @@ def test_a_hundred_thousand_rows_stay_a_small_figure():
     said = case(n=100_000)
     for kind in KINDS:
         view = said.with_view(said.recipe.replace(curve=kind, band="confidence"))
-        assert len(ENTRY.draw(ENTRY.prepare(view)).to_json()) < 500_000
+        assert len(ENTRY.draw(ENTRY.prepare(view)).to_json()) < 510_000
 
 
 def test_no_calibrator_gives_an_empty_diagram_with_its_axes():
@@ -196,12 +238,12 @@ def drawn(e, **options):
 
 def test_the_strong_line_stops_at_bins_with_few_rows_and_these_are_numbered_where_there_is_room():
     e = viewed(curve="binned", bins=40)
-    record, figure = drawn(e, calibrators=("none", "platt"))
+    record, figure = drawn(e, calibrators=("none", "platt"), faint=True)
     curves = [binned_curve(e.y, e.predictions[key].p, bins=40) for key in ("none", "platt")]
     few = [(c.count > 0) & (c.count < FEW) for c in curves]
     assert f"{counted(int(sum(map(np.sum, few))), 'bin')} with fewer than {FEW} rows" in record.caption
     for key, curve, thin in zip(("none", "platt"), curves, few, strict=True):
-        faint = next(t for t in figure.data if t.legendgroup == key and t.mode == "markers+text")
+        faint = next(t for t in traces(figure, key) if t.mode == "markers+text")
         assert list(faint.text) == [str(n) for n in curve.count[thin]]
         assert faint.marker.opacity < 0.5
         (line,) = [t for t in lines_of(figure, key) if t.line.width > 2 and np.isnan(t.y).any()]
@@ -271,7 +313,7 @@ def rings(figure):
 
 def test_the_marks_whose_rows_are_picked_have_a_ring():
     e = viewed()
-    _, figure = drawn(e, selection=("platt:0.2:0.4", "none:0.6:0.8"))
+    _, figure = drawn(e, selection=("platt:0.2:0.4", "none:0.6:0.8"), faint=True)
     expected = {}
     for key, low, high in (("platt", 0.2, 0.4), ("none", 0.6, 0.8)):
         curve = binned_curve(e.y, e.predictions[key].p, bins=10)

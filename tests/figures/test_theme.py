@@ -10,8 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
-from calib.figures.theme import DARK, FIXED, LIGHT, MARKS, RESERVE, for_a_room, layout, reserved, rgba
+from calib.figures.theme import (
+    DARK,
+    FIXED,
+    LIGHT,
+    MARKS,
+    RESERVE,
+    for_a_room,
+    layout,
+    legible,
+    reserved,
+    rgba,
+)
 from calib.kernel.wording import number
+from calib.recipe import Recipe
 
 # What protanopes, deuteranopes and tritanopes see, on linear sRGB (Machado, Oliveira & Fernandes 2009,
 # severity 1)
@@ -121,7 +133,7 @@ def test_a_registered_calibrator_has_a_mark_without_saying_so(monkeypatch):
 def test_words_lines_and_classes_stand_out_from_the_paper(theme):
     assert contrast(theme.ink, theme.paper) >= 7
     assert contrast(theme.muted, theme.paper) >= 4.5
-    for color in (theme.diagonal, theme.positive, theme.negative):
+    for color in (theme.diagonal, theme.positive, theme.negative, theme.calibration, theme.grouping):
         assert contrast(color, theme.paper) >= 3
     assert contrast(theme.grid, theme.paper) < 2  # the grid stays behind
 
@@ -135,6 +147,27 @@ def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_visio
         assert difference(one.color, two.color, VISION[vision]) >= least * (1 if papers else 0.55), (a, b)
     for theme in (LIGHT, DARK):
         assert difference(theme.positive, theme.negative, VISION[vision]) >= 3 * least
+        assert difference(theme.calibration, theme.grouping, VISION[vision]) >= 2.5 * least
+        for loss, other in itertools.product(
+            (theme.calibration, theme.grouping), (theme.positive, theme.negative, theme.muted)
+        ):
+            assert difference(loss, other, VISION[vision]) >= least
+
+
+@pytest.mark.parametrize(
+    ("vision", "least"), [("usual", 40), ("protanopia", 20), ("deuteranopia", 20), ("tritanopia", 20)]
+)
+def test_calibrators_that_are_on_by_default_differ_in_hue_marker_and_dash(vision, least):
+    marks = [MARKS[key] for key in Recipe().calibrators]
+    for one, two in itertools.combinations(marks, 2):
+        assert difference(one.color, two.color, VISION[vision]) >= least, (one, two)
+    assert len({mark.symbol for mark in marks}) == len({mark.dash for mark in marks}) == len(marks)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("key", MARKS)
+def test_words_in_the_colour_of_a_mark_can_be_read(key, theme):
+    assert contrast(legible(MARKS[key].color, theme), theme.paper) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

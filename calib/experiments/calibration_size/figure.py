@@ -27,6 +27,7 @@ from calib.experiments.shared.forest_lines import (
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
+from calib.figures.many import GREY, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, number
@@ -57,10 +58,13 @@ class Sizes(Finding):
     ----------
     rows
         Those of one base, with their measure.
+    coloured
+        The methods that are not grey.
     """
 
     rows: pd.DataFrame
     measure: str
+    coloured: tuple[str, ...]
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
@@ -79,7 +83,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
         f"lines (white "
         f"in dark mode), every 10 %: forests that learn from training and calibration rows alike. Bands: two standard "
-        f"errors. {needs}{how_made(found)}",
+        f"errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -88,6 +92,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         else None,
         rows=rows,
         measure=measure,
+        coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"]),
     )
 
 
@@ -144,7 +149,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
     add_lines(
         figure, record.rows, "share", record.measure, theme, where={}, hover="share", first=True, bands=True
     )
-    return figure
+    return mute(figure, record.coloured, theme)
 
 
 @dataclass(frozen=True, eq=False)

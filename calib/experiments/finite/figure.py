@@ -361,7 +361,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
         unselected={"marker": {"opacity": 1}},
         hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
     )
-    star = {"symbol": "star", "size": 16, "color": theme.positive, "line": {"width": 1, "color": theme.paper}}
+    star = {"symbol": "star", "size": 16, "color": theme.ink, "line": {"width": 1, "color": theme.paper}}
     ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}
     for name, marker in (("least", star), ("own", ring)):
         row = found.rows[name]

@@ -26,6 +26,7 @@ from calib.experiments.shared.forest_lines import (
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
+from calib.figures.many import GREY, in_colour, mute
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
@@ -38,6 +39,8 @@ XAXIS = {
     "ticktext": [f"{tick:g}" for tick in TICKS],
     "range": [-0.06, float(np.sqrt(TICKS[-1])) + 0.06],
 }
+THIRD = ("venn_abers", "rf_opt", "rf_d")
+"""In colour beside the forest as it is, where the headline names nothing else."""
 SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
@@ -51,16 +54,19 @@ class Panels(Finding):
         (title, rows of one base, measure) of each; the rows have ``root``, the root of the distance.
     columns
         Panels side by side.
+    coloured
+        The methods that are not grey.
     """
 
     panels: tuple[tuple[str, pd.DataFrame, str], ...]
     columns: int
+    coloured: tuple[str, ...]
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS) -> Panels:
     """One measure along the distance, as far as so many steps, a panel for every number of dimensions."""
     table = _rooted(of_base(found.table, base))
-    title, answer = _finding(table, measure, BASES[base].lower())
+    title, answer, named = _finding(table, measure, BASES[base].lower())
     table = _as_far_as(table, steps)
     each = list(table.groupby("d"))
     return Panels(
@@ -69,7 +75,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
         f"thick and grey: "
         f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
-        f"{how_made(found)}{_of_all(steps)}",
+        f"{how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -78,6 +84,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         answer=answer if measure == "tce" else None,
         panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
         columns=min(2, len(each)),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD),
     )
 
 
@@ -86,16 +93,18 @@ def prepare_measures(
 ) -> Panels:
     """All measures for one number of dimensions, as far as so many steps."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
-    table = _as_far_as(_rooted(of_base(found.table[found.table["d"] == d], base)), steps)
+    table = _rooted(of_base(found.table[found.table["d"] == d], base))
+    named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
     return Panels(
         title=f"All measures in {d} dimensions",
         caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
-        "method adds: TCE, with the noise of the labels. ECE is measured without the truth.",
+        "method adds: TCE, with the noise of the labels. ECE is measured without the truth." + GREY,
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
         answer=None,
         panels=tuple((MEASURES[key], table, key) for key in SHOWN),
         columns=2,
+        coloured=in_colour([UNCALIBRATED, *named], THIRD),
     )
 
 
@@ -114,13 +123,13 @@ def _rooted(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(root=np.sqrt(table["distance"]))
 
 
-def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int | None]:
-    """What the first panel shows, and which third of the way calibration helps most in.
+def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int | None, tuple[str, ...]]:
+    """What the first panel shows, which third of the way calibration helps most in, and which calibrator is named.
 
     Calibrated forests are compared with the same forest uncalibrated.
     """
     if measure not in ("tce", "ece", "brier", "excess"):
-        return f"{MEASURES[measure]} from complete overlap to none", None
+        return f"{MEASURES[measure]} from complete overlap to none", None, ()
     d, last = int(table["d"].min()), int(table["step"].max())
     means = wide(table[table["d"] == d], "step", measure)
     as_it_is, calibrated = means[UNCALIBRATED], means[list(PAPER_CALIBRATORS)]
@@ -130,6 +139,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
         return (
             f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and none of it better",
             None,
+            (),
         )
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
@@ -139,7 +149,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
         f"calibrators "
         "make it worse"
     )
-    return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None
+    return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None, (str(best),)
 
 
 def _worse(as_it_is: pd.Series, calibrated: pd.DataFrame) -> int:
@@ -190,7 +200,7 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
                 }
             }
         )
-    return figure
+    return mute(figure, record.coloured, theme)
 
 
 @dataclass(frozen=True, eq=False)

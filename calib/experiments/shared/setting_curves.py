@@ -134,10 +134,10 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
                 layer="below",
                 line={"color": theme.diagonal, "width": 1.2, "dash": "dot"},
             )
-        inks = (theme.ink, theme.positive, theme.negative, theme.negative)
-        for j, ((quantity, values), color, (dash, symbol, width)) in enumerate(
-            zip(curves.items(), inks, STYLES, strict=False)
+        for j, ((quantity, values), (dash, symbol, width)) in enumerate(
+            zip(curves.items(), STYLES, strict=False)
         ):
+            color = _ink(quantity, j, theme)
             figure.add_scatter(
                 **on,
                 x=list(range(k)),
@@ -163,6 +163,12 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
                     marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
                 )
     return figure
+
+
+def _ink(quantity: str, place: int, theme: Theme) -> str:
+    """A loss in its own colour; else the first in ink, and the others told apart by dash and marker."""
+    losses = {"CL": theme.calibration, "GL": theme.grouping}
+    return losses.get(quantity[:2]) or (theme.muted if place else theme.ink)
 
 
 CURVES = draw, parts

@@ -15,8 +15,8 @@ def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -
     """IL, GL and CL of every name, (k,) each, from below; told apart by pattern too. What is infinite has no height."""
     inks = {
         "irreducible": (theme.muted, ""),
-        "grouping": (theme.negative, "/"),
-        "calibration": (theme.positive, "."),
+        "grouping": (theme.grouping, "/"),
+        "calibration": (theme.calibration, "."),
     }
     return [
         go.Bar(

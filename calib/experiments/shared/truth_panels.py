@@ -136,7 +136,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
             x=np.round(levels.posterior[enough], 4),
             y=np.round(levels.p[enough], 4),
             mode="lines",
-            line={"color": theme.positive, "width": 2.6},
+            line={"color": theme.ink, "width": 2.6},
             customdata=np.round(np.sqrt(levels.spread[enough]), 4),
             hovertemplate="true %{x:.3f}: predicted %{y:.3f} on average, ± %{customdata:.3f}<extra></extra>",
         )
@@ -150,7 +150,7 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
         x=errors.posterior[:MOST_POINTS].round(3),
         y=errors.p[:MOST_POINTS].round(3),
         mode="markers",
-        marker={"color": rgba(theme.negative, 0.35), "size": 4},
+        marker={"color": rgba(theme.scale[1], 0.45), "size": 4},
         hovertemplate="true %{x:.3f}, predicted %{y:.3f}<extra></extra>",
     )
 

@@ -70,6 +70,13 @@ declare_settings(
             choices=AXES,
             help="Log-odds tell small probabilities apart: 0.1 % from 3 %.",
         ),
+        Parameter(
+            "faint",
+            "Bins with few rows, too",
+            "boolean",
+            False,
+            help="Bins with fewer than 10 rows say little; they are drawn faint.",
+        ),
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter(
             "details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."
@@ -112,9 +119,10 @@ def diagram(evaluation: Evaluation) -> None:
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
-        chart.show(
-            "reliability", evaluation, **evaluation.recipe.given("reliability", "selection", "axes"), **pick
-        )
+        given = evaluation.recipe.given("reliability", "selection", "axes", "faint")
+        chart.show("reliability", evaluation, **given, **pick)
+    if evaluation.recipe.curve != "corp":
+        tables.toggle("reliability.faint", evaluation.recipe)
     propose_log_odds(evaluation)
     st.caption(
         "Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below."

@@ -1,0 +1,113 @@
+"""Names written on lines: each where its line is by itself, no name on another, on a line or on a mark.
+
+Positions are sought in parts of the plot's width and height, with room for the largest type that the figure is
+shown in: smaller type, or a larger plot, leaves more paper between the same names. Where a name finds no room, the
+legend alone says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.kernel.checks import Array
+
+# Of the plot's sides: a letter in the largest type (24 pixels in a room, 12 on a telephone), and a line of it
+LETTER, LINE = 0.026, 0.07
+ALONG = 60  # points of a line that are looked at
+STARTS = 3  # a stroke begins at every third of them
+REACH = (0.04, 0.08, 0.14)  # from a line to its name
+TURNS = np.deg2rad([-150, -120, -60, -30, 30, 60, 120, 150, 0, 180])
+ALONE = 0.12  # further away than this, other lines do not matter
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name beside its line, in parts of the plot's sides.
+
+    Attributes
+    ----------
+    start, end
+        Of the stroke from the line to the name, (x, y).
+    left
+        Whether the name ends there; else it begins there.
+    box
+        (x0, y0, x1, y1) of the name.
+    """
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    left: bool
+    box: tuple[float, float, float, float]
+
+
+def place(
+    lines: Mapping[str, Array], names: Mapping[str, str], marks: Sequence[Array] = ()
+) -> dict[str, Label]:
+    """The labels of the lines that have room for one, the first lines first.
+
+    Parameters
+    ----------
+    lines
+        (k, 2) points of each, in [0, 1]; points with NaN are left out.
+    names
+        What is written on each.
+    marks
+        Further points (m, 2) that no name may cover.
+    """
+    paths = {key: _along(points) for key, points in lines.items()}
+    taken = np.vstack([*paths.values(), *marks, np.empty((0, 2))])
+    placed: dict[str, Label] = {}
+    for key, path in paths.items():
+        others = np.vstack([np.empty((0, 2)), *(paths[other] for other in paths if other != key)])
+        found = _best(path, others, taken, len(names[key]) * LETTER, [label.box for label in placed.values()])
+        if found is not None:
+            placed[key] = found
+    return placed
+
+
+def _along(points: Array) -> Array:
+    """(ALONG, 2) points at equal distances along a line, or none."""
+    known = np.asarray(points, dtype=np.float64)
+    known = known[np.isfinite(known).all(axis=1)]
+    if len(known) < 2:
+        return known
+    way = np.r_[0.0, np.cumsum(np.hypot(*np.diff(known, axis=0).T))]
+    at = np.linspace(0, way[-1], ALONG)
+    return np.column_stack([np.interp(at, way, side) for side in known.T])
+
+
+def _best(
+    path: Array, others: Array, taken: Array, width: float, boxes: Sequence[tuple[float, ...]]
+) -> Label | None:
+    """Of all places around a line the one with a short stroke, far from other lines, that covers nothing."""
+    starts = path[::STARTS]
+    steps = np.array([(r * np.cos(t), r * np.sin(t)) for t in TURNS for r in REACH])
+    start = np.repeat(starts, len(steps), axis=0)
+    end = start + np.tile(steps, (len(starts), 1))
+    left = end[:, 0] < start[:, 0]
+    low = np.where(left, end[:, 0] - width, end[:, 0])
+    box = np.column_stack([low, end[:, 1] - LINE / 2, low + width, end[:, 1] + LINE / 2])
+    free = (box.min(axis=1) >= 0) & (box.max(axis=1) <= 1)
+    for x0, y0, x1, y1 in boxes:
+        free &= (box[:, 2] < x0) | (box[:, 0] > x1) | (box[:, 3] < y0) | (box[:, 1] > y1)
+    x, y = taken.T[:, None, :]
+    free &= ~((x > box[:, :1]) & (x < box[:, 2:3]) & (y > box[:, 1:2]) & (y < box[:, 3:])).any(axis=1)
+    if not free.any():
+        return None
+    start, end, left, box = (each[free] for each in (start, end, left, box))
+    alone = np.minimum(_distance(start, others), ALONE)
+    crossed = sum(_distance(start + part * (end - start), others) < 0.02 for part in (0.5, 1))
+    cost = np.hypot(*(end - start).T) - 3 * alone + 0.2 * crossed
+    i = int(np.argmin(cost))
+    return Label(tuple(start[i]), tuple(end[i]), bool(left[i]), tuple(box[i]))
+
+
+def _distance(points: Array, others: Array) -> Array:
+    """(k,) distance of each point to the nearest of the others, 1 where there are none."""
+    if not len(others):
+        return np.ones(len(points))
+    x, y = points.T[:, :, None] - others.T[:, None, :]
+    return np.sqrt((x * x + y * y).min(axis=1))

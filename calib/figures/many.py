@@ -1,0 +1,53 @@
+"""Of many lines a few are in colour: the others are grey until their names in the legend are clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sized
+
+import plotly.graph_objects as go
+
+from calib.figures.theme import Theme, rgba
+
+MOST = 5  # lines that a reader can follow at once
+COLOURED = 3
+GREY = " Grey lines take their colours when their names in the legend are clicked."
+
+
+def in_colour(named: Iterable[str], all_: Iterable[str]) -> tuple[str, ...]:
+    """Those that a headline names, and then the first others, as far as COLOURED.
+
+    >>> in_colour(["none", "beta"], ["none", "platt", "isotonic", "beta"])
+    ('none', 'beta', 'platt')
+    """
+    return tuple(dict.fromkeys([*named, *all_]))[:COLOURED]
+
+
+def asked(lines: Sized) -> str:
+    """How grey lines are asked for, where there are any."""
+    return GREY if len(lines) > MOST else ""
+
+
+def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
+    """The figure with all but these legend groups in grey, where more than MOST of them are drawn.
+
+    A grey line lies below the others, in no group, so that a click in the legend shows its own above it.
+    """
+    shown = [trace for trace in figure.data if trace.legendgroup and trace.visible != "legendonly"]
+    if len({trace.legendgroup for trace in shown}) <= MOST:
+        return figure
+    hidden = [trace for trace in shown if trace.legendgroup not in coloured]
+    figure.add_traces([_grey(trace, theme) for trace in hidden if _is_line(trace)])
+    for trace in hidden:
+        trace.visible = "legendonly"
+    return figure
+
+
+def _is_line(trace: go.Scatter) -> bool:
+    return "lines" in (trace.mode or "") and trace.fill is None and len(trace.x) > 1
+
+
+def _grey(trace: go.Scatter, theme: Theme) -> go.Scatter:
+    line = {"color": rgba(theme.diagonal, 0.6), "width": 1.2, "dash": trace.line.dash}
+    return go.Scatter(trace).update(
+        mode="lines", line=line, legendgroup=None, showlegend=False, visible=True, zorder=-1
+    )

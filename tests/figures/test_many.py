@@ -1,0 +1,45 @@
+"""Of many lines three keep their colour; the others are grey, in a group of their own, until they are asked for."""
+
+import numpy as np
+import pytest
+
+from calib.analysis.decision import decide
+from calib.calibrators import label_of
+from calib.figures import FIGURES, LIGHT, MARKS
+from calib.figures.many import GREY, MOST
+from tests.figures.evaluations import evaluation
+
+SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
+
+
+def source(figure, calibrators):
+    said = evaluation(calibrators=calibrators)
+    return decide(said) if figure == "net_benefit" else said
+
+
+@pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
+def test_three_of_six_lines_are_in_colour_and_a_click_in_the_legend_shows_another(figure):
+    entry = FIGURES[figure]
+    record = entry.prepare(source(figure, SIX))
+    drawn = entry.draw(record, LIGHT)
+    own = [trace for trace in drawn.data if trace.legendgroup]
+    coloured = {trace.legendgroup for trace in own if trace.visible != "legendonly"}
+    assert len(coloured) == 3
+    assert {key for key in SIX if label_of(key) in record.title} | {"none"} <= coloured
+    assert {trace.legendgroup for trace in own if trace.visible == "legendonly"} == set(SIX) - coloured
+    grey = [trace for trace in drawn.data if trace.zorder == -1]
+    assert {trace.name for trace in grey} >= {label_of(key) for key in set(SIX) - coloured}
+    for trace in grey:
+        (key,) = [key for key in SIX if label_of(key) == trace.name] or [None]
+        twins = [one for one in own if one.legendgroup == key] if key else own
+        assert any(np.array_equal(one.y, trace.y, equal_nan=True) for one in twins)
+        assert trace.line.color not in {mark.color for mark in MARKS.values()}
+    assert GREY.strip() in record.caption
+
+
+@pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
+def test_few_lines_keep_their_colours(figure):
+    entry = FIGURES[figure]
+    record = entry.prepare(source(figure, SIX[:MOST]))
+    assert not any(trace.visible == "legendonly" for trace in entry.draw(record).data)
+    assert GREY.strip() not in record.caption
