@@ -19,7 +19,7 @@ from calib.kernel.wording import change, number, percent
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, state
+from pages.ui import chart, headings, state
 from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -105,7 +105,7 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
 
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
-    st.subheader("Metrics on the test rows", anchor=False)
+    headings.heading("Metrics on the test rows")
     every = toggle("reliability.all_metrics", evaluation.recipe)
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")

@@ -14,7 +14,7 @@ from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.kernel.wording import number, percent
 from calib.recipe import Recipe
-from pages.ui import state
+from pages.ui import headings, state
 from pages.ui.tables import difference, download
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -118,7 +118,7 @@ def headline(decision: Decision) -> None:
 
 def table(decision: Decision) -> None:
     """Every number behind the charts."""
-    st.subheader("Costs on the test rows", anchor=False)
+    headings.heading("Costs on the test rows")
     st.dataframe(
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
@@ -130,7 +130,7 @@ def table(decision: Decision) -> None:
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
     """The rows whose interval straddles the threshold, with their features."""
-    st.subheader("Undecided rows", anchor=False)
+    headings.heading("Undecided rows")
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())

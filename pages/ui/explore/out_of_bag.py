@@ -20,7 +20,7 @@ from calib.figures import formatted_setups
 from calib.kernel.wording import number
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import bagging, controls, frame, state, tables
+from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_stop
 
 
@@ -130,9 +130,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
     """What the paper found over 22 data sets, and what is so on this one."""
     found = findings(table)
     if found:
-        st.subheader(
-            f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here", anchor=False
-        )
+        headings.heading(f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here")
         shown = pd.DataFrame(
             {
                 "In the paper, over 22 data sets": [one.there for one in found],
