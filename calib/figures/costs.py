@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, of_decision
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import briefly, number
 
 NOTHING = "There is no probability to decide by: choose a calibrator that can answer here."
 
@@ -70,12 +70,10 @@ def prepare(decision: Decision) -> Costs:
 def _finding(decision: Decision) -> str:
     """The result in one sentence; a difference whose interval holds 0 may be sampling variability."""
     table, best = decision.table, decision.cheapest
-    cost = number(table.realised[best])
+    before, cost = briefly(table.realised[decision.reference], table.realised[best])
     if best == decision.reference:
         return f"{label_of(best)} costs {cost} a row; nothing here is cheaper"
-    text = (
-        f"{label_of(best)} lowers the cost from {number(table.realised[decision.reference])} to {cost} a row"
-    )
+    text = f"{label_of(best)} lowers the cost from {before} to {cost} a row"
     return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
 
 

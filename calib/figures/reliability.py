@@ -36,7 +36,7 @@ from calib.figures.base import FigureEntry, viewed
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
-from calib.kernel.wording import counted, number, probability
+from calib.kernel.wording import brief, briefly, counted, number, probability
 from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint
@@ -257,19 +257,19 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     others, score = [key for key in shown if key != "none"], found.table["score"]
     if "none" not in shown or not others:
         best = str(score[list(shown)].idxmin())
-        return f"{label_of(best)}: Brier score {number(score[best])}, ECE {number(ece[best])}"
+        return f"{label_of(best)}: Brier score {brief(score[best])}, ECE {brief(ece[best])}"
     if any(problem.severity == "warning" for problem in too_few(evaluation)):
-        return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
+        return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
     key, raw = _leading(evaluation, shown)[1], score["none"]
     if not found.table.upper[key] < 0:
         if key == found.choice and found.table.infinite["none"]:
-            then = f"at a Brier score of {number(score[key])}, before {number(raw)}"
+            then = "at a Brier score of {}, before {}".format(*briefly(score[key], raw))
             return f"{label_of(key)} ends the infinite log loss, {then}"
         does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
-        return f"{does} the Brier score of {number(raw)} beyond sampling variability"
-    text = f"{label_of(key)} lowers the Brier score from {number(raw)} to {number(score[key])}"
+        return f"{does} the Brier score of {brief(raw)} beyond sampling variability"
+    lowered, moved = briefly(raw, score[key]), briefly(ece["none"], ece[key])
     change = "and ECE from" if ece[key] < ece["none"] else "but raises ECE from"
-    return f"{text} {change} {number(ece['none'])} to {number(ece[key])}"
+    return f"{label_of(key)} lowers the Brier score from {' to '.join(lowered)} {change} {' to '.join(moved)}"
 
 
 def _caption(recipe: Recipe, few: int) -> str:

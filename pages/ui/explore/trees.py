@@ -40,7 +40,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -247,7 +247,7 @@ def _headline(growing: Growing, name: str) -> None:
             for growth, value, where in cells:
                 st.metric(
                     f"{METRICS[name].label} · {GROWTHS[growth].label}",
-                    number(value),
+                    brief(value),
                     where,
                     delta_color="off",
                     delta_arrow="off",
