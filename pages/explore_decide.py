@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calib.analysis import decision
-from pages.ui import chart, evaluations, frame
+from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import decide
 
 recipe = frame.open_page("pages/explore_decide.py")
@@ -16,8 +16,11 @@ if not evaluation.predictions:
     st.stop()
 
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
-decide.headline(decided)
-chart.show("costs", decided)
+place = headings.finding()
+with place.numbers:
+    decide.headline(decided)
+with place.block:
+    chart.show("costs", decided, sentence=place.sentence)
 decide.range_of_thresholds(recipe)
 chart.show("net_benefit", decided, **recipe.given("decide", "lowest", "highest"))
 decide.table(decided)

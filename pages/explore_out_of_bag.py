@@ -1,6 +1,6 @@
 """Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
 
-from pages.ui import chart, frame
+from pages.ui import chart, frame, headings
 from pages.ui.explore import out_of_bag
 
 recipe = frame.open_page("pages/explore_out_of_bag.py")
@@ -10,8 +10,11 @@ out_of_bag.as_published(recipe)
 
 evaluations = out_of_bag.evaluations(recipe)
 table = out_of_bag.table(evaluations)
-out_of_bag.headline(table)
-chart.show("setups", table)
+place = headings.finding()
+with place.numbers:
+    out_of_bag.headline(table)
+with place.block:
+    chart.show("setups", table, sentence=place.sentence)
 out_of_bag.numbers(table, evaluations)
 out_of_bag.beside_the_paper(table)
 out_of_bag.notes(evaluations)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calib.analysis.advice import recommend
-from pages.ui import evaluations, frame, tables
+from pages.ui import evaluations, frame, headings, start, tables
 from pages.ui.explore import reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
@@ -14,17 +14,19 @@ if not evaluation.predictions:
     st.info("Nothing to draw: choose a calibrator in the sidebar that can answer here.")
     st.stop()
 
-top = st.container()
-wide = recipe.setting("reliability.layout") == "side"
-picture, words = st.columns([0.64, 0.36], gap="large") if not wide else (st.container(), st.container())
+place = headings.finding()
+picture, words = reliability.beside(recipe, place)
+mark = start.mark(evaluation)
 with picture:
-    reliability.diagram(evaluation)
+    reliability.diagram(evaluation, place.sentence, mark)
 with words:
+    if mark is not None:
+        start.explain(mark)
     reliability.advice(evaluation)
     reliability.claim(evaluation)
 
 found = reliability.intervals(evaluation)
-with top:  # last, so that intervals that take long keep nobody from the picture
+with place.numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
 reliability.details(evaluation, found)
 frame.notes(evaluation.notes)

@@ -1,8 +1,6 @@
 """Explore · Trees: what depth does to the probabilities of a tree and a forest, and the calibrated tree itself."""
 
-import streamlit as st
-
-from pages.ui import frame
+from pages.ui import frame, headings
 from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
@@ -14,10 +12,10 @@ trees.metric(recipe, growing)
 trees.curves(recipe, growing)
 trees.losses(recipe, growing)
 
-st.header("Diagrams at chosen depths", anchor=False)
+headings.part("Diagrams at chosen depths")
 trees.diagrams(recipe, growing)
 
-st.header("The tree itself", anchor=False)
+headings.part("The tree itself")
 tree = trees.chosen(recipe, growing)
 trees.picture(recipe, tree)
 trees.rules(tree)

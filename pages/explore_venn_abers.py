@@ -2,16 +2,19 @@
 
 import streamlit as st
 
-from pages.ui import chart, frame
+from pages.ui import chart, frame, headings
 from pages.ui.explore import venn_abers
 
 recipe = frame.open_page("pages/explore_venn_abers.py")
 evaluation = venn_abers.evaluation(recipe)
 method, row = venn_abers.shown_method(evaluation), venn_abers.chosen_row(evaluation)
 
-venn_abers.headline(evaluation)
-venn_abers.switches(recipe)
-pairs, table = st.columns([0.56, 0.44], gap="medium")
+place = headings.finding()
+with place.numbers:
+    venn_abers.headline(evaluation)
+with place.block:
+    venn_abers.switches(recipe)
+    pairs, table = st.columns([0.56, 0.44], gap="medium")
 with pairs:
     chart.show(
         "pairs",
@@ -21,22 +24,23 @@ with pairs:
         row=row,
         **recipe.given("reliability", "axes"),
         on_click=venn_abers.choose_row,
+        sentence=place.sentence,
         hint="Click a mark to explain one of its rows.",
     )
 with table:
     venn_abers.rows(evaluation, row)
 
-st.header("One Venn–Abers prediction explained", anchor=False)
+headings.part("One Venn–Abers prediction explained")
 venn_abers.explanation(evaluation, row)
 
-st.header("What was learned from the calibration rows", anchor=False)
+headings.part("What was learned from the calibration rows")
 left, right = st.columns(2, gap="medium")
 with left:
     chart.show("step_curves", evaluation, row=row)
 with right:
     chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=venn_abers.choose_row)
 
-st.header("Do the intervals hold, and how wide are they?", anchor=False)
+headings.part("Do the intervals hold, and how wide are they?")
 chart.show("interval_bins", evaluation, calibrator=method, **recipe.given("reliability", "axes"))
 venn_abers.side_by_side(recipe, evaluation)
 frame.notes(evaluation.notes)

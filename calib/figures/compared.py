@@ -16,7 +16,7 @@ from calib.figures.base import FigureEntry, as_text
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, briefly, number
 from calib.metrics import METRICS
 
 LANE, HEAD, SPREAD = 54, 120, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
@@ -82,10 +82,10 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
 def _finding(table: pd.DataFrame, metric: str) -> str:
     label, first = METRICS[metric].label, table[table["best"]].head(1)
     if first.empty:
-        return f"{label} from {number(table.value.min())} to {number(table.value.max())}"
+        return "{} from {} to {}".format(label, *briefly(table.value.min(), table.value.max()))
     line = next(first.itertuples())
     where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
-    return f"Best {label}: {number(line.value)}, {label_of(line.calibrator)}{where}"
+    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:

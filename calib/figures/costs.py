@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, of_decision
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import moved, number
+from calib.kernel.wording import brief, moved, number
 
 NOTHING = "There is no probability to decide by: choose a calibrator that can answer here."
 
@@ -72,7 +72,7 @@ def _finding(decision: Decision) -> str:
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
     if best == decision.reference:
-        return f"{label_of(best)} costs {number(cost)} a row; nothing here is cheaper"
+        return f"{label_of(best)} costs {brief(cost)} a row; nothing here is cheaper"
     before = float(table.realised[decision.reference])
     text = f"{label_of(best)} lowers the cost a row {moved(before, cost)}"
     return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")

@@ -17,7 +17,7 @@ from calib.comparison.bergmann_hommel import MOST_METHODS
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, listed, number
+from calib.kernel.wording import brief, counted, listed, number
 
 LINE, SIGN, LONGEST = 24, 7.4, 18  # pixels of a line and of a letter, letters of a name
 NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
@@ -116,7 +116,7 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     first = next((bar for bar in bars if 0 in bar), (0,))
     near = [str(ranks.index[i]) for i in first if i != 0]
     best = (
-        f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({number(ranks.iloc[0])})"
+        f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({brief(ranks.iloc[0])})"
     )
     if not near:
         return f"{best}, significantly ({way})"

@@ -16,7 +16,7 @@ from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number, within_a_sentence
+from calib.kernel.wording import briefly, number, within_a_sentence
 from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
@@ -118,13 +118,14 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
     for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
         if growth in found:
             (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
+            there, then = briefly(value, last)
             name = whose if parts else f"{whose} {within_a_sentence(spec.label)}"
             if not has_best:
-                parts.append(f"{name} is {number(value)} at depth {at} and {number(last)} at depth {full}")
+                parts.append(f"{name} is {there} at depth {at} and {then} at depth {full}")
             elif at == full:
-                parts.append(f"{name} is best fully grown, at depth {full} ({number(value)})")
+                parts.append(f"{name} is best fully grown, at depth {full} ({there})")
             else:
-                parts.append(f"{name} is best at depth {at} ({number(value)}; fully grown {number(last)})")
+                parts.append(f"{name} is best at depth {at} ({there}; fully grown {then})")
     who = "Uncalibrated" if calibrator == "none" else f"With {label_of(calibrator)}"
     return f"{who}, {', '.join(parts)}"
 

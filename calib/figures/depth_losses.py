@@ -18,7 +18,7 @@ from calib.figures.depth import LEAF_LABELS, join, limits_of
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,10 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
     own = table[(table["growth"] == table["growth"].iloc[0]) & (table["leaf"] == "frequency")]
     least, last = own.loc[own["excess"].idxmin()], own.iloc[-1]
     who = "tree" if not GROWTHS[table["growth"].iloc[0]].forest else "forest"
+    losses = (least.calibration, least.grouping, last.calibration, last.grouping)
     title = (
         f"{label_of(calibrator)}: the {who} loses least at depth {least.depth:.0f}: calibration "
-        f"{number(least.calibration)} and grouping {number(least.grouping)}; fully grown {number(last.calibration)} "
-        f"and {number(last.grouping)}"
+        "{} and grouping {}; fully grown {} and {}".format(*map(brief, losses))
     )
     return title, f"Calibration and grouping loss against depth. {'; '.join(summary)}."
 

@@ -21,7 +21,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 HEIGHT = 190
 
@@ -87,7 +87,7 @@ def _medians(evaluation: Evaluation, key: str) -> list[str]:
         rows = predictions.y == label
         weight = None if predictions.weight is None else predictions.weight[rows]
         found.append(
-            number(float(quantiles(predictions.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
+            brief(float(quantiles(predictions.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
         )
     return found
 

@@ -13,7 +13,7 @@ from calib.calibrators.venn_abers import AddedFit, Explanation
 from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import brief, briefly, counted, number
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
@@ -69,9 +69,9 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     """The fits of one calibration set (1 to the number of folds; 1 unless cross-calibrated)."""
     one_set = explained.fits[calibration_set - 1]
     fits = (one_set.zero, one_set.one)
-    pair = f"p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give p = {number(explained.p)}"
+    pair = "p0 = {} and p1 = {} give p = {}".format(*briefly(explained.p0, explained.p1, explained.p))
     if explained.moved is not None:
-        pair += f", and {number(explained.moved[1][2])} at the stated base rate"
+        pair += f", and {brief(explained.moved[1][2])} at the stated base rate"
     if explained.what_if is not None:
         pair = f"were calibration rows moved as here, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)

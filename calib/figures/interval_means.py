@@ -20,7 +20,7 @@ from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number, percent
+from calib.kernel.wording import brief_percent, number
 from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
 
 EVENTS = ("class 1", "predicted label")
@@ -106,7 +106,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         tuple(series),
         summaries,
         rows,
-        f"Class 1 came in {percent(observed)} of the rows, as {held} of {len(series)} methods said it would",
+        f"Class 1 came in {brief_percent(observed)} of the rows, as {held} of {len(series)} methods said it would",
         _caption(series),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "

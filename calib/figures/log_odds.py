@@ -15,7 +15,7 @@ from calib.evaluate import Evaluation
 from calib.figures import reliability
 from calib.figures.base import FigureEntry, itself
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 BINS = 10
 
@@ -35,7 +35,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         evaluation, shown, axes="log_odds", bins=BINS, binning="quantile", curve="binned", band="confidence"
     )
     slope = evaluation.measured(["slope"])["slope"]
-    listed = "; ".join(f"{label_of(key)} {number(float(slope[key]))}" for key in shown)
+    listed = "; ".join(f"{label_of(key)} {brief(float(slope[key]))}" for key in shown)
     return replace(record, title=f"On log-odds, the calibration slopes are {listed}")
 
 

@@ -22,7 +22,7 @@ from calib.figures.costs import NOTHING
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 MARKED = 11  # thresholds with a marker on each curve
 LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm
@@ -109,10 +109,10 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
 
 def _finding(best: str, value: float, simple: float, t: float) -> str:
     if value <= simple:
-        return f"At the threshold {number(t)} no calibrator beats acting on {'all' if simple > 0 else 'none'}"
+        return f"At the threshold {brief(t)} no calibrator beats acting on {'all' if simple > 0 else 'none'}"
     per_thousand = 1000 * (value - simple)
     return (
-        f"At the threshold {number(t)} {label_of(best)} rightly acts on {number(per_thousand)} more rows "
+        f"At the threshold {brief(t)} {label_of(best)} rightly acts on {brief(per_thousand)} more rows "
         f"per 1,000, net of false alarms, than acting on {'all' if simple > 0 else 'none'}"
     )
 

@@ -38,7 +38,7 @@ from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, legible, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
-from calib.kernel.wording import counted, moved, number, probability
+from calib.kernel.wording import brief, briefly, counted, moved, number, probability
 from calib.recipe import Recipe
 
 FEW = 10  # a bin with fewer rows says little: it is drawn faint, where asked for
@@ -276,16 +276,16 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     others, score = [key for key in shown if key != "none"], found.table["score"]
     if "none" not in shown or not others:
         best = str(score[list(shown)].idxmin())
-        return f"{label_of(best)}: Brier score {number(score[best])}, ECE {number(ece[best])}"
+        return f"{label_of(best)}: Brier score {brief(score[best])}, ECE {brief(ece[best])}"
     if any(problem.severity == "warning" for problem in too_few(evaluation)):
-        return f"Too few rows to tell what changes the Brier score of {number(score['none'])}"
+        return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
     key, raw = _leading(evaluation, shown)[1], score["none"]
     if not found.table.upper[key] < 0:
         if key == found.choice and found.table.infinite["none"]:
-            then = f"at a Brier score of {number(score[key])}, before {number(raw)}"
+            then = "at a Brier score of {}, before {}".format(*briefly(score[key], raw))
             return f"{label_of(key)} ends the infinite log loss, {then}"
         does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
-        return f"{does} the Brier score of {number(raw)} beyond sampling variability"
+        return f"{does} the Brier score of {brief(raw)} beyond sampling variability"
     text = f"{label_of(key)} lowers the Brier score {moved(raw, score[key])}"
     change = "and ECE" if ece[key] < ece["none"] else "but raises ECE"
     return f"{text} {change} {moved(ece['none'], ece[key])}"

@@ -15,7 +15,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.metrics import METRICS
 
 COLUMNS, BINS, FEW, LONGEST = 4, 10, 10, 22  # a bin with fewer rows says little: it is drawn faint
@@ -71,7 +71,7 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     return SetReliability(
         curves,
         found,
-        f"{data}: {best} is the most reliable ({number(found[best])})"
+        f"{data}: {best} is the most reliable ({brief(found[best])})"
         if data
         else f"{best} is the most reliable",
         f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "

@@ -15,7 +15,7 @@ from calib.figures.metrics import BEST, best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.metrics import METRICS
 
 PANELS = (
@@ -68,11 +68,11 @@ def prepare(table: pd.DataFrame) -> Setups:
 def _finding(table: pd.DataFrame) -> str:
     """Who is most reliable and who has the lowest Brier score, and what out of bag does to the accuracy."""
     reliable, sharp = str(table["reliability"].idxmin()), str(table["brier"].idxmin())
-    text = f"{reliable} is the most reliable ({number(table.reliability[reliable])})"
+    text = f"{reliable} is the most reliable ({brief(table.reliability[reliable])})"
     if sharp == reliable:
-        text += f" and has the lowest Brier score ({number(table.brier[sharp])})"
+        text += f" and has the lowest Brier score ({brief(table.brier[sharp])})"
     else:
-        text += f", {sharp} has the lowest Brier score ({number(table.brier[sharp])})"
+        text += f", {sharp} has the lowest Brier score ({brief(table.brier[sharp])})"
     by = table.pivot_table(index="calibrator", columns="placement", values="accuracy")
     if "oob" in by:
         text += (

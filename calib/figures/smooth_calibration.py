@@ -20,7 +20,7 @@ from calib.figures.cumulative import ASKED
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.metrics import Smoothed, smoothed_residuals
 
 DRAWN = 257  # points of the curve
@@ -70,7 +70,7 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
     best = min(curves, key=lambda key: curves[key].error)
     return SmoothDiagram(
         curves,
-        f"{label_of(best)} has the smallest smooth calibration error, {number(curves[best].error)}",
+        f"{label_of(best)} has the smallest smooth calibration error, {brief(curves[best].error)}",
         "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
         "is thick where there are many predictions. Above the diagonal the probabilities are too low."
         + asked(curves),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.models import TreeNode
 
 MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
@@ -76,18 +76,20 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     leaves = [node for node in tree.nodes if node.leaf]
     least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
     size = "without a limit of depth" if tree.deepest else f"of depth {tree.depth}"
-    title = f"The tree {size} has {len(leaves)} leaves, with p from {_said(least)} to {_said(most)}"
+    title = (
+        f"The tree {size} has {len(leaves)} leaves, with p from {_said(least, brief)} to {_said(most, brief)}"
+    )
     if row is not None:
         own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
-        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_said(own)}"
+        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_said(own, brief)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
         tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)
     )
 
 
-def _said(node: TreeNode) -> str:
-    return f"{number(node.p)} [{number(node.p0)}, {number(node.p1)}]"
+def _said(node: TreeNode, say: Callable[[float | None], str] = number) -> str:
+    return f"{say(node.p)} [{say(node.p0)}, {say(node.p1)}]"
 
 
 def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, ...], frozenset[int]]:

@@ -15,7 +15,7 @@ from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.pairs import pair_table
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.figures.widths import ceiling
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,9 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         own = position_of(evaluation, row)
         chosen = (row, float(score[own]), float(width[own]))
     name = label_of(calibrator)
-    finding = f"{name} leaves most open at scores near {number(float(score[widest]))}: {number(float(width[widest]))}"
+    finding = (
+        f"{name} leaves most open at scores near {brief(float(score[widest]))}: {brief(float(width[widest]))}"
+    )
     return WidthByScore(
         table,
         marks,

@@ -16,7 +16,7 @@ from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import briefly, number
 
 BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)
@@ -103,9 +103,10 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
     narrow, wide = int(median.argmin()), int(median.argmax())
-    title = f"{series[narrow].name}: half of the intervals are at most {number(float(median[narrow]))} wide"
+    least, most = briefly(float(median[narrow]), float(median[wide]))
+    title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:
-        title += f"; {series[wide].name}: {number(float(median[wide]))}"
+        title += f"; {series[wide].name}: {most}"
     return Widths(
         tuple(series),
         edges,

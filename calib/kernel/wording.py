@@ -65,35 +65,61 @@ def percent(p: float) -> str:
     return f"{text} ({one_in(p)})" if one_in(p) else text
 
 
+MOST_DIGITS = 6
+
+
 def brief(value: float | None) -> str:
-    """Two significant digits, for headlines.
+    """Two significant digits, for headlines; more where what is not quite 1 would be rounded to 1.
 
-    >>> [brief(x) for x in (0.09412, 1234.6, float("inf"))]
-    ['0.094', '1235', '∞']
+    >>> [brief(x) for x in (0.09412, 1234.6, float("inf"), 0.9967)]
+    ['0.094', '1235', '∞', '0.997']
     """
-    return number(value, 2)
+    return briefly(value)[0]
 
 
-def change(value: float, lower: float, upper: float) -> str:
+def briefly(*values: float | None, whole: float = 1.0) -> tuple[str, ...]:
+    """Numbers that a headline compares: two significant digits, or as many as tell them apart, and from ``whole``.
+
+    >>> briefly(0.0419, 0.0262), briefly(0.1533, 0.1524)
+    (('0.042', '0.026'), ('0.153', '0.152'))
+    """
+    known = {value for value in values if value is not None and math.isfinite(value)} | {whole}
+    digits = 2
+    while digits < MOST_DIGITS and len({number(value, digits) for value in known}) < len(known):
+        digits += 1
+    return tuple(number(value, digits) for value in values)
+
+
+def brief_percent(share: float) -> str:
+    """A share as a percentage for headlines: two significant digits, but never 0% or 100% for what is not quite so.
+
+    >>> [brief_percent(share) for share in (0.5037, 0.0042, 0.9991, 1.0)]
+    ['50%', '0.42%', '99.9%', '100%']
+    """
+    return f"{briefly(100 * share, whole=100)[0]}%"
+
+
+def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     """A difference with its sign and its interval; alone where it has none.
 
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
     ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
     """
-    text = number(value)
+    text = number(value, digits)
     text = f"+{text}" if value > 0 else text
     return text if math.isnan(lower) else f"{text} [{number(lower, 2)}, {number(upper, 2)}]"
 
 
 def moved(before: float, after: float) -> str:
-    """What a number was and is, in words; by how much it changes where three digits do not tell the two apart.
+    """What a number was and is, for headlines; by how much it changes where no digits tell the two apart.
 
-    >>> moved(0.094, 0.021), moved(0.000999, 0.0009987), moved(0.5, 0.5)
-    ('from 0.0940 to 0.0210', 'of 0.000999 by 3.00e−7', 'from 0.500 to 0.500')
+    >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
+    ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.000999 by 3.0e−7')
     """
-    if number(before) == number(after) and before != after:
-        return f"of {number(before)} by {number(abs(after - before))}"
-    return f"from {number(before)} to {number(after)}"
+    then, now = briefly(before, after)
+    if then == now and before != after:
+        return f"of {then} by {brief(abs(after - before))}"
+    return f"from {then} to {now}"
 
 
 def counted(n: int, what: str) -> str:

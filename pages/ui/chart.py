@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from contextlib import nullcontext
 from hashlib import blake2b
 from typing import Any
 
@@ -13,7 +14,7 @@ import streamlit as st
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import controls, for_a_room
 from calib.kernel.checks import InputError
-from pages.ui import downloads, frame, kept, stage, state
+from pages.ui import downloads, frame, headings, kept, stage, state
 from pages.ui.text import plain
 
 LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
@@ -29,6 +30,7 @@ def show(
     hint: str = "",
     version: int = 0,
     height: int | None = None,
+    sentence: Any = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
@@ -39,15 +41,21 @@ def show(
     before
     heading : stands above the chart, small, instead of the finding, for a chart among several · height : in
         pixels
+    sentence : where the finding goes instead of right above the chart, as ``headings.finding`` makes it
     hint : what can be done with the chart here; it follows the caption, which is all that reports have
     Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is
     returned.
     """
-    with stage.on(key or name):
-        return _shown(name, source, key or name, on_click, on_pick, heading, hint, version, height, **options)
+    with stage.on(key or name) as staged:
+        place = None if staged else sentence
+        return _shown(
+            name, source, key or name, on_click, on_pick, heading, hint, version, height, place, **options
+        )
 
 
-def _shown(name, source, key, on_click, on_pick, heading, hint, version, height, **options) -> Any | None:
+def _shown(
+    name, source, key, on_click, on_pick, heading, hint, version, height, sentence, **options
+) -> Any | None:
     entry = FIGURES[name]
     try:
         record = entry.prepare(source, **options)
@@ -65,7 +73,8 @@ def _shown(name, source, key, on_click, on_pick, heading, hint, version, height,
     if on_pick is not None:
         selection = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": ("points", "box")}
     if heading is None:
-        st.subheader(plain(record.title), anchor=False)
+        with sentence or nullcontext():
+            headings.heading(record.title)
     else:
         st.markdown(f"**{plain(heading)}**", help=plain(record.title))
     parts, columns = (

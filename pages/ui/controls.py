@@ -121,7 +121,7 @@ def choose_data(key: str) -> dict[str, Any]:
 
 
 def _data(recipe: Recipe) -> None:
-    st.subheader("Data", anchor=False)
+    st.header("Data", anchor=False)
     choices = data_choices(recipe)
     shown(
         st.selectbox,
@@ -139,7 +139,7 @@ def _data(recipe: Recipe) -> None:
 
 
 def _model(recipe: Recipe) -> None:
-    st.subheader("Model", anchor=False)
+    st.header("Model", anchor=False)
     control(
         st.selectbox,
         "model",
@@ -169,7 +169,7 @@ def seed(recipe: Recipe, help: str) -> None:
 
 def _scores(recipe: Recipe) -> None:
     """For predictions made elsewhere: which column, and how many rows judge it."""
-    st.subheader("Scores", anchor=False)
+    st.header("Scores", anchor=False)
     try:
         columns = list(evaluations.load(recipe).X.columns)
     except InputError:
@@ -265,7 +265,7 @@ def _share(field: str, value: float, label: str, help: str) -> None:
 
 def _placement(recipe: Recipe, whole: bool) -> None:
     """The placement with its settings; or of these what holds where the page takes placements of its own."""
-    st.subheader("Calibration data" if whole else "Split", anchor=False)
+    st.header("Calibration data" if whole else "Split", anchor=False)
     if not whole:
         split(recipe)
         _judged_on(recipe, recipes_help("test_size"))
@@ -368,7 +368,7 @@ def recipes_help(name: str) -> str:
 
 
 def _calibrators(recipe: Recipe) -> None:
-    st.subheader("Calibrators", anchor=False)
+    st.header("Calibrators", anchor=False)
     control(
         st.multiselect,
         "calibrators",
@@ -428,7 +428,7 @@ def _view(recipe: Recipe, parts: Collection[str]) -> None:
         "layout": partial(setting, "reliability.layout"),
     }
     if set(shown) & set(parts):
-        st.subheader("View", anchor=False)
+        st.header("View", anchor=False)
     for part, show in shown.items():
         if part in parts:
             show(recipe)

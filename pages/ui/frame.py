@@ -24,7 +24,7 @@ from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, jobs, legible, server, stage, state
+from pages.ui import browser, controls, headings, jobs, legible, server, stage, start, state
 from pages.ui.learn import glossary, lessons, room
 from pages.ui.text import plain
 
@@ -43,9 +43,20 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 [data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
-# two by two.
+# two by two, below the chart, which is on the first screen.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
-NARROW = """@media (max-width: 640px) {
+NARROW = """.stSidebar h2 {font-size: 1.1rem}
+.stMainBlockContainer {padding-top: 3.75rem}
+.st-key-question {gap: .25rem}
+@media (max-width: 640px) {
+    .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
+    .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
+    .st-key-finding > * {order: 2}
+    .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
+    .st-key-finding > :has(> .st-key-numbers) {order: 1}
+    .st-key-finding > :has(.stColumn), .st-key-finding > * > :has(> .stColumn) {display: contents}
+    .st-key-finding .stColumn {order: 2; width: 100%; flex: none}
+    .st-key-finding .stColumn:first-child {order: 0}
     .st-key-headline {display: grid; grid-template-columns: 1fr 1fr; gap: .6rem}
     .st-key-headline > * {width: auto !important; min-width: 0}
     .st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem}
@@ -184,7 +195,7 @@ def run_app(start: str) -> None:
         if pages
     }
     chosen = st.navigation(
-        {"": [st.Page(home, url_path="", default=True, visibility="hidden")], **sections},
+        {"": [st.Page(home, title="Start", url_path="", default=True)], **sections},
         position="hidden" if st.session_state.get("presenting") else "sidebar",
         expanded=True,
     )
@@ -227,6 +238,7 @@ def open_page(script: str) -> Recipe:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
     stage.clear()
+    headings.clear()
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up(controls=st.sidebar, more=st.sidebar)
@@ -261,7 +273,15 @@ def open_alone(script: str, title: str) -> None:
 
 def _heading(page: Page, in_step: bool) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
-    title.title(page.question, anchor=False)
+    with title.container(key="question"):
+        if in_step:  # under the step's own title
+            headings.part(page.question)
+        elif state.at_start():
+            start.doors()
+        else:
+            section = next(name for name, pages in PAGES.items() if page in pages)
+            st.caption(f"{section} · {page.name}")
+            st.title(page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
         uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -24,14 +24,11 @@ def clear() -> None:
 
 
 @contextmanager
-def on(part: str) -> Iterator[None]:
-    """On the stage, once a run, where it has such a part; else where the page is."""
+def on(part: str) -> Iterator[bool]:
+    """On the stage, once a run, where it has such a part; else where the page is. Tells which of them."""
     place = st.session_state.get("stage", {}).pop(part, None)
-    if place is None:
-        yield
-    else:
-        with place:
-            yield
+    with place or nullcontext():
+        yield place is not None
 
 
 @contextmanager

@@ -109,6 +109,11 @@ def present(on: bool) -> None:
     st.session_state["changed"], st.session_state["for_a_room"] = True, on
 
 
+def at_start() -> bool:
+    """Whether the address has no path: the start page."""
+    return st.session_state.get("path") == ""
+
+
 def own() -> Recipe:
     """What the reader worked with before the lesson that is open."""
     return st.session_state["own"]

@@ -15,11 +15,11 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import change, number, percent
+from calib.kernel.wording import brief, briefly, change, percent
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, state
+from pages.ui import chart, headings, state
 from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -56,12 +56,15 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     found = found or differences(evaluation, PER_ROW)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
-            value = number(float(table[name][own]))
-            then = value if other is None else number(float(table[name][other]))
-            if then != value:
-                value = f"{value} → {then}"
+            values = [float(table[name][key]) for key in (own, other) if key is not None]
             changed = _changed(found.line(name, other)) if other is not None else {}
-            st.metric(METRICS[name].label, value, width=215, help=METRICS[name].help, **changed)
+            st.metric(
+                METRICS[name].label,
+                " → ".join(dict.fromkeys(briefly(*values))),
+                width=215,
+                help=METRICS[name].help,
+                **changed,
+            )
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
     st.caption(f"{who}{then}. {evaluation.judged_by}.")
@@ -74,7 +77,11 @@ def _changed(line: pd.Series | None) -> dict[str, Any]:
     good = (line.value > 0) == bool(METRICS[line.metric].higher_is_better)
     sure = line.lower > 0 or line.upper < 0 or isinf(line.value)
     color: Any = ("green" if good else "red") if sure else "gray"
-    return {"delta": change(line.value, line.lower, line.upper), "delta_color": color, "delta_arrow": "off"}
+    return {
+        "delta": change(line.value, line.lower, line.upper, 2),
+        "delta_color": color,
+        "delta_arrow": "off",
+    }
 
 
 def against_uncalibrated(values: pd.Series, key: str) -> None:
@@ -84,7 +91,7 @@ def against_uncalibrated(values: pd.Series, key: str) -> None:
     raw = float(values.get("none", nan)) if key != "none" else nan
     st.metric(
         f"{metric.label} · {label_of(key)}",
-        number(value),
+        brief(value),
         **difference(value - raw, "against uncalibrated", bool(metric.higher_is_better)),
         width=215,
         help=metric.help,
@@ -106,7 +113,7 @@ def difference(change: float, what: str, up_is_good: bool | None = None) -> dict
 
 def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
-    st.subheader("Metrics on the test rows", anchor=False)
+    headings.heading("Metrics on the test rows")
     every = toggle("reliability.all_metrics", evaluation.recipe)
     shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")

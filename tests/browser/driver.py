@@ -289,7 +289,7 @@ class Tab:
         return [text.strip() for text in self.page.get_by_test_id("stAlert").all_inner_texts()]
 
     def chart_titles(self) -> list[str]:
-        return [text.strip() for text in self.page.locator("h3").all_inner_texts()]
+        return [text.strip() for text in self.page.locator(".stMain :is(h2, h3)").all_inner_texts()]
 
     def faults(self) -> list[str]:
         """What no page may have: tracebacks, dialogs, script errors, requests that leave the machine."""

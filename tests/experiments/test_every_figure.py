@@ -5,6 +5,7 @@ import pytest
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
 from tests.experiments.simulated import record as record_of
+from tests.headlines import long_numbers
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
@@ -21,6 +22,7 @@ def test_a_record_says_what_was_found_and_what_to_look_for(drawn):
     for record in records.values():
         assert any(sign.isdigit() for sign in record.title)
         assert len(record.title) < 160
+        assert long_numbers(record.title) == []
         assert record.caption.endswith(".")
         assert record.alt.endswith(".")
         assert len(record.to_frame())

@@ -83,7 +83,7 @@ at.query_params.update({"coin.guess": "1", "coin.throws": "10"%s})
 at = at.switch_page("pages/%s.py").run()
 assert not at.exception and not at.error, (at.exception, at.error)
 said = [element.value for element in at.main.markdown if "-badge[" in element.value]
-print(json.dumps([text.replace(chr(92), "") for text in [*(element.value for element in at.main.subheader), *said]]))
+print(json.dumps([text.replace(chr(92), "") for text in [*(element.value for element in at.main.header), *said]]))
 """
 
 

@@ -71,7 +71,8 @@ def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty
         if s == "triangle-down"
     ]
     np.testing.assert_allclose(sorted(down), sorted((logit(curve.mean_p[i]), edge) for i in none))
-    lines = np.column_stack([figure.data[-1].x, figure.data[-1].y]).reshape(-1, 3, 2)
+    (interval,) = (trace for trace in figure.data if trace.mode == "lines" and len(trace.x) == 3 * none.size)
+    lines = np.column_stack([interval.x, interval.y]).reshape(-1, 3, 2)
     np.testing.assert_allclose(lines[:, 0, 1], edge)
     np.testing.assert_allclose(lines[:, 1, 1], logit(curve.upper[none]))
 

@@ -71,12 +71,10 @@ def test_each_name_is_led_to_its_rank_and_bars_span_their_ranks():
 def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
     title = prepare(P2, n=30, what="Brier score").title
     assert title.startswith(
-        "RF_large has the best average rank by Brier score (2.47), not told apart from RF_opt"
+        "RF_large has the best average rank by Brier score (2.5), not told apart from RF_opt"
     )
     clear = pd.Series([1.0, 2.9, 2.1], index=["a", "b", "c"])
-    assert (
-        prepare(clear, n=100).title == "a has the best average rank (1.00), significantly (Bergmann–Hommel)"
-    )
+    assert prepare(clear, n=100).title == "a has the best average rank (1.0), significantly (Bergmann–Hommel)"
     assert prepare(clear, n=2).title.endswith("no setup is told apart from it")
 
 

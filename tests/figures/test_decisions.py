@@ -9,7 +9,7 @@ from calib.analysis.decision import decide, net_benefit
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, formatted_costs
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.sources import load
 
 MOST_BYTES = 2_000_000
@@ -46,7 +46,7 @@ def test_the_costs_title_names_the_cheapest_and_says_where_it_may_be_sampling_va
     record = FIGURES["costs"].prepare(decision)
     line = decision.table.loc[decision.cheapest]
     assert record.title.startswith(label_of(decision.cheapest))
-    assert number(line.realised) in record.title
+    assert brief(line.realised) in record.title
     assert ("sampling variability" in record.title) == (line.difference_upper >= 0)
     table = record.to_frame().set_index("calibrator")
     assert table.loc["never act", "realised"] == decision.never
@@ -77,7 +77,7 @@ def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_thre
     simple = max(0.0, y.mean() - (1 - y.mean()) * t / (1 - t))
     if here[best] > simple:
         assert label_of(best) in record.title
-        assert number(1000 * (here[best] - simple)) in record.title
+        assert brief(1000 * (here[best] - simple)) in record.title
     else:
         assert "no calibrator beats" in record.title
     table = record.to_frame()

@@ -9,7 +9,7 @@ from calib.analysis.depth import GROWTHS, LEAVES
 from calib.figures.depth import best_cells, draw, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, briefly
 from tests.figures.depths import RECIPE, scores, values
 
 CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
@@ -80,8 +80,8 @@ def test_the_title_names_the_best_depths_and_what_full_growth_gives():
     for curve in (tree, forest):
         least = min(curve.values())
         at = min(depth for depth, value in curve.items() if value == least)
-        assert f"depth {at} ({number(least)}" in record.title
-    assert f"fully grown {number(list(tree.values())[-1])}" in record.title
+        assert f"depth {at} ({brief(least)}" in record.title
+    assert f"fully grown {brief(list(tree.values())[-1])}" in record.title
     assert record.title.startswith("Uncalibrated, the tree's Brier score is best")
     assert "72 test rows" in record.caption
 
@@ -90,7 +90,8 @@ def test_a_metric_without_a_best_end_is_told_from_end_to_end():
     title = prepare(scores(), "group_entropy").title
     curve = values("tree", "frequency", "none", "group_entropy")
     first, *_, last = curve
-    assert f"is {number(curve[first])} at depth {first} and {number(curve[last])} at depth {last}" in title
+    there, then = briefly(curve[first], curve[last])
+    assert f"is {there} at depth {first} and {then} at depth {last}" in title
     assert best_cells(scores(), "group_entropy") == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from calib.analysis.explain import position_of, widest_row
 from calib.figures import DARK, LIGHT
 from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
-from calib.kernel.wording import counted
+from calib.kernel.wording import brief, counted
 from tests.figures.evaluations import evaluation
 
 
@@ -22,7 +22,7 @@ def test_every_row_is_in_one_mark_with_its_own_pair(method, color):
     table = record.to_frame()
     np.testing.assert_array_equal(table[["p0", "p1"]], predictions.pairs)
     np.testing.assert_array_equal(table["row"], said.dataset.X.index[said.rows] + 1)
-    assert f"{np.median(predictions.width):.3g}"[:5] in record.title
+    assert brief(float(np.median(predictions.width))) in record.title
     drawn = sum(trace.customdata[:, 1].sum() for trace in draw(record).data if trace.customdata is not None)
     assert drawn == len(said.y)
 

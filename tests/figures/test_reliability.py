@@ -15,7 +15,7 @@ from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.reliability import BAND_REPEATS, FEW
 from calib.figures.theme import legible
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import brief, counted, number
 from tests.analysis.judged import jitter, judged, world
 from tests.analysis.test_choice import certain_and_wrong
 from tests.figures.evaluations import evaluation
@@ -171,12 +171,12 @@ def test_the_title_is_the_finding():
     title = ENTRY.prepare(said).title
     if len(better):
         best = better.idxmin()
-        assert f"from {number(brier['none'])} to {number(brier[best])}" in title
-        assert f"from {number(ece['none'])} to {number(ece[best])}" in title
+        assert f"from {brief(brier['none'])} to {brief(brier[best])}" in title
+        assert f"from {brief(ece['none'])} to {brief(ece[best])}" in title
     else:
-        assert title.startswith(f"No calibrator shown lowers the Brier score of {number(brier['none'])}")
+        assert title.startswith(f"No calibrator shown lowers the Brier score of {brief(brier['none'])}")
     alone = ENTRY.prepare(said, calibrators=["none"]).title
-    assert alone == f"Uncalibrated: Brier score {number(brier['none'])}, ECE {number(ece['none'])}"
+    assert alone == f"Uncalibrated: Brier score {brief(brier['none'])}, ECE {brief(ece['none'])}"
 
 
 def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks_for_it():

@@ -8,7 +8,7 @@ from calib.analysis.setups import setup_recipes, setup_table
 from calib.figures.setups import PANELS, draw, formatted_setups, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from tests.figures.depths import DATA, RECIPE
 
 
@@ -45,7 +45,7 @@ def test_intervals_of_the_label_run_from_low_to_high(table):
 def test_the_title_names_the_winners(table):
     title = prepare(table).title
     assert title.startswith(
-        f"{table['reliability'].idxmin()} is the most reliable ({number(table['reliability'].min())})"
+        f"{table['reliability'].idxmin()} is the most reliable ({brief(table['reliability'].min())})"
     )
     assert (
         f"{table['brier'].idxmin()} has the lowest Brier" in title

@@ -15,7 +15,7 @@ from calib.figures.theme import DARK, LIGHT
 from calib.figures.tree import MOST_LEAVES, draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(500, 4)).round(2), columns=["a", "<b>bold</b>", "c" * 60, "d"])
@@ -106,7 +106,7 @@ def test_the_way_of_a_row_is_open_to_its_leaf_and_lit(deep, row):
     leaf = deep.nodes[way[-1]]
     label = DATA.classes[int(DATA.y[row - 1])]
     assert record.title.startswith(
-        f"Row {row} ({label}) ends in a leaf of {leaf.n} training rows: p = {number(leaf.p)}"
+        f"Row {row} ({label}) ends in a leaf of {leaf.n} training rows: p = {brief(leaf.p)}"
     )
 
 
@@ -144,8 +144,8 @@ def test_words_of_the_file_are_no_markup(tree):
 def test_the_title_and_the_table_are_of_the_whole_tree(deep):
     record = prepare(deep)
     p = [node.p for node in deep.nodes if node.leaf]
-    assert f"has {len(p)} leaves, with p from {number(min(p))} [" in record.title
-    assert f"to {number(max(p))} [" in record.title
+    assert f"has {len(p)} leaves, with p from {brief(min(p))} [" in record.title
+    assert f"to {brief(max(p))} [" in record.title
     assert len(record.to_frame()) == len(deep.nodes)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.figures.validation import with_interval
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 
 from .evaluations import evaluation as said
 
@@ -22,7 +22,7 @@ def test_on_log_odds_each_mark_is_the_frequency_of_a_tenth_of_the_rows(evaluatio
     of = np.searchsorted(edges[1:-1], p, side="right")
     frequency = [evaluation.y[of == i].mean() for i in range(len(edges) - 1)]
     np.testing.assert_allclose(record.to_frame()["observed"], frequency, atol=1e-12)
-    assert number(evaluation.measured(["slope"]).loc["none", "slope"]) in record.title
+    assert brief(evaluation.measured(["slope"]).loc["none", "slope"]) in record.title
     assert record.axis is not None
     assert "NaN" not in FIGURES["reliability_log_odds"].draw(record, DARK).to_json()
 

@@ -128,4 +128,5 @@ def headline(at: AppTest) -> dict[str, str]:
 
 
 def titles(at: AppTest) -> list[str]:
-    return [element.value.replace("\\", "") for element in at.main.subheader]
+    headings = [*at.main.header, *at.main.subheader]
+    return [element.value.replace("\\", "") for element in headings]

@@ -8,7 +8,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.figures import formatted_costs
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.sources import load
 from tests.pages.app import faults, go, headline, messages, page, titles
 
@@ -31,13 +31,13 @@ def test_the_numbers_of_the_page_are_those_of_decide():
     decision = decision_of(at)
     best = decision.cheapest
     said = headline(at)
-    assert said["Threshold"] == "0.250"
+    assert said["Threshold"] == "0.25"
     assert any(
-        label.startswith("Realised cost") and value == number(decision.table.realised[best])
+        label.startswith("Realised cost") and value == brief(decision.table.realised[best])
         for label, value in said.items()
     )
     rows = decision.undecided["venn_abers"]
-    assert said["Undecided · Venn–Abers"] == f"{rows.mean():.1%}"
+    assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g}%"
     assert tables(at, "False alarms")[0].equals(formatted_costs(decision))
     (listed,) = tables(at, "lower end")
     np.testing.assert_array_equal(listed["row"], decision.undecided_frame("venn_abers", 200)["row"])
@@ -56,7 +56,7 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
     monkeypatch.setattr("pages.ui.evaluations.calibrate", forbidden)
     at.number_input(key="decide.cost_miss").set_value(1.0).run()
     assert faults(at) == []
-    assert headline(at)["Threshold"] == "0.500"
+    assert headline(at)["Threshold"] == "0.50"
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
     assert at.query_params["decide.cost_miss"] == "1.0"
     assert titles(at) != before
@@ -103,7 +103,7 @@ def test_predictions_brought_from_elsewhere_and_folds_are_decided_too(query):
     at = page("explore_decide", **query)
     assert faults(at) == []
     decision = decision_of(at)
-    assert any(value == number(decision.table.realised[decision.cheapest]) for value in headline(at).values())
+    assert any(value == brief(decision.table.realised[decision.cheapest]) for value in headline(at).values())
 
 
 def test_a_bad_cost_in_an_address_is_refused_by_name():

@@ -9,10 +9,9 @@ from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
-from calib.calibrators import label_of
 from calib.data import sample_frame
 from calib.figures import formatted_differences
-from calib.kernel.wording import number
+from calib.kernel.wording import briefly, change, number
 from calib.sources import load
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
@@ -44,11 +43,12 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
     at, evaluation = settled(page(model="naive_bayes")), evaluated(model="naive_bayes")
     choice = recommend(evaluation).choice
     assert choice not in (None, "none")
-    own, then = (number(evaluation.metrics.brier[key]) for key in ("none", choice))
+    own, then = briefly(*(evaluation.metrics.brier[key] for key in ("none", choice)))
     assert headline(at)["Brier score"] == f"{own} → {then}"
-    shown = formatted_differences(differences(evaluation)).loc[label_of(choice)]
-    for metric in at.metric:
-        assert metric.delta == shown[metric.label].removesuffix(" ●")
+    found = differences(evaluation)
+    for metric, name in zip(at.metric, ("brier", "ece", "log_loss", "accuracy"), strict=True):
+        line = found.line(name, choice)
+        assert metric.delta == change(line.value, line.lower, line.upper, 2)
 
 
 @pytest.mark.parametrize("details", ["rows", "variability"])

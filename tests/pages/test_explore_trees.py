@@ -15,7 +15,7 @@ from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, 
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.metrics import brier_score
 from calib.sources import load
 from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messages, page, settled, titles
@@ -63,7 +63,7 @@ def test_the_picture_is_that_of_the_sweep(points):
             growth
         ]
         shown = next(metric for metric in at.metric if metric.label.endswith(name))
-        assert (shown.value, shown.delta) == (number(value), where)
+        assert (shown.value, shown.delta) == (brief(value), where)
 
 
 def test_the_best_uncalibrated_numbers_are_scikit_learns():
@@ -86,7 +86,7 @@ def test_the_best_uncalibrated_numbers_are_scikit_learns():
                     [leaf_probabilities(member.tree_, X[test], laplace) for member in members], axis=0
                 )
                 best = min(best, brier_score(y[test], p))
-        assert headline(at)[f"Brier score · {name}"] == number(best)
+        assert headline(at)[f"Brier score · {name}"] == brief(best)
 
 
 def leaf_probabilities(tree, X, laplace):

@@ -9,7 +9,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.analysis.explain import widest_row
 from calib.figures import FIGURES
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.metrics import interval_summary
 from calib.sources import load
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
@@ -53,10 +53,10 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
     said = evaluation.predictions[method]
     summary, table, shown = interval_summary(evaluation.y, said.pairs), evaluation.metrics, headline(at)
     name = {"venn": "Venn", "venn_abers": "Venn–Abers"}[method]
-    assert shown[f"Mean p0 to mean p1 · {name}"] == f"{number(summary.lower)} to {number(summary.upper)}"
-    assert shown["Mean width"] == number(summary.width)
-    assert shown[f"Brier score · {name}"] == number(table.loc[method, "brier"])
-    assert shown[f"Log loss · {name}"] == number(table.loc[method, "log_loss"])
+    assert shown[f"Mean p0 to mean p1 · {name}"] == f"{brief(summary.lower)} to {brief(summary.upper)}"
+    assert shown["Mean width"] == brief(summary.width)
+    assert shown[f"Brier score · {name}"] == brief(table.loc[method, "brier"])
+    assert shown[f"Log loss · {name}"] == brief(table.loc[method, "log_loss"])
     records = [
         FIGURES["pairs"].prepare(evaluation, calibrator=method),
         FIGURES["step_curves"].prepare(evaluation),
@@ -125,8 +125,7 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     assert at.query_params["venn_abers.row"] == str(row)
     said = evaluation.predictions["venn_abers"]
     assert any(
-        title.startswith(f"Row {row} (")
-        and f"p0 = {number(said.p0[3])} and p1 = {number(said.p1[3])}" in title
+        title.startswith(f"Row {row} (") and f"p0 = {brief(said.p0[3])} and p1 = {brief(said.p1[3])}" in title
         for title in titles(at)
     )
     words = [text for text in sentences(at) if text.startswith(("With label", "Merged"))]
@@ -183,7 +182,7 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     at.segmented_control(key="merge").set_value("square").run()
     assert set(calls[before:]) == {"calibrate"}
     evaluation = expected(QUICK, merge="square")
-    assert headline(at)["Brier score · Venn"] == number(evaluation.metrics.loc["venn", "brier"])
+    assert headline(at)["Brier score · Venn"] == brief(evaluation.metrics.loc["venn", "brier"])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from calib.figures import formatted_rates
 from calib.kernel.checks import InputError
 from calib.kernel.wording import percent
 from calib.sources import digest
-from pages.ui import evaluations, jobs, state, tables
+from pages.ui import evaluations, headings, jobs, state, tables
 from pages.ui.text import plain
 
 KEPT_ESTIMATES = 6
@@ -28,7 +28,7 @@ REMEDY = (
 def show(evaluation: Evaluation) -> None:
     """What a stated rate changes, and where one may come from."""
     recipe, name = evaluation.recipe, plain(evaluation.dataset.classes[1])
-    st.subheader("Where the positives are rarer or more frequent", anchor=False)
+    headings.heading("Where the positives are rarer or more frequent")
     table = before_and_after(evaluation)
     here = (evaluation.before or evaluation).share
     st.markdown(f"Of the test rows {percent(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}")
@@ -50,7 +50,7 @@ def show(evaluation: Evaluation) -> None:
 
 def _from_a_sample(evaluation: Evaluation) -> None:
     """The rate of a table without labels, taken by a click."""
-    st.subheader("Estimate it from rows without labels", anchor=False)
+    headings.heading("Estimate it from rows without labels")
     st.file_uploader(
         "Rows from where the probabilities will be used, with the same columns; a label is not needed",
         key="unlabelled",

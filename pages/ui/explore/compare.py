@@ -35,7 +35,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, downloads, frame, state, tables
+from pages.ui import chart, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted
 from pages.ui.text import plain
@@ -175,7 +175,7 @@ def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
     )
     tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
     if len(evaluations) > 1:
-        st.subheader("Diagrams", anchor=False)
+        headings.heading("Diagrams")
     tables.diagrams(evaluations)
 
 

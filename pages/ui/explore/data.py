@@ -24,7 +24,7 @@ from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, evaluations, frame, jobs, kept, state, tables
+from pages.ui import browser, controls, evaluations, frame, headings, jobs, kept, state, tables
 from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
@@ -461,14 +461,14 @@ def overview(recipe: Recipe, data: Dataset) -> None:
             width=220,
         )
     frame.notes(data.notes)
-    st.subheader("Columns", anchor=False)
+    headings.heading("Columns")
     st.dataframe(
         summarise(data.X),
         hide_index=True,
         width="stretch",
         alt="Type, missing values and examples of every column",
     )
-    st.subheader("First rows", anchor=False)
+    headings.heading("First rows")
     first = data.X.head(PREVIEW_ROWS)
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
     shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))

@@ -12,9 +12,9 @@ from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number, percent
+from calib.kernel.wording import brief, brief_percent, number, percent
 from calib.recipe import Recipe
-from pages.ui import state
+from pages.ui import headings, state
 from pages.ui.tables import difference, download
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -89,17 +89,17 @@ def headline(decision: Decision) -> None:
         f"({plain(false_alarm)} + {plain(miss)}) = **{plain(number(decision.threshold))}**."
     )
     with st.container(horizontal=True, key="headline"):
-        st.metric("Threshold", number(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
+        st.metric("Threshold", brief(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
         st.metric(
             f"Realised cost a row · {label_of(best)}",
-            number(line.realised),
+            brief(line.realised),
             **(difference(line.difference, reference, up_is_good=False) if reference else {}),
             width=250,
             help="On the test rows, acting where the probability lies above the threshold.",
         )
         st.metric(
             f"Expected cost · {label_of(best)}",
-            number(line.expected),
+            brief(line.expected),
             **difference(line.expected - line.realised, "against realised"),
             width=220,
             help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
@@ -107,7 +107,7 @@ def headline(decision: Decision) -> None:
         for method, rows in decision.undecided.items():
             st.metric(
                 f"Undecided · {label_of(method)}",
-                f"{rows.mean():.1%}",
+                brief_percent(rows.mean()),
                 f"{rows.sum():,} of {len(rows):,} rows",
                 delta_color="off",
                 delta_arrow="off",
@@ -118,7 +118,7 @@ def headline(decision: Decision) -> None:
 
 def table(decision: Decision) -> None:
     """Every number behind the charts."""
-    st.subheader("Costs on the test rows", anchor=False)
+    headings.heading("Costs on the test rows")
     st.dataframe(
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
@@ -130,7 +130,7 @@ def table(decision: Decision) -> None:
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
     """The rows whose interval straddles the threshold, with their features."""
-    st.subheader("Undecided rows", anchor=False)
+    headings.heading("Undecided rows")
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())

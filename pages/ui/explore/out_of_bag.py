@@ -17,10 +17,10 @@ from calib.analysis.setups import (
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, brief_percent
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import bagging, controls, frame, state, tables
+from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_stop
 
 
@@ -100,11 +100,11 @@ def headline(table: pd.DataFrame) -> None:
             (
                 "Nearest to its accuracy",
                 gap.idxmin(),
-                f"{table.accuracy_gap[gap.idxmin()]:+.1%}".replace("-", "−"),
+                f"{100 * table.accuracy_gap[gap.idxmin()]:+.2g}%".replace("-", "−"),
             ),
-            ("Most reliable", table.reliability.idxmin(), number(table.reliability.min())),
-            ("Lowest Brier score", table.brier.idxmin(), number(table.brier.min())),
-            ("Most accurate", table.accuracy.idxmax(), f"{table.accuracy.max():.1%}"),
+            ("Most reliable", table.reliability.idxmin(), brief(table.reliability.min())),
+            ("Lowest Brier score", table.brier.idxmin(), brief(table.brier.min())),
+            ("Most accurate", table.accuracy.idxmax(), brief_percent(table.accuracy.max())),
         ):
             st.metric(label, str(name), value, delta_color="off", delta_arrow="off", width=215)
 
@@ -130,9 +130,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
     """What the paper found over 22 data sets, and what is so on this one."""
     found = findings(table)
     if found:
-        st.subheader(
-            f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here", anchor=False
-        )
+        headings.heading(f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here")
         shown = pd.DataFrame(
             {
                 "In the paper, over 22 data sets": [one.there for one in found],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,6 +17,7 @@ from calib.analysis.differences import (
     differences,
     repeat_splits,
 )
+from calib.analysis.one_mark import Mark
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.rare import small_median
 from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
@@ -37,7 +39,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
-from pages.ui import chart, controls, evaluations, jobs, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, state, tables
 from pages.ui.explore import base_rate, data
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -113,14 +115,24 @@ declare_settings(
 )
 
 
-def diagram(evaluation: Evaluation) -> None:
-    """One diagram, or one a calibrator; a click on a mark picks its rows."""
-    pick = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
+def beside(recipe: Recipe, place: headings.Finding) -> tuple[Any, Any]:
+    """Where the diagram and the words go: beside each other, or one below the other where it needs the width."""
+    with place.block:
+        if recipe.setting("reliability.layout") == "side":
+            return st.container(), st.container()
+        picture, words = st.columns([0.64, 0.36], gap="large")
+        return picture, words
+
+
+def diagram(evaluation: Evaluation, sentence: Any, mark: Mark | None) -> None:
+    """One diagram, or one a calibrator; a click on a mark picks its rows. ``mark`` is ringed."""
+    pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
-        given = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        chart.show("reliability", evaluation, **given, **pick)
+        view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
+        ringed = {"selection": mark.selection} if mark else {}
+        chart.show("reliability", evaluation, sentence=sentence, **(view | ringed), **pick)
     if evaluation.recipe.curve != "corp":
         tables.toggle("reliability.faint", evaluation.recipe)
     propose_log_odds(evaluation)
@@ -159,7 +171,7 @@ def _version(recipe: Recipe) -> int:
 
 def advice(evaluation: Evaluation) -> None:
     """Which calibrator to use, with the grounds and what to be careful about."""
-    st.subheader("Which calibrator should I use here?", anchor=False)
+    headings.heading("Which calibrator should I use here?")
     found = recommend(evaluation)
     st.markdown(f"**{found.answer}**")
     for reason in found.reasons:
@@ -245,7 +257,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
 
 def rows(evaluation: Evaluation) -> None:
     """The rows picked on the diagram or by a range, with their features."""
-    st.subheader("Rows picked on the diagram", anchor=False)
+    headings.heading("Rows picked on the diagram")
     _range(evaluation)
     selection = evaluation.recipe.setting("reliability.selection")
     positions = selected_rows(evaluation, selection)
@@ -399,7 +411,7 @@ def rows_needed(evaluation: Evaluation) -> None:
     except InputError as error:
         st.info(plain(error))
         return
-    st.subheader("How many rows do I need?", anchor=False)
+    headings.heading("How many rows do I need?")
     st.markdown(f"**{found.finding}**")
     st.dataframe(
         formatted_sample_size(found),

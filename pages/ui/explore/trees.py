@@ -40,11 +40,11 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import chart, controls, evaluations, jobs, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, state, tables
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
@@ -210,9 +210,14 @@ def _settings(recipe: Recipe) -> str:
 def curves(recipe: Recipe, growing: Growing) -> None:
     """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
 
-    def draw() -> None:
+    def draw(all_of_it: bool = False) -> None:
         if growing.scores:
-            chart.show("depth", growing.tables(), metric=recipe.setting("trees.metric"))
+            place, name = headings.finding(), recipe.setting("trees.metric")
+            with place.numbers:
+                if all_of_it:
+                    _headline(growing, name)
+            with place.block:
+                chart.show("depth", growing.tables(), sentence=place.sentence, metric=name)
 
     def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
@@ -231,8 +236,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
     if not jobs.may_begin("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
         draw()
     elif jobs.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
-        _headline(growing, recipe.setting("trees.metric"))
-        draw()
+        draw(all_of_it=True)
 
 
 def _headline(growing: Growing, name: str) -> None:
@@ -243,7 +247,7 @@ def _headline(growing: Growing, name: str) -> None:
             for growth, value, where in cells:
                 st.metric(
                     f"{METRICS[name].label} · {GROWTHS[growth].label}",
-                    number(value),
+                    brief(value),
                     where,
                     delta_color="off",
                     delta_arrow="off",
@@ -427,7 +431,7 @@ def _conditions(tree: GrownTree, row: int) -> list[str]:
 def rules(tree: GrownTree) -> None:
     """The calibrated tree as a table: one line a leaf."""
     table = tree.table()
-    st.subheader(f"The tree as {len(table)} rules", anchor=False)
+    headings.heading(f"The tree as {len(table)} rules")
     _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
     largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (
         len(table) > MOST_RULES

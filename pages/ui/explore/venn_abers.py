@@ -17,7 +17,7 @@ from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, briefly
 from calib.metrics import interval_summary, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -100,14 +100,14 @@ def headline(result: Evaluation) -> None:
     with st.container(horizontal=True, key="headline"):
         st.metric(
             f"Mean p0 to mean p1 · {label_of(method)}",
-            f"{number(summary.lower)} to {number(summary.upper)}",
-            f"observed {number(summary.observed)}",
+            "{} to {}".format(*briefly(summary.lower, summary.upper)),
+            f"observed {brief(summary.observed)}",
             delta_color="off",
             delta_arrow="off",
             width=260,
             help="Over all test rows the frequency of class 1 should lie between the two, up to sampling error.",
         )
-        st.metric("Mean width", number(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
+        st.metric("Mean width", brief(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
         for name in scores:
             tables.against_uncalibrated(scores[name], method)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from calib.lessons.glossary import GLOSSARY, Term
+from pages.ui import headings
 from pages.ui.text import plain
 
 PAGE = "learn_glossary"
@@ -63,5 +64,5 @@ def _hint(term: Term) -> str:
 def listed() -> None:
     """Every term with its meaning, each under an anchor of its own."""
     for term in GLOSSARY.values():
-        st.subheader(plain(term.name), anchor=term.anchor)
+        headings.heading(term.name, anchor=term.anchor)
         st.markdown(plain(term.meaning))

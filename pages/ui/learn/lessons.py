@@ -13,7 +13,7 @@ from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.recipe import Recipe
-from pages.ui import downloads, jobs, stage, state
+from pages.ui import downloads, headings, jobs, stage, state
 from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -171,7 +171,7 @@ def opened(recipe: Recipe) -> None:
 
 def _end(lesson: Lesson) -> None:
     """Three questions met at once, the score of this session, and what to remember, on one sheet."""
-    st.subheader(f"Three questions on “{plain(lesson.title)}”", anchor=False)
+    headings.heading(f"Three questions on “{lesson.title}”")
     chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
@@ -181,7 +181,7 @@ def _end(lesson: Lesson) -> None:
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
         )
         st.metric("Your score", f"{right} of {len(lesson.questions)}")
-    st.subheader("To remember", anchor=False)
+    headings.heading("To remember")
     for step in lesson.steps:
         st.markdown(f"- {plain(step.point)}")
     _card(lesson)
@@ -217,7 +217,7 @@ def listed() -> None:
         with st.container(border=True, key=f"lesson_{lesson.key}"):
             words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
             with words:
-                st.subheader(plain(lesson.title), anchor=False)
+                headings.heading(lesson.title)
                 st.markdown(lesson.summary)
             with actions.container(horizontal=True, horizontal_alignment="right"):
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):

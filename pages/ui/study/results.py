@@ -44,7 +44,7 @@ from calib.study.published import nothing_beside
 from calib.study.rows import FIT_SECONDS
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
-from pages.ui import browser, chart, frame, jobs, kept, state
+from pages.ui import browser, chart, frame, headings, jobs, kept, state
 from pages.ui.downloads import button
 from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
@@ -314,7 +314,7 @@ def diagrams(summary: MetricSummary) -> None:
 def numbers(summary: MetricSummary, found: Opened) -> None:
     """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
     table = tables(summary)[0]
-    st.subheader(plain(f"{table.title}, data set by data set"), anchor=False)
+    headings.heading(f"{table.title}, data set by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
     st.dataframe(readable(table), width="stretch", key="study_means", alt=f"Means of {table.title}", **clicks)
     st.caption(
@@ -340,7 +340,7 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
         return
     sets = [str(name) for name in summary.means.index]
     chosen = recipe.setting("results.data_set")
-    st.header("One data set", anchor=False)
+    headings.part("One data set")
     state.control(
         st.selectbox,
         "results.data_set",
@@ -376,7 +376,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
     if paper == found.paper:
         _remarks(table)
         return
-    st.header("Beside the published values", anchor=False)
+    headings.part("Beside the published values")
     if table.frame.empty:
         st.info(plain(nothing_beside(summary.metric.key, paper)))
         return
@@ -413,7 +413,7 @@ def _download(table: Table) -> None:
 
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
     """All tables and diagrams at once, made when a button is pressed."""
-    st.header("Take along", anchor=False)
+    headings.part("Take along")
     theme, source = frame.theme(), page_source("results", recipe)
     with st.container(horizontal=True, key="study_files"):
         page = partial(study_html, summary, paper, source, theme)

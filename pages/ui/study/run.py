@@ -28,7 +28,7 @@ from calib.study import (
     run_study,
     standing,
 )
-from pages.ui import jobs, state
+from pages.ui import headings, jobs, state
 from pages.ui.downloads import button
 from pages.ui.study import results
 from pages.ui.study.choose import Study
@@ -193,7 +193,7 @@ def so_far(study: Study) -> None:
 
 def take_along(recipe: Recipe) -> None:
     """The store as a file, one of before to go on with, and the command line that does the same."""
-    st.header("Elsewhere, or later", anchor=False)
+    headings.part("Elsewhere, or later")
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(

@@ -1,0 +1,99 @@
+"""One mark of a reliability diagram in words: what the model said of its rows, and what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calib.analysis.curves import binned_curve
+from calib.analysis.differences import reference_of
+from calib.analysis.selection import write_ranges
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.kernel.wording import briefly
+
+FEWEST = 10  # rows of a mark that is to be read
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The rows of a bin of one calibrator's predictions.
+
+    Attributes
+    ----------
+    calibrator
+        Whose predictions they are.
+    low, high
+        The bin, [low, high).
+    rows
+        Number of test rows in it, by weight where they have one.
+    predicted
+        Mean prediction.
+    observed
+        Frequency of class 1.
+    positive
+        Name of class 1.
+    """
+
+    calibrator: str
+    low: float
+    high: float
+    rows: float
+    predicted: float
+    observed: float
+    positive: str
+
+    @property
+    def selection(self) -> tuple[str, ...]:
+        """The bin as pages and figures take ranges of rows."""
+        return write_ranges([(self.calibrator, self.low, self.high)])
+
+    @property
+    def said(self) -> str:
+        """The prediction beside what happened, and what that means.
+
+        >>> Mark("none", 0.8, 0.85, 22, 0.82, 1.0, "odd").said
+        'To 22 rows the uncalibrated model gave about 82%. Of them 22 are odd: 100%. It promised too little.'
+        """
+        whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
+        predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
+        verdict = "too much" if self.predicted > self.observed else "too little"
+        return (
+            f"To {self.rows:,.0f} rows {whose} gave about {predicted}%. Of them {self.rows * self.observed:,.0f} are "
+            f"{self.positive}: {observed}%. It promised {verdict}."
+        )
+
+
+def telling_mark(evaluation: Evaluation) -> Mark | None:
+    """The mark of the model's own predictions that lies farthest off the diagonal, in standard errors.
+
+    None where no bin has ten rows. The standard error is that of a frequency whose probability is the mean
+    prediction, √(p (1 − p) / n), p kept 1 / n away from 0 and 1.
+    """
+    key, recipe = reference_of(evaluation.predictions), evaluation.recipe
+    predictions = evaluation.predictions[key]
+    curve = binned_curve(
+        predictions.y,
+        predictions.p,
+        bins=recipe.bins,
+        strategy=recipe.binning,
+        sample_weight=predictions.weight,
+    )
+    enough = np.flatnonzero(curve.count >= FEWEST)
+    if not enough.size:
+        return None
+    count, mean = curve.count[enough], curve.mean_p[enough]
+    p = np.clip(mean, 1 / count, 1 - 1 / count)
+    off = np.abs(curve.observed[enough] - mean) / np.sqrt(p * (1 - p) / count)
+    at = int(enough[np.argmax(off)])
+    low, high = np.r_[0.0, curve.edges[1:-1]][at], np.r_[curve.edges[1:-1], 1.0][at]
+    return Mark(
+        key,
+        float(low),
+        float(high),
+        float(curve.count[at]),
+        float(curve.mean_p[at]),
+        float(curve.observed[at]),
+        evaluation.dataset.classes[1],
+    )

@@ -1,0 +1,45 @@
+"""Headings without a jump, and the place of a page's finding: the sentence, its numbers, the picture.
+
+The page's question, or the title of a lesson's step, is the first level; parts of the page and charts before
+any part are the second; what stands in a part is the third.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from pages.ui.text import plain
+
+
+class Finding(NamedTuple):
+    """Where the sentence and its numbers go; what is drawn next in the same block comes below them."""
+
+    block: Any
+    sentence: Any
+    numbers: Any
+
+
+def clear() -> None:
+    """The page begins anew."""
+    st.session_state["in_a_part"] = False
+
+
+def part(text: str) -> None:
+    """A part of the page: what follows stands in it."""
+    st.header(text, anchor=False)
+    st.session_state["in_a_part"] = True
+
+
+def heading(text: object, anchor: Any = False) -> None:
+    """Above a chart or a table: of the level that is next here."""
+    write = st.subheader if st.session_state.get("in_a_part") else st.header
+    write(plain(text), anchor=anchor)
+
+
+def finding() -> Finding:
+    """The sentence first, then its numbers, then the picture; on a phone the picture before the numbers."""
+    block = st.container(key="finding")
+    with block:
+        return Finding(block, st.container(), st.container(key="numbers"))

@@ -1,0 +1,49 @@
+"""The mark that the start page explains: its numbers are those of its rows."""
+
+import re
+
+import numpy as np
+import pytest
+
+from calib.analysis.one_mark import telling_mark
+from calib.analysis.selection import selected_rows
+from tests.figures.evaluations import evaluation
+
+
+@pytest.mark.parametrize("bins", [5, 10, 20])
+@pytest.mark.parametrize("calibrators", [("none", "venn"), ("platt",)])
+def test_it_is_the_bin_farthest_from_the_diagonal_in_standard_errors(bins, calibrators):
+    said = evaluation(bins=bins, calibrators=calibrators)
+    mark, p = telling_mark(said), said.predictions[calibrators[0]].p
+    off = []
+    for low, high in zip(np.arange(bins) / bins, np.arange(1, bins + 1) / bins, strict=True):
+        rows = (p >= low) & ((p < high) | (high == 1))
+        n = rows.sum()
+        if n >= 10:
+            expected = min(max(p[rows].mean(), 1 / n), 1 - 1 / n)
+            gap = abs(said.y[rows].mean() - p[rows].mean())
+            off.append((gap / np.sqrt(expected * (1 - expected) / n), low, n))
+    assert (mark.low, mark.rows) == (pytest.approx(max(off)[1]), max(off)[2])
+    rows = selected_rows(said, mark.selection)
+    assert (mark.rows, mark.predicted, mark.observed) == pytest.approx(
+        (len(rows), p[rows].mean(), said.y[rows].mean())
+    )
+
+
+def test_its_words_hold_its_numbers():
+    said = evaluation()
+    mark = telling_mark(said)
+    rows = selected_rows(said, mark.selection)
+    p, y = said.predictions["none"].p[rows], said.y[rows]
+    n, predicted, events, observed, verdict = re.fullmatch(
+        r"To (\d+) rows the uncalibrated model gave about ([\d.]+)%\. Of them (\d+) are yes: ([\d.]+)%\. "
+        r"It promised too (much|little)\.",
+        mark.said,
+    ).groups()
+    assert (int(n), int(events)) == (len(rows), y.sum())
+    assert (float(predicted), float(observed)) == pytest.approx((100 * p.mean(), 100 * y.mean()), rel=0.05)
+    assert verdict == ("much" if p.mean() > y.mean() else "little")
+
+
+def test_few_rows_have_no_mark_to_be_read():
+    assert telling_mark(evaluation(n=30, bins=50)) is None

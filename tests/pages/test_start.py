@@ -1,0 +1,57 @@
+"""The address without a path: what this is, two doors, and one mark of the diagram explained."""
+
+from calib import Recipe
+from calib.analysis.one_mark import telling_mark
+from calib.calibrators import label_of
+from calib.evaluate import evaluate
+from calib.lessons import LESSONS
+from calib.sources import load
+from pages.ui import start
+from tests.pages.app import LIMIT, ROOT, App, faults, go, settled, titles
+
+
+def opened(**query):
+    at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
+    at.query_params.update(query)
+    return settled(at.run())
+
+
+def said(at):
+    return [element.value.replace("\\", "") for element in at.markdown]
+
+
+def test_it_says_what_this_is_and_explains_one_mark_with_its_numbers():
+    at = opened()
+    assert [title.value for title in at.title] == [start.SENTENCE]
+    assert titles(at)[0].startswith("Platt lowers the Brier score from ")
+    mark = telling_mark(evaluate(Recipe(), load(Recipe())))
+    assert any(mark.said in text for text in said(at))
+    assert faults(at) == []
+
+
+def test_steps_of_isotonic_regression_have_no_bins_to_explain():
+    assert not any("the ringed mark" in text for text in said(opened(curve="corp")))
+
+
+def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
+    at = opened()
+    assert any("the ringed mark" in text for text in said(at))
+    at.button(key="door_data").click().run()
+    assert at.session_state["page"] == "pages/explore_data.py"
+    assert at.caption[0].value == "Explore · Data"
+    at = opened()
+    settled(at.button(key="door_learn").click().run())
+    first = next(iter(LESSONS.values()))
+    assert at.title == [] or first.steps[0].title in said(at)[0]
+    assert at.session_state["lesson_open"] == first.steps[0].place
+
+
+def test_its_diagram_is_that_of_the_page_reliability_which_has_no_doors():
+    at = opened(calibrators="none,platt")
+    first = titles(at)[0]
+    assert label_of("platt") in first
+    go(at, "explore_reliability")
+    assert titles(at)[0] == first
+    assert "door_data" not in [button.key for button in at.button]
+    assert not any("the ringed mark" in text for text in said(at))
+    assert at.main.caption[0].value == "Explore · Reliability"
