@@ -148,6 +148,12 @@ def test_a_broken_link_is_refused_by_the_name_of_the_field(query):
         Recipe.from_query(query)
 
 
+def test_of_a_value_that_is_very_long_a_message_shows_the_beginning():
+    for text in (f'{{"model": {"9" * 4000}}}', f'{{"seed": {"9" * 4000}}}', f'{{"model": "{"x" * 4000}"}}'):
+        with pytest.raises(InputError, match=r"(9{100}|x{99}) …\.$"):
+            Recipe.from_json(text)
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"bins": "5"}', '{"modle": "svm"}'])
 def test_a_broken_file_is_refused(text):
     with pytest.raises(InputError):

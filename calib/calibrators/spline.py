@@ -27,6 +27,10 @@ from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
 
 FOLDS = 5
+NARROWEST, STEEPEST = (
+    1e-17,
+    1e100,
+)  # between knots that a file may hold; those of a fit are wider apart and flatter
 PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
 # Groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
 CHOSEN_ON = 2048
@@ -166,6 +170,9 @@ class Spline(ScoreCalibrator):
         values = fields.numbers("values", infinite=True, length=len(knots))
         if len(knots) > 1 and not np.isfinite(values).all():
             raise fields.refuse("values", "must be finite where there are several")
+        wide, high = np.diff(knots), np.diff(values / STEEPEST)
+        if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
+            raise fields.refuse("values", "must rise and fall by finite slopes from knot to knot")
         return cls()._with_learned(knots=knots, values=values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from calib.data.columns import held
+from calib.data.columns import bounded, held
 from calib.data.errors import DataError
 from calib.data.typed import typed_frame
 from calib.kernel.wording import quoted
@@ -12,6 +12,8 @@ from calib.kernel.wording import quoted
 
 def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     """The columns of ``known`` out of another table, in that order; all others are left out.
+
+    Infinite numbers count as missing, as they do in a Dataset.
 
     Parameters
     ----------
@@ -45,8 +47,10 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         if not typed[name].isna().all() and held(typed[name]) != held(known[name])
     ]
     if other:
+        holds = "holds" if len(other) == 1 else "hold"
         raise DataError(
-            f"In this table {quoted(other)} hold values of another type than in the table in use.",
+            f"In this table {quoted(other)} {holds} values of another type than in the table in use.",
             "Bring numbers where there are numbers, dates where dates, and text where text.",
         )
-    return typed
+    numbers = [name for name in typed if typed[name].dtype.kind == "f"]
+    return typed.assign(**{name: bounded(typed[name]) for name in numbers})

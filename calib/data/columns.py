@@ -197,6 +197,12 @@ def as_float(column: pd.Series) -> np.ndarray:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
+def bounded(column: pd.Series) -> pd.Series:
+    """A number column as float64, in which infinite values and those beyond are missing."""
+    values = as_float(column)
+    return pd.Series(np.where(unbounded(values), np.nan, values), index=column.index)
+
+
 def identifier_name(name: str) -> bool:
     """Whether a column's name says that it names rows.
 

@@ -19,6 +19,7 @@ from calib.data.typed import typed_frame
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 16
+MOST_MEMORY = 2 << 30  # bytes, of what a graph computes
 EXTRA = "Install them with: pip install -r requirements-onnx.txt."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
@@ -80,9 +81,7 @@ def _session(model: bytes) -> Any:
     try:
         graph = onnx.load_model_from_string(model)
         _refuse(graph)
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return _bounded(onnxruntime, model)
     except DataError:
         raise
     except Exception as error:  # protobuf and onnxruntime each have errors of their own
@@ -91,6 +90,19 @@ def _session(model: bytes) -> Any:
             f"This is no ONNX model that can be run ({first}).",
             "Export the model again, with skl2onnx for one of scikit-learn.",
         ) from None
+
+
+def _bounded(onnxruntime: Any, model: bytes) -> Any:
+    """A session for the graph within so much memory: a few bytes can ask for a table of any size."""
+    info, kind = onnxruntime.OrtMemoryInfo, onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR
+    memory = info("Cpu", kind, 0, onnxruntime.OrtMemType.DEFAULT)
+    onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg({"max_mem": MOST_MEMORY}))
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    # without its second try, of which it tells on standard output
+    providers = ["CPUExecutionProvider"]
+    return onnxruntime.InferenceSession(model, options, providers=providers, enable_fallback=0)
 
 
 def _refuse(model: Any) -> None:

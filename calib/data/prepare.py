@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import BEYOND, Column, as_float, inspect, is_number, unbounded
+from calib.data.columns import BEYOND, Column, bounded, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles
@@ -138,14 +138,9 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
 def _typed(column: pd.Series, found: Column) -> pd.Series:
     """Numbers as float64, truth values as bool (boolean where some are missing), dates as they are, else categories."""
     if found.kind == "mixed":
-        return _bounded(pd.to_numeric(column.astype(object), errors="coerce"))
+        return bounded(pd.to_numeric(column.astype(object), errors="coerce"))
     if pd.api.types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("boolean" if found.missing else "bool")
     if is_number(column):
-        return _bounded(column)
+        return bounded(column)
     return column if column.dtype.kind == "M" else column.astype("str").astype("category")
-
-
-def _bounded(column: pd.Series) -> pd.Series:
-    values = as_float(column)
-    return pd.Series(np.where(unbounded(values), np.nan, values), index=column.index)

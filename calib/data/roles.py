@@ -15,6 +15,7 @@ import pandas as pd
 from calib.data.columns import WORD, Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART
+from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -162,6 +163,13 @@ def _weights(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
         )
     if not (values > 0).any():
         raise DataError(f"weight: no row of {name!r} has a weight above 0.", "Choose another column.")
+    with np.errstate(over="ignore"):
+        beyond = np.nansum(values) > MOST_COUNTED
+    if beyond:
+        raise DataError(
+            f"weight: {name!r} holds {np.nanmax(values):g}, more than can be added up exactly.",
+            "Divide all weights by one number, or choose another column.",
+        )
     return np.where(missing, 0.0, values), missing
 
 

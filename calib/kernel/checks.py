@@ -138,6 +138,7 @@ def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array
 
 
 MOST_ROWS = 100_000_000
+LONGEST_SHOWN = 100  # letters of a value in a message
 MOST_COUNTED = 2**53  # up to here float64 holds every whole number
 
 
@@ -175,8 +176,13 @@ def effective_weights(weights: Array) -> Array:
 
     >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
     (array([2., 3.]), array([1., 1.]))
+    >>> effective_weights(np.array([1e-300, 5e-301]))
+    array([1.2, 0.6])
     """
-    return weights if are_whole(weights) else weights * (weights.sum() / (weights @ weights))
+    if are_whole(weights):
+        return weights
+    scaled = np.ldexp(weights, -np.frexp(weights.max())[1])  # by a power of two: no square is too small
+    return scaled * (scaled.sum() / (scaled @ scaled))
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
@@ -196,12 +202,21 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
+def _shown(value: Any) -> str:
+    """As Python writes it; of what is very long the beginning."""
+    try:
+        said = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a very long number"
+    return said if len(said) <= LONGEST_SHOWN else f"{said[:LONGEST_SHOWN]} …"
+
+
 def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     """Refuse a value that is not one of those allowed, naming them."""
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
         listed = ", ".join("None" if option is None else repr(option) for option in options)
-        raise InputError(f"{name} must be one of {listed}, but is {value!r}.")
+        raise InputError(f"{name} must be one of {listed}, but is {_shown(value)}.")
     return value
 
 
@@ -227,7 +242,7 @@ def in_range(
         else:
             first, second = ("strictly between", "and") if open_ends else ("from", "to")
             where = f" {first} {low:.10g} {second} {high:.10g}"
-        raise InputError(f"{name} must be {noun}{where}, but is {value!r}.")
+        raise InputError(f"{name} must be {noun}{where}, but is {_shown(value)}.")
     return value
 
 
@@ -280,7 +295,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 def text(value: Any, name: str) -> str:
     """Refuse what is no text, or an empty one."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be a text that is not empty, but is {value!r}.")
+        raise InputError(f"{name} must be a text that is not empty, but is {_shown(value)}.")
     return value
 
 
@@ -295,7 +310,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         or not isinstance(value, Iterable)
         or not all(isinstance(item, str) for item in value)
     ):
-        raise InputError(f"{name} must be a list of names, but is {value!r}.")
+        raise InputError(f"{name} must be a list of names, but is {_shown(value)}.")
     return tuple(dict.fromkeys(value))
 
 

@@ -87,6 +87,7 @@ class Task:
 REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
 
 
+MOST_BYTES = 400_000_000  # of the predictions of one fold, unpacked: ten million rows
 TURN = threading.Lock()  # of the cells in a shared process
 
 
@@ -235,6 +236,11 @@ def pack(answers: Mapping[str, Predictions]) -> bytes:
     return zlib.compress(head.encode() + b"\n" + body, level=1)
 
 
+def _answers(values: np.ndarray) -> bool:
+    """Whether these are numbers in [0, 1], labels among them."""
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
 def unpack(content: bytes, rule: str = "") -> Predictions:
     """The predictions of one fold, merged by ``rule``; KeyError where that was not kept.
 
@@ -242,11 +248,17 @@ def unpack(content: bytes, rule: str = "") -> Predictions:
     >>> unpack(kept).y, unpack(kept).p
     (array([0, 1]), array([0.25, 0.75]))
     """
-    head, _, body = zlib.decompress(content).partition(b"\n")
+    packed = zlib.decompressobj()
+    head, _, body = packed.decompress(content, MOST_BYTES).partition(b"\n")
+    if not packed.eof:
+        raise ValueError(f"predictions of more than {MOST_BYTES:,} bytes")
     arrays, at = {}, 0
     for name, kind, length in json.loads(head):
         arrays[name] = np.frombuffer(body, dtype=kind, count=length, offset=at)
         at += arrays[name].nbytes
+    alike = len({len(each) for each in arrays.values()}) == 1
+    if not alike or not {"y", "p"} <= arrays.keys() or not all(map(_answers, arrays.values())):
+        raise ValueError("predictions that are none")
     y, p = arrays["y"].astype(np.intp), arrays[f"p {rule}" if rule else "p"]
     if "p0" not in arrays:
         return Predictions(y, p)

@@ -11,6 +11,7 @@ import contextlib
 import json
 import sqlite3
 import threading
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -124,7 +125,9 @@ class Store:
         # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
-        _check_tables(store._db, name)
+        with _readable(name):
+            _check_whole(store._db)
+            _check_tables(store._db, name)
         store._db.execute("PRAGMA foreign_keys = ON")
         return store
 
@@ -255,7 +258,10 @@ class Store:
         of
             Only rows with these keys, as ``Summary.keys`` has them; None for all.
         """
-        columns = (*COLUMNS, "fit_seconds", *(SIZES if sizes else ()))
+        with _readable(self.path):
+            return self._all_rows((*COLUMNS, "fit_seconds", *(SIZES if sizes else ())), of)
+
+    def _all_rows(self, columns: Sequence[str], of: Collection[Key] | None) -> pd.DataFrame:
         frames = [self._rows(number, json.loads(keys), columns, of) for number, keys in self._metric_sets()]
         filled = [frame for frame in frames if len(frame)]
         table = (
@@ -295,7 +301,7 @@ class Store:
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
         """Columns of the results for which a condition holds, in the order they came."""
         text = f"FROM results WHERE {where} ORDER BY id"
-        with self._whole:
+        with self._whole, _readable(self.path):
             if of is None:
                 return self._db.execute(f"SELECT {columns} {text}").fetchall()
             return [row[7:] for row in self._db.execute(f"SELECT {KEY}, {columns} {text}") if row[:7] in of]
@@ -317,8 +323,9 @@ class Store:
             "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",
             (data, setup, repeat),
         )
-        for number, fold, content in found:
-            yield number, fold, unpack(content, merge)
+        with _readable(self.path):
+            for number, fold, content in found:
+                yield number, fold, unpack(content, merge)
 
     def repeats(self) -> Repeats:
         """All predictions by data set, setup and repeat; none is read before it is asked for."""
@@ -373,6 +380,23 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
             f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
             "Choose another file, or go on with the version that made it."
         )
+
+
+@contextlib.contextmanager
+def _readable(name: Path | str) -> Iterator[None]:
+    """What cannot be read in a store, as after a download that broke off, is no fault of ours: it is told."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
+        raise InputError(f"{name} is damaged ({error}). Take another copy of it.") from None
+
+
+def _check_whole(db: sqlite3.Connection) -> None:
+    (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if said != "ok":
+        raise sqlite3.DatabaseError(said)
 
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:

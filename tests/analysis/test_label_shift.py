@@ -111,12 +111,20 @@ def test_rows_of_another_table_give_their_own_rate_whatever_rate_was_stated(eval
     ("frame", "says"),
     [
         (pd.DataFrame({"x1": [1.0]}), "lacks 'x2'"),
-        (pd.DataFrame({"x1": [1.0], "x2": ["a"]}), "'x2' hold values of another type"),
+        (pd.DataFrame({"x1": [1.0], "x2": ["a"]}), "'x2' holds values of another type"),
     ],
 )
 def test_a_table_of_other_columns_is_refused_by_their_names(evaluated, frame, says):
     with pytest.raises(InputError, match=says):
         estimate_of_rows(*evaluated, frame, "platt")
+
+
+def test_infinite_numbers_of_another_table_are_missing_as_in_the_first(evaluated):
+    rows = evaluated[0].dataset.X.iloc[:200]
+    gaps, infinite = rows.copy(), rows.copy()
+    gaps.iloc[::9, 0], infinite.iloc[::9, 0] = np.nan, np.inf
+    found, wanted = (estimate_of_rows(*evaluated, each, "platt") for each in (infinite, gaps))
+    assert (found.rate, found.lower, found.upper) == (wanted.rate, wanted.lower, wanted.upper)
 
 
 def test_folds_have_no_one_model_to_score_new_rows():

@@ -102,6 +102,40 @@ def elsewhere():
     return model
 
 
+def of_any_size(rows):
+    """A graph of a few bytes that fills a table of so many rows, of ones, and adds their sum."""
+    weights = [numpy_helper.from_array(np.array([rows]), "rows"), logistic().graph.initializer[0]]
+    ones = helper.make_tensor("v", TensorProto.DOUBLE, [1], [1.0])
+    nodes = [
+        helper.make_node("ConstantOfShape", ["rows"], ["large"], value=ones),
+        helper.make_node("ReduceSum", ["large"], ["sum"], keepdims=0),
+        helper.make_node("MatMul", ["x", "w"], ["m"]),
+        helper.make_node("Add", ["m", "sum"], ["z"]),
+        helper.make_node("Sigmoid", ["z"], ["p"]),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.DOUBLE, [None, n]) for name, n in (("x", 2), ("p", 1))
+    ]
+    return packed(nodes, ends[:1], ends[1:], weights).SerializeToString()
+
+
+@pytest.mark.parametrize("rows", [10**9, 10**15])
+def test_a_graph_that_asks_for_more_memory_than_a_bound_is_refused(rows):
+    assert len(onnx_scores(of_any_size(10), TABLE, "y")) == len(TABLE)
+    with pytest.raises(DataError, match="fails on this table"):
+        onnx_scores(of_any_size(rows), TABLE, "y")
+
+
+def test_a_broken_model_is_told_by_its_message_alone(capfd):
+    with pytest.raises(DataError, match="no ONNX model"):
+        onnx_scores(
+            logistic("zipmap", TensorProto.FLOAT).SerializeToString().replace(b"ZipMap", b"Zi\xbfMap"[:6]),
+            TABLE,
+            "y",
+        )
+    assert capfd.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -384,6 +384,11 @@ def test_what_is_no_such_file_gives_one_sentence(content, words):
 @pytest.mark.parametrize(
     ("fitted", "changes", "words"),
     [
+        (
+            Spline().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]),
+            {"knots": [-1, 0, 1], "values": [1e308, -1e308, 0]},
+            "map.values must rise and fall by finite slopes",
+        ),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"clip": 0.1}, "map.clip"),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"a": -1.0}, "map.a"),
         (Isotonic().fit([1, 2], [0, 1]), {"values": [1.0, 0.0]}, "map.values must not fall"),

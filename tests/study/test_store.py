@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,6 +216,30 @@ def test_a_store_is_read_from_its_bytes(path):
     made_by_others(path)
     with pytest.raises(InputError, match="a SQLite file, but no store"):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("table", "value", "says"),
+    [
+        ("predictions SET content", zlib.compress(b"\n" + bytes(2**27)), "more than 100,000,000 bytes"),
+        ("predictions SET content", b"other", "incorrect header"),
+        (
+            "predictions SET content",
+            pack({"": Predictions(np.array([0, 1]), np.array([0.2, 9.0]))}),
+            "are none",
+        ),
+        ("results SET metrics", b"1234567", "element size"),
+        ("metric_sets SET keys", "brier", "Expecting value"),
+    ],
+)
+def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, monkeypatch):
+    monkeypatch.setattr("calib.study.cell.MOST_BYTES", 10**8)
+    store = Store.in_memory()
+    store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
+    store._db.execute(f"UPDATE {table} = ?", (value,))
+    uploaded = Store.of_bytes(store.content(), "results.sqlite")
+    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Take another copy"):
+        (uploaded.rows(), uploaded.pooled("one", "VAP"))
 
 
 def test_a_store_in_memory_sorts_in_memory():
