@@ -270,8 +270,9 @@ class Rooms:
     def _room(self, code: str) -> _Room:
         self._close_silent()
         if code not in self._rooms:
+            named = code if len(code) <= LENGTH else f"{code[:LENGTH]}…"
             raise InputError(
-                f"There is no open room {code}: it was closed, or a letter is wrong. Check the four letters."
+                f"There is no open room {named}: it was closed, or a letter is wrong. Check the four letters."
             )
         return self._rooms[code]
 

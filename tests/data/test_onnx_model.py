@@ -136,9 +136,21 @@ def test_a_broken_model_is_told_by_its_message_alone(capfd):
     assert capfd.readouterr().out == ""
 
 
+def elsewhere_within():
+    """The same, of a constant in a branch of a graph."""
+    there = numpy_helper.from_array(np.array([1.0]), "there")
+    onnx.external_data_helper.set_external_data(there, "../../etc/passwd")
+    there.data_location = TensorProto.EXTERNAL
+    branch = helper.make_graph([helper.make_node("Constant", [], ["c"], value=there)], "b", [], [])
+    model = logistic()
+    model.graph.node.append(helper.make_node("If", ["x"], ["z2"], then_branch=branch, else_branch=branch))
+    return model
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        (elsewhere_within().SerializeToString(), "weights in another file"),
         (foreign().SerializeToString(), "operators of 'com.evil'"),
         (elsewhere().SerializeToString(), "weights in another file"),
         (b"\x80\x04K\x01.", "no ONNX model"),

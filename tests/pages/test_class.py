@@ -136,6 +136,11 @@ def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score
     assert "You were 75% sure on average" in words(at)
 
 
+def test_of_a_code_out_of_any_address_only_letters_are_shown_and_no_more_than_a_code_has():
+    (said,) = messages(at_once("learn_class", room="<b>$x$" + "A" * 5000, seat="<script>"))
+    assert said == CLOSED.format("<B>$…")
+
+
 @pytest.mark.parametrize("query", [{"room": "ZZZZ"}, {"room": "zzzz", "key": "x"}, {"room": "", "seat": "x"}])
 def test_a_code_of_no_open_room_gets_one_message(query):
     at = at_once("learn_class", **query)
