@@ -216,22 +216,15 @@ def open_page(script: str) -> Recipe:
     if "lost" not in st.session_state:  # the very first run, whichever script it begins with
         st.session_state["lost"] = server.lost_its_session()
     _through_app(script)
-    page = next(page for pages in PAGES.values() for page in pages if page.script == script)
     state.follow_address(script)
+    page, presenter = _page(script), state.presenter()
     if st.session_state["lost"]:
         st.session_state["lost"] = False
         state.say(LOST)
     first = st.session_state.pop("first_step", script)
     if first != script:
         st.switch_page(first, query_params=state.here())
-    jobs.page_entered(script)
-    st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
-    if state.presenter() != st.session_state.get("presenting", False):
-        st.session_state["presenting"] = state.presenter()
-        st.rerun()  # the navigation was drawn before this was known
-    presenter = state.presenter()
-    sidebar = "collapsed" if presenter else "auto"
-    st.set_page_config(page_title=f"{page.name} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
+    _set_up(script, page.name, presenter)
     if presenter:
         st.html(LARGE)
     if page in PAGES["Explore"]:
@@ -263,12 +256,22 @@ def open_alone(script: str, title: str) -> None:
     """Around a page without navigation and sidebar, whose address is its own and holds no Recipe."""
     _through_app(script)
     state.stand_aside(script)
+    _set_up(script, title, presenter=True)
+
+
+def _page(script: str) -> Page:
+    return next(page for pages in PAGES.values() for page in pages if page.script == script)
+
+
+def _set_up(script: str, title: str, presenter: bool) -> None:
+    """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     jobs.page_entered(script)
-    if not st.session_state.get("presenting", False):
-        st.session_state["presenting"] = True
-        st.rerun()  # the navigation was drawn before this was known
     st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
-    st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state="collapsed")
+    if presenter != st.session_state.get("presenting", False):
+        st.session_state["presenting"] = presenter
+        st.rerun()  # the navigation was drawn before this was known
+    sidebar = "collapsed" if presenter else "auto"
+    st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
 
 
 def _heading(page: Page, in_step: bool) -> None:
@@ -295,7 +298,7 @@ def _heading(page: Page, in_step: bool) -> None:
 def python() -> str:
     """Python that gives the numbers of the page that is open."""
     recipe = state.recipe()
-    page = next(page for pages in PAGES.values() for page in pages if page.script == st.session_state["page"])
+    page = _page(st.session_state["page"])
     if page.key in SOURCES:
         return SOURCES[page.key].SOURCE
     if page in PAGES["Learn"]:
