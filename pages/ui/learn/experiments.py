@@ -184,7 +184,7 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
 
 def _folded_question(experiment: Experiment) -> None:
     """An answered question: with what is to be said of each answer, and to be asked again."""
-    with st.popover("The question", type="tertiary", key="question"):
+    with st.popover("The question", type="tertiary", key="answered_question"):
         st.markdown(f"**{plain(experiment.question)}**")
         for i, (answer, why) in enumerate(zip(experiment.answers, experiment.why, strict=False), start=1):
             st.markdown(f"{asking.sign(i == experiment.right)} {plain(answer)}: {plain(why)}")
