@@ -37,7 +37,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.advice import recommend
-from calib.kernel.wording import number
+from calib.kernel.wording import briefly
 from calib.sources import load
 from pages.ui.learn.room import PHONE, PROJECTOR
 from tests.browser import files
@@ -271,12 +271,8 @@ def expected(answer: Answer, known: dict[str, Evaluation]) -> dict[str, str]:
             files.evaluation_of(query, *answer.file) if answer.file else evaluate(recipe, load(recipe, {}))
         )
     evaluation = known[key].with_view(recipe)
-    choice = recommend(evaluation).choice
-    then = {
-        name: f" → {files.shown(evaluation, name, choice)}" if choice != "none" else ""
-        for name in SHOWN.values()
-    }
-    return {label: number(evaluation.metrics.loc["none", name]) + then[name] for label, name in SHOWN.items()}
+    table = evaluation.metrics.loc[list(dict.fromkeys(["none", recommend(evaluation).choice]))]
+    return {label: " → ".join(dict.fromkeys(briefly(*table[name]))) for label, name in SHOWN.items()}
 
 
 def _fields(query: str) -> dict[str, str]:
