@@ -1,11 +1,14 @@
 """The Reliability page: what stands there is what the functions say, whatever is looked at."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.advice import over_splits, recommend
+from calib.analysis.curves import binned_curve
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
@@ -187,6 +190,18 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     at.button(key="start_repeats").click().run()
     settled(at)
     assert len(at.get("plotly_chart")) == 3
+
+
+def test_the_csv_under_the_chart_holds_the_numbers_drawn(downloads):
+    page(**QUICK)
+    table = pd.read_csv(io.BytesIO(downloads["Numbers (CSV)"]()), encoding="utf-8-sig")
+    evaluation = evaluated(**QUICK)
+    assert list(table["calibrator"].unique()) == list(evaluation.predictions)
+    for key, said in evaluation.predictions.items():
+        curve = binned_curve(evaluation.y, said.p, bins=20)
+        rows = table[table["calibrator"] == key]
+        for name in ("mean_p", "observed", "count", "lower", "upper"):
+            np.testing.assert_allclose(rows[name], getattr(curve, name), rtol=1e-12)
 
 
 def test_folds_judge_every_row():
