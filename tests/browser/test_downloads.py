@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
 from calib.figures import MARKS
-from calib.sources import load
+from tests.evaluated import of_address
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 SVG = "{http://www.w3.org/2000/svg}svg"
@@ -17,8 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}svg"
 
 @pytest.fixture(scope="module")
 def evaluation():
-    recipe = Recipe.from_query(QUERY)
-    return evaluate(recipe, load(recipe))
+    return of_address(**QUERY)
 
 
 def popover(tab):
