@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.data import read_table
 from calib.export import read_calibrator
-from calib.sources import load
 from tests.browser.test_downloads import read_csv
+from tests.evaluated import evaluated
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -20,7 +20,7 @@ QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 @pytest.fixture(scope="module")
 def evaluation():
     recipe = Recipe.from_query(QUICK)
-    return evaluate(recipe, load(recipe))
+    return evaluated(recipe)
 
 
 def taken(tab, name: str, within=None) -> bytes:

@@ -4,14 +4,11 @@ import io
 import re
 from xml.etree import ElementTree
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
-from calib.analysis.curves import binned_curve
 from calib.figures import MARKS
-from calib.sources import load
+from tests.evaluated import of_address
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 SVG = "{http://www.w3.org/2000/svg}svg"
@@ -19,8 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}svg"
 
 @pytest.fixture(scope="module")
 def evaluation():
-    recipe = Recipe.from_query(QUERY)
-    return evaluate(recipe, load(recipe))
+    return of_address(**QUERY)
 
 
 def popover(tab):
@@ -68,18 +64,6 @@ def test_the_camera_saves_a_png_when_that_is_chosen(tab):
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
     assert min(width, height) > 800  # twice the size on the page
-
-
-def test_the_csv_under_the_chart_holds_the_numbers_drawn(tab, evaluation):
-    body = popover(tab.open("explore_reliability", **QUERY))
-    content = tab.download(body.get_by_role("button", name="Numbers (CSV)").click)
-    table = read_csv(content)
-    assert list(table["calibrator"].unique()) == list(evaluation.predictions)
-    for key, said in evaluation.predictions.items():
-        curve = binned_curve(evaluation.y, said.p, bins=20)
-        rows = table[table["calibrator"] == key]
-        for name in ("mean_p", "observed", "count", "lower", "upper"):
-            np.testing.assert_allclose(rows[name], getattr(curve, name), rtol=1e-12)
 
 
 @pytest.mark.soak

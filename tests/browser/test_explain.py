@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis.explain import position_of
 from calib.figures.pairs import listed_rows
 from calib.kernel.wording import number
-from calib.sources import load
+from tests.evaluated import evaluated
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.beside": "[]"}
 
@@ -16,7 +16,7 @@ QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.bes
 @pytest.fixture(scope="module")
 def evaluation():
     recipe = Recipe.from_query(QUERY).replace(calibrators=("none", "venn", "venn_abers"))
-    return evaluate(recipe, load(recipe))
+    return evaluated(recipe)
 
 
 def click_mark(tab, chart: str, which: int) -> None:

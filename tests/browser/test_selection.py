@@ -6,18 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
 from calib.analysis.curves import binned_curve
 from calib.analysis.selection import selected_frame
-from calib.sources import load
+from tests.evaluated import of_address
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt", "bins": "10"}
 
 
 @pytest.fixture(scope="module")
 def evaluation():
-    recipe = Recipe.from_query(QUERY)
-    return evaluate(recipe, load(recipe))
+    return of_address(**QUERY)
 
 
 def chart(tab):

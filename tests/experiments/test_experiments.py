@@ -49,17 +49,22 @@ def run_alone(program):
     return done.stdout.strip()
 
 
-def test_a_recipe_checks_the_settings_of_the_learn_pages_wherever_it_is_imported_from():
-    for line in ("from calib import Recipe", "from calib.recipe import Recipe"):
-        program = f"{line}\ntry:\n    Recipe(settings={{'theorem.objects': 7}})\nexcept ValueError as e:\n    print(e)"
-        assert run_alone(program) == "theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7."
+CHECKED = """
+try:
+    Recipe(settings={"theorem.objects": 7})
+except ValueError as error:
+    print(error)
+import sys
+print("plotly" in sys.modules, "calib.figures" in sys.modules)
+"""
 
 
-def test_computing_loads_nothing_that_draws():
-    assert (
-        run_alone("import calib, sys; print('plotly' in sys.modules, 'calib.figures' in sys.modules)")
-        == "False False"
-    )
+@pytest.mark.parametrize("module", ["calib", "calib.recipe"])
+def test_a_recipe_checks_the_settings_of_the_learn_pages_and_loads_nothing_that_draws(module):
+    assert run_alone(f"from {module} import Recipe{CHECKED}").splitlines() == [
+        "theorem.objects must be one of 5, 10, 20, 50, 100, 200, but is 7.",
+        "False False",
+    ]
 
 
 @ALL

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from pathlib import Path
 from typing import ClassVar
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Widget
 
@@ -130,3 +131,19 @@ def headline(at: AppTest) -> dict[str, str]:
 def titles(at: AppTest) -> list[str]:
     headings = [*at.main.header, *at.main.subheader]
     return [element.value.replace("\\", "") for element in headings]
+
+
+def keys(at: AppTest) -> list[str]:
+    """Those of the buttons."""
+    return [button.key for button in at.button]
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    """Press the one button whose name begins so."""
+    (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
+    return settled(button.click().run())
+
+
+def table(at: AppTest, column: str) -> pd.DataFrame:
+    """The last table that has this column."""
+    return [frame.value for frame in at.dataframe if column in frame.value.columns][-1]

@@ -5,21 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis.label_shift import before_and_after, estimate_of_rows
 from calib.evaluate import calibrate, fit
 from calib.export import read_calibrator
 from calib.figures import formatted_rates
 from calib.kernel.wording import number
 from calib.sources import load
+from tests.evaluated import of_address
 from tests.pages.app import go, headline, page, settled
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
-
-
-def evaluated(**query):
-    recipe = Recipe.from_query(query)
-    return evaluate(recipe, load(recipe))
 
 
 def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
@@ -27,7 +23,7 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     at.number_input(key="base_rate").set_value(0.8).run()
     settled(at)
     assert at.session_state["recipe"].base_rate == 0.008
-    evaluation = evaluated(**QUICK, base_rate="0.008")
+    evaluation = of_address(**QUICK, base_rate="0.008")
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
     assert shown.to_dict() == formatted_rates(before_and_after(evaluation), 0.008).to_dict()
     assert number(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]

@@ -6,7 +6,7 @@ from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS
 from pages.ui.learn import room
 from pages.ui.learn.asking import RIGHT, WRONG
-from tests.pages.app import at_once, faults, messages, page, settled, titles
+from tests.pages.app import at_once, faults, keys, messages, page, settled, titles
 
 LESSON = "deep_trees"
 ASKED = rounds(LESSON)
@@ -16,10 +16,6 @@ CLOSED = "There is no open room {}: it was closed, or a letter is wrong. Check t
 def words(at) -> str:
     kinds = (at.caption, at.markdown, at.title, at.header, at.subheader)
     return " ".join(element.value for kind in kinds for element in kind).replace("\\", "")
-
-
-def keys(at) -> list[str]:
-    return [button.key for button in at.button]
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.calibrators import VennAbers
 from calib.export import calibrator_json, read_calibrator, read_recipes, write_calibrator, write_recipes
 from calib.kernel.wording import number
-from calib.sources import load
-from tests.pages.app import faults, go, headline, messages, page, settled, titles
+from tests.evaluated import evaluated
+from tests.pages.app import faults, go, headline, messages, page, settled, table, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 
@@ -28,16 +28,11 @@ def bring(at, key, name, content):
     return settled(at.file_uploader(key=key).set_value((name, content, "application/octet-stream")).run())
 
 
-def table(at, column):
-    """The table of the page that has this column."""
-    return next(frame.value for frame in at.dataframe if column in frame.value.columns)
-
-
 def test_these_settings_stand_alone_when_nothing_is_kept():
     at = page("explore_compare", **QUICK)
     assert faults(at) == []
     recipe = at.session_state["recipe"]
-    evaluation = evaluate(recipe, load(recipe))
+    evaluation = evaluated(recipe)
     side = table(at, "Brier score")
     assert side["Brier score"].str.removesuffix(" ★").tolist() == [
         number(v) for v in evaluation.metrics["brier"]
@@ -54,7 +49,7 @@ def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
     side = table(at, "Brier score")
     assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out share"}
     for name, recipe in at.session_state["kept_recipes"].items():
-        metrics = evaluate(recipe, load(recipe)).metrics
+        metrics = evaluated(recipe).metrics
         found = side[side.iloc[:, 0] == name]["Brier score"].str.removesuffix(" ★")
         assert found.tolist() == [number(value) for value in metrics["brier"]]
     assert len(at.get("plotly_chart")) == 3
@@ -181,7 +176,7 @@ def test_files_that_are_none_are_refused_each_in_its_place(saved):
 
 def test_cross_calibration_asks_for_a_column_for_each_fold():
     recipe = Recipe(**QUICK, placement="cv", cv=2, calibrators=("venn_abers",))
-    content = calibrator_json(evaluate(recipe, load(recipe)), "venn_abers")
+    content = calibrator_json(evaluated(recipe), "venn_abers")
     at = bring(page("explore_compare", **QUICK), "calibrator_file", "cross.json", content.encode())
     frame = pd.DataFrame({"fold1": [0.2, 0.9], "fold2": [0.3, 0.8]})
     buffer = io.BytesIO()
@@ -197,7 +192,7 @@ def test_cross_calibration_asks_for_a_column_for_each_fold():
 def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why_not(downloads):
     recipe = page("explore_compare", **QUICK).session_state["recipe"]
     assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= set(downloads)
-    evaluation = evaluate(recipe, load(recipe))
+    evaluation = evaluated(recipe)
     expected = evaluation.predictions[list(evaluation.calibrators)[-1]]
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute("CREATE TABLE t (score REAL)")

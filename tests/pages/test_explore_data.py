@@ -10,7 +10,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.data import TableFile
 from calib.sources import digest, load
-from tests.pages.app import bring, faults, go, headline, messages, page
+from tests.pages.app import bring, faults, go, headline, messages, page, press
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -26,11 +26,6 @@ def csv(columns) -> bytes:
 def brought(columns, name="t.csv"):
     at = page("explore_data", model="naive_bayes")
     return bring(at, name, columns if isinstance(columns, bytes) else csv(columns))
-
-
-def press(at, label):
-    (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
-    return button.click().run()
 
 
 def notes(at):

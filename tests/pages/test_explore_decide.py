@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis.decision import decide
 from calib.figures import formatted_costs
 from calib.kernel.wording import brief
 from calib.sources import load
+from tests.evaluated import evaluated
 from tests.pages.app import faults, go, headline, messages, page, titles
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
@@ -17,7 +18,7 @@ QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
 def decision_of(at):
     recipe = at.session_state["recipe"]
-    return decide(evaluate(recipe, load(recipe)), **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    return decide(evaluated(recipe), **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 
 
 def tables(at, column):

@@ -1,11 +1,14 @@
 """The Reliability page: what stands there is what the functions say, whatever is looked at."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis.advice import over_splits, recommend
+from calib.analysis.curves import binned_curve
 from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
@@ -13,19 +16,10 @@ from calib.data import sample_frame
 from calib.figures import formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
-from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
+from tests.evaluated import of_address
+from tests.pages.app import bring, faults, go, headline, messages, page, settled, table, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
-
-
-def evaluated(**query):
-    recipe = Recipe.from_query(query)
-    return evaluate(recipe, load(recipe))
-
-
-def table(at, column):
-    """The last table on the page that has this column."""
-    return [element.value for element in at.dataframe if column in element.value.columns][-1]
 
 
 def words(at):
@@ -34,13 +28,13 @@ def words(at):
 
 def test_the_advice_is_that_of_the_test_rows():
     at = page(**QUICK)
-    advice = recommend(evaluated(**QUICK))
+    advice = recommend(of_address(**QUICK))
     assert "Which calibrator should I use here?" in titles(at)
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
 
 
 def test_the_first_number_is_the_own_models_then_what_the_recommended_method_makes_of_it():
-    at, evaluation = settled(page(model="naive_bayes")), evaluated(model="naive_bayes")
+    at, evaluation = settled(page(model="naive_bayes")), of_address(model="naive_bayes")
     choice = recommend(evaluation).choice
     assert choice not in (None, "none")
     own, then = briefly(*(evaluation.metrics.brier[key] for key in ("none", choice)))
@@ -54,7 +48,7 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
 @pytest.mark.parametrize("details", ["rows", "variability"])
 def test_another_tab_changes_nothing_above_it(details):
     at = settled(page(**QUICK, **{"reliability.repeats": "3"}))
-    before = [element.value for element in at.markdown][: len(recommend(evaluated(**QUICK)).reasons) + 1]
+    before = [element.value for element in at.markdown][: len(recommend(of_address(**QUICK)).reasons) + 1]
     at.segmented_control(key="reliability.details").set_value(details).run()
     settled(at)
     assert [element.value for element in at.markdown][: len(before)] == before
@@ -71,7 +65,7 @@ def test_few_rows_are_said_to_be_few():
 
 def test_differences_stand_in_the_metric_section():
     at = settled(page(**QUICK))
-    expected = formatted_differences(differences(evaluated(**QUICK)))
+    expected = formatted_differences(differences(of_address(**QUICK)))
     pd.testing.assert_frame_equal(table(at, "Brier score"), expected, check_dtype=False)
 
 
@@ -88,7 +82,7 @@ def test_every_curve_is_drawn_in_every_layout():
 def test_a_selection_in_the_link_lists_its_rows():
     query = QUICK | {"reliability.selection": "platt:0.2:0.9", "reliability.details": "rows"}
     at = page(**query)
-    expected = selected_frame(evaluated(**query), ["platt:0.2:0.9"])
+    expected = selected_frame(of_address(**query), ["platt:0.2:0.9"])
     shown = table(at, "class")
     np.testing.assert_array_equal(shown["row"], expected["row"])
     ones = (expected["class"] == "malignant").sum()
@@ -136,7 +130,7 @@ def test_other_models_stand_beside_with_their_own_numbers():
     assert faults(at) == []
     shown = table(at, "")
     for model, label in (("naive_bayes", "Naive Bayes"), ("decision_tree", "Decision tree")):
-        metrics = evaluated(**QUICK | {"model": model}).metrics
+        metrics = of_address(**QUICK | {"model": model}).metrics
         rows = shown[shown[""] == label].set_index("Calibrator")
         assert rows.loc["Platt", "Brier score"].removesuffix(" ★") == number(metrics.loc["platt", "brier"])
     assert sum("★" in cell for cell in shown["Brier score"]) >= 1
@@ -170,7 +164,7 @@ def test_repeated_splits_are_made_and_shown_and_do_not_turn_the_advice():
     at = settled(page(**query))
     assert faults(at) == []
     recipe = Recipe.from_query(query)
-    advice = recommend(evaluated(**QUICK))
+    advice = recommend(of_address(**QUICK))
     assert all(text in words(at) for text in (advice.answer, *advice.reasons))
     beside = over_splits(advice.choice, repeat_splits(recipe, load(recipe), repeats=4))
     assert beside.startswith("Over 4 random splits")
@@ -187,6 +181,18 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     at.button(key="start_repeats").click().run()
     settled(at)
     assert len(at.get("plotly_chart")) == 3
+
+
+def test_the_csv_under_the_chart_holds_the_numbers_drawn(downloads):
+    page(**QUICK)
+    table = pd.read_csv(io.BytesIO(downloads["Numbers (CSV)"]()), encoding="utf-8-sig")
+    evaluation = of_address(**QUICK)
+    assert list(table["calibrator"].unique()) == list(evaluation.predictions)
+    for key, said in evaluation.predictions.items():
+        curve = binned_curve(evaluation.y, said.p, bins=20)
+        rows = table[table["calibrator"] == key]
+        for name in ("mean_p", "observed", "count", "lower", "upper"):
+            np.testing.assert_allclose(rows[name], getattr(curve, name), rtol=1e-12)
 
 
 def test_folds_judge_every_row():
@@ -322,7 +328,7 @@ def test_an_unknown_difference_is_not_shown():
 
 
 def test_the_rows_needed_are_those_of_the_analysis():
-    evaluation = evaluated(**QUICK)
+    evaluation = of_address(**QUICK)
     at = page(**QUICK, **{"reliability.details": "sample_size"})
     assert faults(at) == []
     key = recommend(evaluation).choice or "none"
@@ -338,7 +344,7 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
     at = page(**QUICK)
     at.multiselect(key="reliability.more_metrics").set_value(["ici", "smooth_ece"]).run()
     table = next(frame.value for frame in at.dataframe if "Brier score" in frame.value.columns)
-    measured = evaluated(**QUICK).measured(["ici", "smooth_ece"])
+    measured = of_address(**QUICK).measured(["ici", "smooth_ece"])
     assert table["ICI"].str.removesuffix(" ★").tolist() == [number(value) for value in measured["ici"]]
     assert "Smooth calibration error" in table.columns
     assert any("smallest smooth calibration error" in title for title in titles(at))

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis import depth
 from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, sweep
 from calib.analysis.grown_tree import grown_tree
@@ -18,6 +18,7 @@ from calib.figures.depth import best_cells
 from calib.kernel.wording import brief
 from calib.metrics import brier_score
 from calib.sources import load
+from tests.evaluated import evaluated
 from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messages, page, settled, titles
 from tests.waiting import LIMIT, until
 
@@ -104,7 +105,7 @@ def test_diagrams_are_those_of_evaluate_at_the_depths_chosen():
     helps = [text.help.replace("\\", "") for text in at.main.markdown if "leaves" in text.value]
     for limit, said in zip((1, 4, None), helps, strict=True):
         recipe = depth_recipe(recipe_of(), "forest_oob", limit, "laplace")
-        assert FIGURES["reliability"].prepare(evaluate(recipe, load(recipe))).title == said
+        assert FIGURES["reliability"].prepare(evaluated(recipe)).title == said
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.analysis.explain import widest_row
 from calib.figures import FIGURES
 from calib.kernel.wording import brief, number
 from calib.metrics import interval_summary
-from calib.sources import load
+from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 STEM = "explore_venn_abers"
@@ -22,7 +22,7 @@ METHODS = ("none", "venn", "venn_abers")
 
 def expected(query, **changes):
     recipe = Recipe.from_query(query).replace(calibrators=METHODS, **changes)
-    return evaluate(recipe, load(recipe))
+    return evaluated(recipe)
 
 
 def sentences(at):

@@ -10,7 +10,19 @@ from calib.recipe import Recipe
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
-from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled, titles, verdicts
+from tests.pages.app import (
+    at_once,
+    bring,
+    faults,
+    go,
+    headline,
+    keys,
+    messages,
+    page,
+    settled,
+    titles,
+    verdicts,
+)
 
 FILE = "x,label\n" + "\n".join(f"{i % 7},{'yes' if i % 3 else 'no'}" for i in range(60))
 
@@ -29,10 +41,6 @@ def press(at, key):
     """Press a button, and stay on the page it leads to: AppTest would go back with the next move."""
     at.button(key=key).click().run()
     return settled(at.switch_page(at.session_state["page"]))
-
-
-def keys(at) -> list[str]:
-    return [button.key for button in at.button]
 
 
 def words(at) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe
 from calib.kernel.wording import number
-from calib.sources import load
+from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -62,7 +62,7 @@ def test_a_changed_widget_changes_the_recipe_and_its_numbers():
     at.multiselect(key="calibrators").set_value(["none", "beta"]).run()
     recipe = at.session_state["recipe"]
     assert recipe == Recipe.from_query(QUICK).replace(test_size=0.4, calibrators=("none", "beta"))
-    evaluation = evaluate(recipe, load(recipe))
+    evaluation = evaluated(recipe)
     assert headline(at)["Brier score"].split(" → ")[0] == number(evaluation.metrics.loc["none", "brier"])
     assert at.query_params["test_size"] == "0.4"
 
@@ -81,7 +81,7 @@ def test_the_options_of_the_chosen_calibrators_are_controls():
         calibrators=("none", "isotonic", "ppa"),
         options={"isotonic.between": "nearest", "isotonic.regularise": True, "ppa.variant": "sigmoid"},
     )
-    brier = evaluate(recipe, load(recipe)).metrics.brier
+    brier = evaluated(recipe).metrics.brier
     shown = next(frame.value for frame in at.dataframe if "Brier score" in frame.value)["Brier score"]
     assert [text.removesuffix(" ★") for text in shown] == [number(value) for value in brier]
     at.multiselect(key="calibrators").set_value(["none", "beta", "venn_abers"]).run()
@@ -183,7 +183,7 @@ def test_columns_left_out_are_not_used():
     recipe = at.session_state["recipe"]
     assert recipe.exclude == tuple(out)
     label = next(label for label in headline(at) if label.startswith("Brier"))
-    evaluation = evaluate(recipe, load(recipe))
+    evaluation = evaluated(recipe)
     assert set(headline(at)[label].split(" → ")) <= {number(value) for value in evaluation.metrics["brier"]}
 
 
@@ -251,7 +251,7 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     printed = []
     exec(source, {"print": printed.append})
     recipe = at.session_state["recipe"]
-    assert printed[0] == evaluate(recipe, load(recipe)).metrics.round(4).to_string()
+    assert printed[0] == evaluated(recipe).metrics.round(4).to_string()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from calib.evaluate import evaluate
 from calib.recipe import Recipe
 from calib.sources import digest, load
 from pages.ui.explore import compare
-from tests.pages.app import bring, faults, go, headline, messages, page, settled
+from tests.pages.app import bring, faults, go, headline, messages, page, press, settled
 
 RNG = np.random.default_rng(5)
 N = 300
@@ -34,11 +34,6 @@ def brought(content=CONTENT, name="t.csv"):
 def again(at, content=CONTENT, name="t.csv"):
     recipe = Recipe.from_query(dict(at.query_params))
     return recipe, load(recipe, {digest(content): TableFile(name, content)})
-
-
-def press(at, label):
-    (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
-    return settled(button.click().run())
 
 
 def judged_on(at, table, name="new.csv"):
