@@ -203,6 +203,8 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _model(recipe: Recipe) -> str:
+    if recipe.onnx is not None:
+        return f"{recipe.onnx_file or 'An ONNX file'}, a model that was there already: it is judged as it is."
     if recipe.content == "predictions":
         return (
             f"Scores made elsewhere, of the column {recipe.score}."
