@@ -69,31 +69,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_file(command: Any, name: str, help: str) -> None:
+    command.add_argument(name, type=Path, metavar="FILE", help=help)
+
+
 def _add_evaluate(commands: Any) -> None:
     command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
         "data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped"
     )
-    command.add_argument(
-        "--judge-on",
-        type=Path,
-        metavar="FILE",
-        help="judge on the rows of another file, its columns matched by name",
-    )
-    command.add_argument(
+    _add_file(command, "--judge-on", "judge on the rows of another file, its columns matched by name")
+    _add_file(
+        command,
         "--onnx",
-        type=Path,
-        metavar="FILE",
-        help="judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
+        "judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
     )
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write a self-contained interactive report"
-    )
-    command.add_argument("--pdf", type=Path, metavar="FILE", help="the same on paper; needs a Chromium")
-    command.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row"
-    )
+    _add_file(command, "--html", "write a self-contained interactive report")
+    _add_file(command, "--pdf", "the same on paper; needs a Chromium")
+    _add_file(command, "--csv", "write the predictions, one line a test row")
     command.add_argument(
         "--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones"
     )
@@ -119,15 +113,8 @@ def _add_simulate(commands: Any) -> None:
     command.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0"
     )
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the pictures as a page that stands alone"
-    )
-    command.add_argument(
-        "--csv",
-        type=Path,
-        metavar="FILE",
-        help="write the numbers; those of further pictures to FILE with their key",
-    )
+    _add_file(command, "--html", "write the pictures as a page that stands alone")
+    _add_file(command, "--csv", "write the numbers; those of further pictures to FILE with their key")
     command.set_defaults(run=_simulate)
 
 
@@ -146,9 +133,7 @@ def _add_export(commands: Any) -> None:
     command.add_argument(
         "--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)"
     )
-    command.add_argument(
-        "--output", type=Path, metavar="FILE", help="write to a file, not to standard output"
-    )
+    _add_file(command, "--output", "write to a file, not to standard output")
     command.set_defaults(run=_export)
 
 
@@ -185,7 +170,7 @@ def _add_study(commands: Any) -> None:
         metavar="FILE",
         help="keeps all results; given again, the run goes on",
     )
-    command.add_argument("--csv", type=Path, metavar="FILE", help="write the rows, one a setup and fold")
+    _add_file(command, "--csv", "write the rows, one a setup and fold")
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1"
     )
