@@ -86,8 +86,11 @@ def weights_cost(rows: int, rounds: int) -> float:
     return median(seconds(recipe, weighted) / seconds(recipe, plain) for _ in range(rounds))
 
 
-def seconds(recipe: Recipe, data: Dataset) -> float:
+def seconds(recipe: Recipe, data: Dataset | pd.DataFrame) -> float:
+    """From the data, or the table, to its metrics."""
     begin = time.perf_counter()
+    if isinstance(data, pd.DataFrame):
+        data = sources.load(recipe, {"00": data})
     assert len(evaluate(recipe, data).metrics)
     return time.perf_counter() - begin
 
@@ -95,7 +98,7 @@ def seconds(recipe: Recipe, data: Dataset) -> float:
 def beyond_the_fit(rows: int, rounds: int) -> float:
     frame, recipe = dated(rows), Recipe(data="upload:00", target="label", time="date", split="time")
     recipe = recipe.replace(model="naive_bayes")
-    return median(whole(recipe, frame) - model_alone(recipe, frame) for _ in range(rounds))
+    return median(seconds(recipe, frame) - model_alone(recipe, frame) for _ in range(rounds))
 
 
 def dated(rows: int) -> pd.DataFrame:
@@ -105,13 +108,6 @@ def dated(rows: int) -> pd.DataFrame:
     table["label"] = (rng.random(rows) < 1 / (1 + np.exp(1 - table["a"] - table["b"]))).astype(int)
     table["date"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1500, rows), unit="D")
     return table
-
-
-def whole(recipe: Recipe, frame: pd.DataFrame) -> float:
-    """From the table to its metrics."""
-    begin = time.perf_counter()
-    assert len(evaluate(recipe, sources.load(recipe, {"00": frame})).metrics)
-    return time.perf_counter() - begin
 
 
 def model_alone(recipe: Recipe, frame: pd.DataFrame) -> float:

@@ -28,7 +28,6 @@ from typing import Any
 import pandas as pd
 
 from calib.data import TableFile, guess_target, read_table, target_candidates
-from calib.data.onnx_model import onnx_scores, score_name
 from calib.evaluate import evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
@@ -51,7 +50,7 @@ from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
-from calib.sources import digest, judging, load, load_frame, problems, reading, roles
+from calib.sources import digest, judging, judging_model, load, load_frame, problems, reading
 from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
 from calib.study.runner import BACKENDS
 
@@ -70,31 +69,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_file(command: Any, name: str, help: str) -> None:
+    command.add_argument(name, type=Path, metavar="FILE", help=help)
+
+
 def _add_evaluate(commands: Any) -> None:
     command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
         "data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped"
     )
-    command.add_argument(
-        "--judge-on",
-        type=Path,
-        metavar="FILE",
-        help="judge on the rows of another file, its columns matched by name",
-    )
-    command.add_argument(
+    _add_file(command, "--judge-on", "judge on the rows of another file, its columns matched by name")
+    _add_file(
+        command,
         "--onnx",
-        type=Path,
-        metavar="FILE",
-        help="judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
+        "judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
     )
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write a self-contained interactive report"
-    )
-    command.add_argument("--pdf", type=Path, metavar="FILE", help="the same on paper; needs a Chromium")
-    command.add_argument(
-        "--csv", type=Path, metavar="FILE", help="write the predictions, one line a test row"
-    )
+    _add_file(command, "--html", "write a self-contained interactive report")
+    _add_file(command, "--pdf", "the same on paper; needs a Chromium")
+    _add_file(command, "--csv", "write the predictions, one line a test row")
     command.add_argument(
         "--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones"
     )
@@ -120,15 +113,8 @@ def _add_simulate(commands: Any) -> None:
     command.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0"
     )
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write the pictures as a page that stands alone"
-    )
-    command.add_argument(
-        "--csv",
-        type=Path,
-        metavar="FILE",
-        help="write the numbers; those of further pictures to FILE with their key",
-    )
+    _add_file(command, "--html", "write the pictures as a page that stands alone")
+    _add_file(command, "--csv", "write the numbers; those of further pictures to FILE with their key")
     command.set_defaults(run=_simulate)
 
 
@@ -147,9 +133,7 @@ def _add_export(commands: Any) -> None:
     command.add_argument(
         "--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)"
     )
-    command.add_argument(
-        "--output", type=Path, metavar="FILE", help="write to a file, not to standard output"
-    )
+    _add_file(command, "--output", "write to a file, not to standard output")
     command.set_defaults(run=_export)
 
 
@@ -186,7 +170,7 @@ def _add_study(commands: Any) -> None:
         metavar="FILE",
         help="keeps all results; given again, the run goes on",
     )
-    command.add_argument("--csv", type=Path, metavar="FILE", help="write the rows, one a setup and fold")
+    _add_file(command, "--csv", "write the rows, one a setup and fold")
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1"
     )
@@ -233,20 +217,17 @@ def _on_file(
             file=sys.stderr,
         )
     read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
-    if model is not None:
-        if judge_on is not None:
-            raise InputError("--onnx judges a model on one table: leave out --judge-on.")
-        graph = _read(model)
-        frame, score = _scored(recipe, frame, target, graph)
-        recipe, content = recipe.replace(content="predictions"), content + graph
-        read_so = (*(option for option in read_so if option[0] != "scores"), ("scores", (score,)))
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
     del content  # a table may be large, and is held once
-    uploads: dict[str, pd.DataFrame | TableFile] = {recipe.data.removeprefix("upload:"): frame}
+    uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
         recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name))
+    if model is not None:
+        graph = _read(model)
+        uploads[digest(graph)] = graph
+        recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
     found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
     for problem in found:
@@ -254,13 +235,6 @@ def _on_file(
             column = f"{problem.column}: " if problem.column else ""
             print(f"warning: {column}{problem.message} {problem.remedy}", file=sys.stderr)
     return recipe, dataset
-
-
-def _scored(recipe: Recipe, frame: pd.DataFrame, target: str, model: bytes) -> tuple[pd.DataFrame, str]:
-    """(the table with the probability of a model that is there already, the name of that column)."""
-    given = [column for column in roles(recipe).values() if column is not None]
-    said = onnx_scores(model, frame, target, [*given, *recipe.exclude])
-    return said, score_name(frame, said)
 
 
 def _check_folders(*paths: Path | None) -> None:
@@ -290,8 +264,9 @@ def _evaluate(args: argparse.Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     recipe = evaluation.recipe
     files = {recipe.data.removeprefix("upload:"): args.data.name}
-    if args.judge_on:
-        files[(recipe.judge_on or "").removeprefix("upload:")] = args.judge_on.name
+    for named, path in ((recipe.judge_on, args.judge_on), (recipe.onnx, args.onnx)):
+        if named and path:
+            files[named.removeprefix("upload:")] = path.name
     if args.html or args.pdf:
         report = report_html(evaluation, files=files)
         if args.html:

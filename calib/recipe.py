@@ -172,6 +172,15 @@ class Recipe:
     judge_file: str | None = _field(
         "fit", None, _optional_text, "The name of that file, by which it is asked for."
     )
+    onnx: str | None = _field(
+        "fit",
+        None,
+        _optional_text,
+        "A model that is there already, as upload:DIGEST of its ONNX file: it is judged as it is.",
+    )
+    onnx_file: str | None = _field(
+        "fit", None, _optional_text, "The name of that file, by which it is asked for."
+    )
     model: str = _field(
         "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores."
     )

@@ -26,6 +26,7 @@ from calib.data import (
     tidy_labels,
     validate,
 )
+from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.typed import typed_frame
 from calib.kernel.memory import give_back
 from calib.kernel.records import Dataset, Problem
@@ -71,8 +72,9 @@ def _named(data: str, field: str) -> tuple[str, str]:
     return kind, key
 
 
-Uploads = Mapping[str, pd.DataFrame | TableFile]
-"""Digest → the file's table, read as ``read_table`` does unasked or as the Recipe says, or the file itself."""
+Uploads = Mapping[str, pd.DataFrame | TableFile | bytes]
+"""Digest → the file's table, read as ``read_table`` does unasked or as the Recipe says, or the file itself; of a
+model the content of its file."""
 
 
 def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
@@ -89,10 +91,13 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
         Where the file is not among them, or was read in another way than the Recipe says.
     """
     frame, target, positive = _as_read(recipe, uploads)
+    frame = _scored(recipe, uploads, frame, target)
+    its_score = {name: frame.attrs[name] for name in ("model_score",) if name in frame.attrs}
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
     if recipe.judge_on is not None:
         frame = _joined(recipe, uploads, frame, target, merge, drop)
+        frame.attrs |= its_score
     if target is not None and (merge or drop):
         frame, notes = tidy_labels(frame, target, merge, drop)
         frame.attrs["notes"] = (*frame.attrs.get("notes", ()), *notes)
@@ -113,16 +118,18 @@ def _table(
     kind, key = named
     if kind == "upload":
         if key not in uploads:
-            again = f"{file} again" if file else f"the file with the digest {key}"
-            raise DataError(
-                f"Upload {again} to continue: its content travels in no link and is kept on no disk."
-            )
+            raise DataError(_again(file, key))
         return _uploaded(uploads[key], asked), None, None
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
     raise DataError("A synthetic set is made, not read: it has no table before it is a Dataset.")
+
+
+def _again(file: str | None, key: str) -> str:
+    again = f"{file} again" if file else f"the file with the digest {key}"
+    return f"Upload {again} to continue: its content travels in no link and is kept on no disk."
 
 
 def _joined(
@@ -143,6 +150,7 @@ def _joined(
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
+    other = _scored(recipe, uploads, other, target)
     names = (
         recipe.file or str(frame.attrs.get("name", "the data")),
         recipe.judge_file or str(other.attrs.get("name", "the other file")),
@@ -154,11 +162,57 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
     """The columns that are features or scores, or have a role."""
     given = [name for role, name in roles(recipe).items() if name is not None and role != "part"]
     if recipe.content == "predictions":
-        return [*(dict(recipe.data_params).get("scores") or score_columns(frame, target)), *given]
+        return [*(_scores(recipe, frame) or score_columns(frame, target)), *given]
     typed = typed_frame(frame)
     no_feature = {target, *recipe.exclude}
     used = [name for name in typed if name in recipe.keep or inspect(typed[name], name).usable]
     return list(dict.fromkeys([*(name for name in used if name not in no_feature), *given]))
+
+
+def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
+    """The table with the probability of the model that is there already, where one is to be judged."""
+    if recipe.onnx is None or target is None:
+        return frame
+    if recipe.content != "predictions":
+        raise DataError(
+            "onnx: a model that is there already is not trained.", "Choose content='predictions'."
+        )
+    return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
+
+
+def inputs_of_model(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str) -> Inputs:
+    """What the Recipe's ONNX model asks for, and which column of a table fits; refused as ``onnx_scores`` refuses."""
+    return model_inputs(_model(recipe, uploads), frame, _no_inputs(recipe, target))
+
+
+def _model(recipe: Recipe, uploads: Uploads) -> bytes:
+    key = str(recipe.onnx).removeprefix("upload:")
+    content = uploads.get(key)
+    if not isinstance(content, bytes):
+        raise DataError(_again(recipe.onnx_file, key))
+    return content
+
+
+def _no_inputs(recipe: Recipe, target: str) -> set[str]:
+    """Columns that are no inputs of a model: the label, those with a role, those left out."""
+    return {target, *recipe.exclude, *(name for name in roles(recipe).values() if name is not None)}
+
+
+def _scores(recipe: Recipe, frame: pd.DataFrame) -> tuple[str, ...]:
+    """The score columns that are named; none where they are to be found out."""
+    if recipe.onnx is not None:
+        return (frame.attrs["model_score"],)
+    return dict(recipe.data_params).get("scores", ())
+
+
+def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
+    """The fields of a Recipe that change when a model that is there already is judged, or none is any more.
+
+    >>> Recipe(**judging_model("upload:00ff", "credit.onnx")).content
+    'predictions'
+    """
+    content = "features" if model is None else "predictions"
+    return {"onnx": model, "onnx_file": file, "content": content, "score": None}
 
 
 def judging(other: str | None, file: str | None = None) -> dict[str, Any]:
@@ -184,7 +238,11 @@ def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
     >>> missing(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
     {'00ff': 'old.csv'}
     """
-    wanted = ((recipe.data, recipe.file), (recipe.judge_on or "", recipe.judge_file))
+    wanted = (
+        (recipe.data, recipe.file),
+        (recipe.judge_on or "", recipe.judge_file),
+        (recipe.onnx or "", recipe.onnx_file),
+    )
     keys = {data.removeprefix("upload:"): file for data, file in wanted if data.startswith("upload:")}
     return {key: file for key, file in keys.items() if key not in known}
 
@@ -198,9 +256,11 @@ def reading(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.data_params if name in ("sheet", "header")}
 
 
-def _uploaded(given: pd.DataFrame | TableFile, asked: Mapping[str, Any]) -> pd.DataFrame:
+def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**asked)
+    if isinstance(given, bytes):
+        raise DataError("This file is a model, not a table.", "Name the table's own digest.")
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
             message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
@@ -225,7 +285,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
         made = prepare_predictions(
-            frame, target, positive, dict(recipe.data_params).get("scores"), roles=roles(recipe)
+            frame, target, positive, _scores(recipe, frame) or None, roles=roles(recipe)
         )
     else:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
@@ -250,16 +310,17 @@ def _candidates(frame: pd.DataFrame) -> str:
 
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
     """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
-    scores = dict(recipe.data_params).get("scores", ())
-    return validate(
+    found = validate(
         frame,
         target,
         positive,
         exclude=recipe.exclude,
         content=recipe.content,
-        scores=scores,
+        scores=_scores(recipe, frame) if target is not None else (),
         roles=roles(recipe),
     )
+    # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying
+    return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]
 
 
 def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:

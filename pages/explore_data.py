@@ -13,6 +13,7 @@ with st.expander("Fetch from OpenML"):
     data.openml()
 if not recipe.data.startswith("synthetic:"):
     data.other_file(recipe)
+    data.own_model(recipe)
 
 if state.missing_uploads():
     st.stop()
@@ -21,7 +22,8 @@ if recipe.data.startswith("synthetic:"):
     data.synthetic_settings(recipe)
 else:
     data.reading(recipe)
-    raw = data.raw(recipe)
-    data.choices(recipe, raw)
-    data.problems(recipe, raw)
+    as_brought = data.raw(data.unscored(recipe))
+    data.choices(recipe, as_brought)
+    data.inputs_of_model(recipe, as_brought)
+    data.problems(recipe, data.raw(recipe))
 data.overview(recipe, evaluations.dataset(recipe))

@@ -180,7 +180,18 @@ def test_every_field_has_a_part_a_check_and_a_line_of_help():
 
 
 # Beside the 26
-CONTRACT = {"split", "weight", "time", "cluster", "part", "base_rate", "judge_on", "judge_file"}
+CONTRACT = {
+    "split",
+    "weight",
+    "time",
+    "cluster",
+    "part",
+    "base_rate",
+    "judge_on",
+    "judge_file",
+    "onnx",
+    "onnx_file",
+}
 
 
 def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the_app():

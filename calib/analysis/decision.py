@@ -120,7 +120,7 @@ class Decision:
     never, always
         Realised costs a row of the two rules that ask no model.
     undecided
-        Method with intervals → bool (m,), the test rows whose interval straddles the threshold.
+        Method with intervals → bool (m,), the test rows whose interval holds the threshold.
     """
 
     evaluation: Evaluation
@@ -139,7 +139,7 @@ class Decision:
         return str(self.table["realised"].idxmin())
 
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
-        """The rows whose interval of ``method`` straddles the threshold, the widest first: interval, then features."""
+        """The rows whose interval of ``method`` holds the threshold, the widest first: interval, then features."""
         rows = np.flatnonzero(self.undecided[method])
         predictions = self.evaluation.predictions[method]
         lower, upper = _ends(predictions)

@@ -6,7 +6,8 @@ other files are refused, the last since they name paths. Both packages are an ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,68 @@ KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": 
 SCORE = "model_score"
 
 
-def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Sequence[str] = ()) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Input:
+    """One number or text that a model asks for, and the column of the table that gives it.
+
+    Attributes
+    ----------
+    name
+        The model's own; of one input of several columns with the position behind it.
+    kind
+        Its type, as float, int64 or string.
+    column
+        The column that fits by name, or by position; None where there is none.
+    misfit
+        What does not fit, or None.
+    """
+
+    name: str
+    kind: str
+    column: str | None
+    misfit: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a model asks of a table.
+
+    Attributes
+    ----------
+    each
+        A line for every column that is asked for or given.
+    by_position
+        Whether one input takes all columns in their order, so that leaving one out changes what it is given.
+    """
+
+    each: tuple[Input, ...]
+    by_position: bool
+
+    @property
+    def fit(self) -> bool:
+        return all(one.misfit is None for one in self.each)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Columns input, type, column, fits."""
+        lines = [(one.name, one.kind, one.column or "–", one.misfit or "yes") for one in self.each]
+        return pd.DataFrame(lines, columns=["input", "type", "column", "fits"])
+
+
+def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> Inputs:
+    """What the model asks for, and how the table answers; parameters and errors as of ``onnx_scores``.
+
+    Parameters
+    ----------
+    beside
+        Columns that are no inputs: the label, and those that have a role or are left out.
+    """
+    return _inputs(_session(model), typed_frame(frame), beside)
+
+
+def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
     """The table with one more column, the model's probability, called after the class that it speaks of.
+
+    Its name is in ``attrs["model_score"]``.
 
     Parameters
     ----------
@@ -45,11 +106,10 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Sequence
     DataError
         For what is no such model, needs what is not in the file, or does not fit the table: all that does not.
     """
-    session = _session(model)
-    typed = typed_frame(frame)
-    inputs = _inputs(session, typed, [name for name in typed if name not in (target, *beside)])
+    session, typed = _session(model), typed_frame(frame)
+    values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))
     parts = (
-        _probability(session, {name: values[i : i + ROWS_AT_ONCE] for name, values in inputs.items()})
+        _probability(session, {name: given[i : i + ROWS_AT_ONCE] for name, given in values.items()})
         for i in range(0, len(typed), ROWS_AT_ONCE)
     )
     found, labels = zip(*parts, strict=True)
@@ -58,13 +118,8 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Sequence
     if name in said.columns:
         raise DataError(f"The table has a column {name!r} already, which the model's is to be.", "Rename it.")
     said[name] = np.concatenate(found)
-    said.attrs = frame.attrs
+    said.attrs = frame.attrs | {"model_score": name}
     return said
-
-
-def score_name(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """The column that ``onnx_scores`` added."""
-    return str(after.columns[len(before.columns)])
 
 
 def _session(model: bytes) -> Any:
@@ -88,7 +143,7 @@ def _session(model: bytes) -> Any:
         first = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise DataError(
             f"This is no ONNX model that can be run ({first}).",
-            "Export the model again, with skl2onnx for one of scikit-learn.",
+            "Export the model again; one of scikit-learn with skl2onnx and the option zipmap=False.",
         ) from None
 
 
@@ -137,35 +192,31 @@ def _tensors(graph: Any) -> Iterator[Any]:
                 yield from _tensors(inner)
 
 
-def _inputs(session: Any, typed: pd.DataFrame, features: Sequence[str]) -> dict[str, np.ndarray]:
-    """Input → its values (n, columns); DataError with all that does not fit."""
+def _inputs(session: Any, typed: pd.DataFrame, beside: Collection[str]) -> Inputs:
     asked = session.get_inputs()
-    whole = len(asked) == 1 and asked[0].name not in typed.columns
-    if whole:
-        width = asked[0].shape[1] if len(asked[0].shape) == 2 else None
-        if isinstance(width, int) and width != len(features):
-            raise DataError(
-                f"The model takes {width} columns, but beside the label the table has {len(features)}: "
-                f"{', '.join(features[:20])}.",
-                "Bring the columns that the model was trained on, in their order.",
-            )
-    wanted = {asked[0].name: list(features)} if whole else {each.name: [each.name] for each in asked}
     kinds = {each.name: each.type.removeprefix("tensor(").removesuffix(")") for each in asked}
-    wrong = [
-        said
-        for name, columns in wanted.items()
-        for column in columns
-        if (said := _misfit(typed, column, kinds[name])) is not None
-    ]
-    if wrong:
-        raise DataError(f"The table does not fit the model: {'; '.join(wrong)}.", "Correct the table.")
-    return {name: _values(typed, columns, kinds[name]) for name, columns in wanted.items()}
+    if len(asked) > 1 or asked[0].name in typed.columns:
+        return Inputs(tuple(_by_name(typed, name, kind) for name, kind in kinds.items()), by_position=False)
+    ((name, kind),) = kinds.items()
+    features, shape = [column for column in typed if column not in beside], asked[0].shape
+    width = shape[1] if len(shape) == 2 and isinstance(shape[1], int) else len(features)
+    each = tuple(
+        Input(f"{name}, {i + 1}", kind, column, _misfit(typed, column, kind))
+        for i, column in enumerate(features[:width])
+    )
+    each += tuple(Input(f"{name}, {i + 1}", kind, None, "no column is left") for i in range(len(each), width))
+    each += tuple(Input("–", "–", column, "not asked for") for column in features[width:])
+    return Inputs(each, by_position=True)
+
+
+def _by_name(typed: pd.DataFrame, name: str, kind: str) -> Input:
+    if name not in typed.columns:
+        return Input(name, kind, None, f"the table has no column {name!r}")
+    return Input(name, kind, name, _misfit(typed, name, kind))
 
 
 def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     """What is wrong with a column for an input of this kind, or None."""
-    if column not in typed.columns:
-        return f"it has no column {column!r}"
     if kind == "string":
         return None
     if kind not in KINDS:
@@ -177,7 +228,35 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     return None
 
 
-def _values(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarray:
+def _fitting(inputs: Inputs) -> Inputs:
+    """The same, or DataError with all that does not fit."""
+    asked = sum(one.name != "–" for one in inputs.each)
+    given = [one.column for one in inputs.each if one.column is not None]
+    if inputs.by_position and (asked != len(given) or not given):
+        raise DataError(
+            f"The model takes {asked} columns, but beside the label the table has {len(given)}: "
+            f"{', '.join(given[:20])}.",
+            "Bring the columns that the model was trained on, in their order.",
+        )
+    if not inputs.fit:
+        wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
+        raise DataError(f"The table does not fit the model: {wrong}.", "Correct the table.")
+    return inputs
+
+
+def _values(session: Any, typed: pd.DataFrame, inputs: Inputs) -> dict[str, np.ndarray]:
+    """Input of the graph → its values (n, columns), or (n,) where it takes a vector."""
+    columns = [str(one.column) for one in inputs.each]
+    named = (
+        {session.get_inputs()[0].name: columns} if inputs.by_position else {name: [name] for name in columns}
+    )
+    kind = {one.column: one.kind for one in inputs.each}
+    flat = {each.name for each in session.get_inputs() if len(each.shape) == 1}
+    table = {name: _as_kind(typed, held, kind[held[0]]) for name, held in named.items()}
+    return {name: values.ravel() if name in flat else values for name, values in table.items()}
+
+
+def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarray:
     if kind == "string":
         return np.column_stack(
             [typed[column].astype("str").fillna("").to_numpy(object) for column in columns]
@@ -187,10 +266,8 @@ def _values(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarra
 
 def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
     """(probabilities (n,), the class that they speak of): None is the later one, SCORE what is not known."""
-    shapes = {each.name: len(each.shape) for each in session.get_inputs()}
-    given = {name: values.ravel() if shapes[name] == 1 else values for name, values in inputs.items()}
     try:
-        outputs = session.run(None, given)
+        outputs = session.run(None, inputs)
     except Exception as error:
         first = str(error).strip().splitlines()[0][:200]
         raise DataError(f"The model fails on this table ({first}).", "Correct the table.") from None

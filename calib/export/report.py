@@ -42,6 +42,7 @@ from calib.figures import (
     formatted_sample_size,
     formatted_side_by_side,
 )
+from calib.figures.metrics import EVERYDAY
 from calib.figures.validation import (
     basis_of_intervals,
     formatted_flow,
@@ -56,19 +57,7 @@ from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
-SIDE_BY_SIDE = (
-    *(
-        "brier",
-        "log_loss",
-        "ece",
-        "auc",
-        "accuracy",
-        "miscalibration",
-        "miscalibration_chance",
-        "discrimination",
-    ),
-    "width",
-)
+SIDE_BY_SIDE = (*EVERYDAY, "width")
 COMPARED = ("brier", "ece")  # the metrics drawn side by side
 PLACES = {
     "calibration": ("reliability", "reliability_log_odds", "smooth_calibration", "cumulative"),
@@ -203,6 +192,8 @@ def _judged(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _model(recipe: Recipe) -> str:
+    if recipe.onnx is not None:
+        return f"{recipe.onnx_file or 'An ONNX file'}, a model that was there already: it is judged as it is."
     if recipe.content == "predictions":
         return (
             f"Scores made elsewhere, of the column {recipe.score}."

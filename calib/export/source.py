@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from calib.analysis.decision import FALSE_ALARM, MISS, Decision
@@ -214,21 +214,34 @@ def _indented(recipe: Recipe) -> str:
 
 def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]:
     """(import lines, the lines that read uploaded files)."""
-    named = [data or "" for recipe in recipes for data in (recipe.data, recipe.judge_on)]
-    digests = [data.removeprefix("upload:") for data in named if data.startswith("upload:")]
-    if not digests:
+    names = _names([data for recipe in recipes for data in (recipe.data, recipe.judge_on)], files)
+    models = _names([recipe.onnx for recipe in recipes], files)
+    if not names + models:
         return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
-    names = [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
     # A file of which Recipes ask for a sheet or a header line is handed over as it is, to be read as each of
     # them says.
     reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
-    listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
     return (
         "from pathlib import Path\n\nfrom calib import Recipe, evaluate\n"
         f"from calib.data import {reader.partition('(')[0]}\n"
         "from calib.sources import digest, load\n",
-        f"uploads = {{}}  # Recipes know a file by the digest of its content\nfor file in ({listed}):\n"
-        f"    content = Path(file).read_bytes()\n    uploads[digest(content)] = {reader}\n\n",
+        "uploads = {}  # Recipes know a file by the digest of its content\n"
+        f"{_reading(names, reader)}{_reading(models, 'content') if models else ''}\n",
+    )
+
+
+def _names(fields: Iterable[str | None], files: Mapping[str, str]) -> list[str]:
+    """The names of the uploaded files among fields of Recipes that say upload:DIGEST."""
+    digests = [data.removeprefix("upload:") for data in fields if data and data.startswith("upload:")]
+    return [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
+
+
+def _reading(names: Sequence[str], reader: str) -> str:
+    """Lines that read files."""
+    listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
+    return (
+        f"for file in ({listed}):\n    content = Path(file).read_bytes()\n"
+        f"    uploads[digest(content)] = {reader}\n"
     )
 
 

@@ -15,6 +15,17 @@ from calib.kernel.wording import number, percent
 from calib.metrics import METRICS, Metric
 
 BEST = " ★"
+EVERYDAY = (
+    "brier",
+    "log_loss",
+    "ece",
+    "auc",
+    "accuracy",
+    "miscalibration",
+    "miscalibration_chance",
+    "discrimination",
+)
+"""What is shown of every calibrator before anything else is asked for."""
 
 
 def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = None) -> pd.DataFrame:

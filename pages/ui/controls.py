@@ -31,6 +31,7 @@ from pages.ui.widget import shown
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
 NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
+NO_MODEL = sources.judging_model(None)
 
 LABELS = {
     "uniform": "Equal width",
@@ -104,6 +105,7 @@ def choose_data(key: str) -> dict[str, Any]:
     upload = state.uploads()[name] if kind == "upload" else None
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
     return {
+        **NO_MODEL,
         "data": key,
         "file": upload.name if upload else None,
         "data_params": upload.frame.attrs.get("stated", {}) if upload else (),
@@ -112,7 +114,6 @@ def choose_data(key: str) -> dict[str, Any]:
         "positive": None,
         "exclude": (),
         "keep": (),
-        "score": None,
         **NO_ROLES,
         "reliability.selection": (),
         "reliability.group": None,
@@ -136,6 +137,8 @@ def _data(recipe: Recipe) -> None:
     )
     if recipe.judge_on is not None:
         st.caption(f"Judged on {plain(recipe.judge_file or recipe.judge_on)}")
+    if recipe.onnx is not None:
+        st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
 
 
 def _model(recipe: Recipe) -> None:

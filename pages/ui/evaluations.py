@@ -37,16 +37,16 @@ def load(recipe: Recipe) -> Dataset:
         recipe.exclude,
         recipe.keep,
     )
-    key += (recipe.judge_on, *sources.roles(recipe).values())
+    key += (recipe.judge_on, recipe.onnx, *sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
     return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
 
 
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
-    key = (recipe.data, recipe.data_params, recipe.target, recipe.positive)
-    if recipe.judge_on is not None:  # which columns it must have depends on what is used
-        key += (recipe.judge_on, recipe.content, recipe.exclude, recipe.keep, *sources.roles(recipe).values())
+    key = (recipe.data, recipe.data_params, recipe.target, recipe.positive, recipe.judge_on, recipe.onnx)
+    if recipe.judge_on or recipe.onnx:  # which columns another file and a model get depends on what is used
+        key += (recipe.content, recipe.exclude, recipe.keep, *sources.roles(recipe).values())
     return jobs.cached("tables", MOST_TABLES, key, lambda: sources.load_frame(recipe, state.frames()))
 
 

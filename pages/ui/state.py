@@ -43,19 +43,33 @@ def uploads() -> dict[str, Upload]:
     return st.session_state.setdefault("uploads", {})
 
 
+@dataclass(frozen=True, eq=False)
+class Model:
+    """An ONNX file brought in this session."""
+
+    name: str
+    content: bytes
+
+
+def models() -> dict[str, Model]:
+    """Digest → ONNX file, the last one brought in this session; never written to disk."""
+    return st.session_state.setdefault("models", {})
+
+
 def missing_uploads() -> dict[str, str | None]:
     """Digest → name of the files that the settings were made with and that were not brought in this session."""
-    return sources.missing(recipe(), uploads())
+    return sources.missing(recipe(), {*uploads(), *models()})
 
 
 def files() -> dict[str, str]:
     """Digest → name of the files brought in this session."""
-    return {digest: upload.name for digest, upload in uploads().items()}
+    return {digest: brought.name for digest, brought in (uploads() | models()).items()}
 
 
-def frames() -> dict[str, TableFile]:
+def frames() -> dict[str, TableFile | bytes]:
     """Digest → file, as ``calib.sources`` takes them."""
-    return {digest: upload.file for digest, upload in uploads().items()}
+    tables = {digest: upload.file for digest, upload in uploads().items()}
+    return tables | {digest: model.content for digest, model in models().items()}
 
 
 def say(message: str | None) -> None:

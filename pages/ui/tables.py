@@ -14,6 +14,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
+from calib.figures.metrics import EVERYDAY
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, percent
 from calib.metrics import METRICS
@@ -24,19 +25,7 @@ from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
 HEADLINE = ("brier", "ece", "log_loss", "accuracy")
-MAIN = (
-    *(
-        "brier",
-        "log_loss",
-        "ece",
-        "auc",
-        "accuracy",
-        "miscalibration",
-        "miscalibration_chance",
-        "discrimination",
-    ),
-    *("lower", "upper", "width", "tce"),
-)
+MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")
 
 
 def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,15 +1,24 @@
 """A model that is there already: its graph's own numbers, and everything that is no plain graph refused."""
 
+import sys
+
 import numpy as np
 import onnx
 import pandas as pd
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from scipy.special import expit
+from skl2onnx import to_onnx
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.data import DataError
-from calib.data.onnx_model import onnx_scores
+from calib.data.onnx_model import model_inputs, onnx_scores
+from calib.sources import judging, judging_model, load, missing
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.normal(size=300)})
@@ -181,3 +190,68 @@ def test_the_command_line_judges_the_model_as_it_is(tmp_path, capsys):
         return [float(cell) for line in text.splitlines()[1:] for cell in line.split(",")[1:]]
 
     np.testing.assert_allclose(numbers(judged), numbers(scored), atol=1e-4)
+
+
+def test_the_table_of_inputs_names_the_column_that_fits_or_what_does_not():
+    model = named({"b": TensorProto.FLOAT, "a": TensorProto.FLOAT})
+    found = model_inputs(model, TABLE.assign(a="word").drop(columns="b"), ["y"])
+    assert not found.fit
+    assert not found.by_position
+    assert found.to_frame().to_numpy().tolist() == [
+        ["b", "float", "–", "the table has no column 'b'"],
+        ["a", "float", "a", "'a' holds no numbers, and the model asks for float"],
+    ]
+    whole = logistic().SerializeToString()
+    found = model_inputs(whole, TABLE.assign(more=1.0), ["y"])
+    assert found.by_position
+    assert found.to_frame()["column"].tolist() == ["a", "b", "more"]
+    assert found.to_frame()["fits"].tolist() == ["yes", "yes", "not asked for"]
+    assert model_inputs(whole, TABLE.assign(more=1.0), ["y", "more"]).fit
+    assert model_inputs(whole, TABLE, ["y", "b"]).to_frame()["fits"].tolist() == ["yes", "no column is left"]
+
+
+def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
+    model = logistic("both").SerializeToString()
+    recipe = Recipe(data="upload:00aa", file="old.csv", target="y", calibrators=("none", "platt"))
+    recipe = recipe.replace(exclude=("more",), **judging_model("upload:00bb", "credit.onnx"))
+    assert Recipe.from_query(recipe.to_query()) == recipe
+    assert missing(recipe, ["00aa"]) == {"00bb": "credit.onnx"}
+    table = TABLE.assign(more=1.0)
+    with pytest.raises(DataError, match="Upload credit.onnx again"):
+        load(recipe, {"00aa": table})
+    data = load(recipe, {"00aa": table, "00bb": model})
+    assert (list(data.X), data.predictions) == (["p_1"], True)
+    np.testing.assert_allclose(
+        evaluate(recipe, data).predictions["none"].p, P[evaluate(recipe, data).rows], rtol=1e-12
+    )
+    there = TABLE.sample(80, random_state=1).reset_index(drop=True).assign(more=2.0)
+    elsewhere = recipe.replace(**judging("upload:00cc", "new.csv"))
+    judged = evaluate(elsewhere, load(elsewhere, {"00aa": table, "00bb": model, "00cc": there}))
+    at = expit(0.5 * there["a"] - there["b"] + 0.25)
+    np.testing.assert_allclose(judged.predictions["none"].p, at, rtol=1e-12)
+    with pytest.raises(DataError, match="not trained"):
+        load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
+
+
+def test_without_the_packages_the_way_to_them_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(DataError, match="pip install -r requirements-onnx.txt"):
+        model_inputs(logistic().SerializeToString(), TABLE, ["y"])
+
+
+def test_a_model_of_scikit_learn_says_what_it_said_there():
+    """With names, words and whole numbers among its inputs, by skl2onnx."""
+    rows = TABLE.assign(town=RNG.choice(["Ulm", "Kiel"], 300), n=RNG.integers(0, 9, 300))
+    X = rows[["a", "town", "n"]].astype({"a": "float32"})
+    columns = make_column_transformer((StandardScaler(), ["a", "n"]), (OneHotEncoder(), ["town"]))
+    fitted = make_pipeline(columns, LogisticRegression()).fit(X, rows["y"])
+    graph = to_onnx(fitted, X[:1], options={id(fitted): {"zipmap": False}}).SerializeToString()
+    table = rows.assign(a=X["a"].astype(float))[["y", "n", "town", "b", "a"]]
+    asked = model_inputs(graph, table, ["y"]).to_frame()
+    assert asked[["input", "type"]].to_numpy().tolist() == [
+        ["a", "float"],
+        ["town", "string"],
+        ["n", "int64"],
+    ]
+    said = onnx_scores(graph, table, "y")
+    np.testing.assert_allclose(said["p_1"], fitted.predict_proba(X)[:, 1], atol=1e-6)

@@ -10,6 +10,9 @@ from calib.evaluate import evaluate
 from calib.recipe import Recipe
 from calib.sources import digest, load
 from pages.ui.explore import compare
+from tests.data.test_onnx_model import TABLE as SCORED
+from tests.data.test_onnx_model import P as SCORED_P
+from tests.data.test_onnx_model import logistic
 from tests.pages.app import bring, faults, go, headline, messages, page, press, settled
 
 RNG = np.random.default_rng(5)
@@ -40,6 +43,40 @@ def judged_on(at, table, name="new.csv"):
     content = table.to_csv(index=False).encode()
     at.toggle(key="judge_elsewhere").set_value(True).run()
     return content, at.file_uploader(key="other_file").set_value((name, content, "text/csv")).run()
+
+
+def test_a_model_that_is_there_already_scores_the_table_and_a_link_asks_for_it_again():
+    model = logistic("both").SerializeToString()  # of two columns in order
+    rows = SCORED.assign(more=1.5).rename(columns={"y": "target"})
+    content = rows.to_csv(index=False).encode()
+    at = brought(content)
+    at.toggle(key="own_model").set_value(True).run()
+    at.file_uploader(key="model_file").set_value(("credit.onnx", model, "application/octet-stream")).run()
+    assert any("does not fit the model" in message for message in messages(at))
+    asked = next(table.value for table in at.dataframe if "fits" in table.value)
+    assert dict(zip(asked["column"], asked["fits"], strict=True)) == {
+        "a": "yes",
+        "b": "yes",
+        "more": "not asked for",
+    }
+    at.multiselect(key="exclude").set_value(["more"]).run()
+    assert faults(at) == []
+    assert not any(
+        control.key in ("content", "data_params.scores")
+        for control in (*at.segmented_control, *at.multiselect)
+    )
+    recipe = Recipe.from_query(dict(at.query_params))
+    uploads = {digest(content): TableFile("t.csv", content), digest(model): model}
+    evaluation = evaluate(recipe, load(recipe, uploads))
+    np.testing.assert_allclose(evaluation.predictions["none"].p, SCORED_P[evaluation.rows], rtol=1e-9)
+    reliability = go(at, "explore_reliability")
+    assert headline(reliability)["Brier score"].startswith(f"{evaluation.metrics.loc['none', 'brier']:.3f}")
+    link = bring(page("explore_data", **recipe.to_query()), "t.csv", content)
+    assert any("Upload credit.onnx again" in message for message in messages(link))
+    link.file_uploader(key="model_file").set_value(("credit.onnx", model, "application/octet-stream")).run()
+    assert (Recipe.from_query(dict(link.query_params)), faults(link)) == (recipe, [])
+    link.toggle(key="own_model").set_value(False).run()
+    assert Recipe.from_query(dict(link.query_params)).content == "features"
 
 
 def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_both(downloads, monkeypatch):

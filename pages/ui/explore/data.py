@@ -28,7 +28,7 @@ from pages.ui import browser, controls, evaluations, frame, headings, jobs, kept
 from pages.ui.text import about_file, plain
 from pages.ui.widget import shown
 
-KEPT_FILES, KEPT_PROBLEMS = 4, 6
+KEPT_FILES, KEPT_PROBLEMS, KEPT_INPUTS = 4, 6, 2
 FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
 
 
@@ -128,6 +128,94 @@ def _judge_on() -> None:
     key = _brought("other_file")
     if key is not None:
         state.update(**sources.judging(f"upload:{key}", state.uploads()[key].name))
+
+
+def own_model(recipe: Recipe) -> None:
+    """A model that is there already, as ONNX: it scores the table, and nothing is trained."""
+    asked = recipe.onnx is not None or st.session_state.get("asked_for_model", False)
+
+    def turned(on: bool) -> None:
+        st.session_state["asked_for_model"] = on
+        if not on and recipe.onnx is not None:
+            state.update(**controls.NO_MODEL)
+
+    on = shown(
+        st.toggle,
+        "own_model",
+        asked,
+        turned,
+        "A model that I have",
+        help="An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
+    )
+    if not on:
+        return
+    if recipe.onnx is not None:
+        st.markdown(f"Scored by **{plain(recipe.onnx_file or recipe.onnx)}**.")
+    st.file_uploader(
+        "A model of two classes as ONNX",
+        key="model_file",
+        on_change=_model_brought,
+        help="Only its graph runs. It stays in this session's memory and is never written to disk. A pickle is never "
+        "opened, since it may run code: save a model of scikit-learn with skl2onnx.",
+    )
+
+
+def _model_brought() -> None:
+    file = st.session_state["model_file"]
+    if file is None:
+        return
+    content = file.getvalue()
+    key = digest(content)
+    st.session_state["models"] = {key: state.Model(file.name, content)}
+    state.update(**sources.judging_model(f"upload:{key}", file.name))
+
+
+def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
+    """What the model asks for and the columns that fit; the page ends here where they do not."""
+    raw_table, target, _ = table
+    if recipe.onnx is None or target is None:
+        return
+    key = (
+        recipe.data,
+        recipe.data_params,
+        recipe.onnx,
+        target,
+        recipe.exclude,
+        *sources.roles(recipe).values(),
+    )
+    try:
+        found = jobs.cached(
+            "inputs",
+            KEPT_INPUTS,
+            key,
+            lambda: sources.inputs_of_model(recipe, state.frames(), raw_table, target),
+        )
+    except InputError as error:
+        st.error(plain(error))
+        st.stop()
+    if found.by_position:
+        _left_out(
+            recipe,
+            raw_table,
+            target,
+            "Columns that are no inputs of the model; it takes the others in order.",
+        )
+    with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
+        st.dataframe(
+            found.to_frame(),
+            hide_index=True,
+            width="stretch",
+            alt="Inputs of the model and the columns that fit",
+        )
+    if not found.fit:
+        leave_out = ", or leave out what is not asked for" if found.by_position else ""
+        st.error(f"The table does not fit the model: correct it{leave_out}.")
+        st.stop()
+
+
+def unscored(recipe: Recipe) -> Recipe:
+    """The same without the model that scores its table: what is chosen of the columns does not wait for it."""
+    return recipe if recipe.onnx is None else recipe.replace(onnx=None, judge_on=None)
 
 
 def openml() -> None:
@@ -231,21 +319,26 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             help=f"The class whose probability is predicted: by default {default}. With more than two classes, the "
             "chosen one is set against all others.",
         )
-    with right:
-        state.control(
-            st.segmented_control,
-            "content",
-            recipe.content,
-            "The other columns hold",
-            ["features", "predictions"],
-            format_func={"features": "Features", "predictions": "Predictions"}.get,
-            required=True,
-            help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
-        )
-    _columns(recipe, raw_table, target)
+    if recipe.onnx is None:
+        with right:
+            _content(recipe)
+        _columns(recipe, raw_table, target)
     if target in columns:
         _roles(recipe, [name for name in columns if name != target])
         _labels(recipe, target)
+
+
+def _content(recipe: Recipe) -> None:
+    state.control(
+        st.segmented_control,
+        "content",
+        recipe.content,
+        "The other columns hold",
+        ["features", "predictions"],
+        format_func={"features": "Features", "predictions": "Predictions"}.get,
+        required=True,
+        help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
+    )
 
 
 def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> None:
@@ -253,18 +346,29 @@ def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> Non
     columns, roles = list(map(str, raw_table.columns)), sources.roles(recipe)
     if recipe.content == "features":
         others = [name for name in columns if name not in (target, *roles.values())]
-        state.control(
-            st.multiselect,
-            "exclude",
-            [name for name in recipe.exclude if name in others],
-            "Leave out columns",
-            others,
-            placeholder="None",
-            help="Columns the model must not see, for example ones that give the label away.",
+        _left_out(
+            recipe,
+            raw_table,
+            target,
+            "Columns the model must not see, for example ones that give the label away.",
         )
         _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
     elif target in columns:
         _score_columns(recipe, raw_table[[name for name in columns if name not in (target, *roles.values())]])
+
+
+def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help: str) -> None:
+    taken = (target, *sources.roles(recipe).values())
+    others = [name for name in map(str, raw_table.columns) if name not in taken]
+    state.control(
+        st.multiselect,
+        "exclude",
+        [name for name in recipe.exclude if name in others],
+        "Leave out columns",
+        others,
+        placeholder="None",
+        help=help,
+    )
 
 
 ROLE_LABELS = {"weight": "Weight or count", "time": "Date or time", "cluster": "Cluster", "part": "Part"}
@@ -314,7 +418,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
 def _labels(recipe: Recipe, target: str) -> None:
     """Spellings to merge and labels to leave out; no control where there are none."""
     chosen = dict(recipe.data_params)
-    counts = class_counts(raw(recipe.replace(data_params=sources.reading(recipe)))[0], target)
+    counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
     if spelt_alike(counts):
         state.control(
             st.toggle,
@@ -359,7 +463,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         _first_rows(raw_table)
         st.stop()
     key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude, *given.values())
-    key += (recipe.judge_on,)
+    key += (recipe.judge_on, recipe.onnx)
     found = jobs.cached(
         "problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive)
     )

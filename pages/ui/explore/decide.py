@@ -79,7 +79,7 @@ def range_of_thresholds(recipe: Recipe) -> None:
 
 
 def headline(decision: Decision) -> None:
-    """The threshold, the cheapest calibrator's cost, what it promised, and the share of rows left open."""
+    """The threshold, the cheapest calibrator's cost, what it promised, and the share of undecided rows."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     line = decision.table.loc[best]
     reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
@@ -112,7 +112,7 @@ def headline(decision: Decision) -> None:
                 delta_color="off",
                 delta_arrow="off",
                 width=200,
-                help="Cases whose interval straddles the threshold: its two ends decide differently.",
+                help="Rows whose interval holds the threshold: its two ends decide differently.",
             )
 
 
@@ -129,12 +129,15 @@ def table(decision: Decision) -> None:
 
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
-    """The rows whose interval straddles the threshold, with their features."""
+    """The rows whose interval holds the threshold, with their features."""
     headings.heading("Undecided rows")
     methods = list(decision.undecided)
     if not methods:
         listed = " or ".join(label_of(key) for key in interval_methods())
-        st.info(f"Which rows the data leave open needs a method with intervals: add {listed} in the sidebar.")
+        add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {listed} in the sidebar"
+        st.info(
+            f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
+        )
         return
     own = recipe.setting("decide.interval")
     method = own if own in methods else methods[0]
@@ -151,7 +154,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     rows = decision.undecided[method]
     if not rows.any():
         st.markdown(
-            f"No {label_of(method)} interval straddles {number(decision.threshold)}: every row is decided."
+            f"No {label_of(method)} interval holds {number(decision.threshold)}: every row is decided."
         )
         return
     shown = decision.undecided_frame(method, MOST_LISTED)
@@ -177,4 +180,4 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     )
     if len(rows.nonzero()[0]) > len(shown):
         st.caption(f"The {len(shown)} widest; the file holds all.")
-    download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "left_open.csv")
+    download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "undecided.csv")
