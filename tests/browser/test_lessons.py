@@ -171,18 +171,12 @@ TYPE = """() => {
     return [Math.min(...texts.map(node => parseFloat(getComputedStyle(node).fontSize))), pairs]
 }"""
 DENSE = [("out_of_bag", 2), ("when_it_helps", 2)]
-# Four panels: the words above the lower two lie on the upper ones' scales
-CROWDED = pytest.mark.xfail(reason="titles of the lower panels lie on the scales above them")
 EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
-
-
-def marks_of(step):
-    return (pytest.mark.soak, CROWDED) if step == ("out_of_bag", 5) else (pytest.mark.soak,)
 
 
 @pytest.mark.parametrize(
     ("key", "number"),
-    [*DENSE, *(pytest.param(*step, marks=marks_of(step)) for step in EVERY if step not in DENSE)],
+    [*DENSE, *(pytest.param(*step, marks=pytest.mark.soak) for step in EVERY if step not in DENSE)],
 )
 def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, number):
     step = LESSONS[key].steps[number - 1]
