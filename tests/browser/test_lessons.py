@@ -7,6 +7,7 @@ import pytest
 from calib.lessons import LESSONS
 from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
+from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
 
@@ -152,6 +153,11 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     heights = [chart.bounding_box()["height"] for chart in tab.page.get_by_test_id(CHARTS).all()]
     assert heights
     assert max(heights) <= 800, "a chart and its title fit a projector of 1920 by 1080"
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+    until(
+        lambda: all(chart.bounding_box()["height"] < 720 for chart in tab.page.get_by_test_id(CHARTS).all()),
+        "no chart is higher than the window",
+    )
     tab.press("End presenting")
     assert tab.page.get_by_test_id("stSidebar").is_visible()
     assert tab.recipe_query() == parameters(lesson.steps[0])
