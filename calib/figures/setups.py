@@ -24,7 +24,7 @@ PANELS = (
     ("brier", "Brier score", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
-PAIR = 0.82  # distance of the two placements of a method; methods are 2 apart
+PAIR = 1  # distance of the two placements of a method; methods are 2 apart, so that large names have room
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
         between=34,
         xaxis={"nticks": 5},
         yaxis={
-            "range": [y.max() + 0.7, -0.7],
+            "range": [y.max() + 0.6, -0.6],
             "tickvals": y.tolist(),
             "ticktext": list(table.index),
             "ticks": "",

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
+import numpy as np
 import plotly.graph_objects as go
 
 from calib.calibrators import CALIBRATORS
@@ -286,7 +288,52 @@ def for_a_room(figure: go.Figure) -> go.Figure:
     for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
         low, high = axis.domain or (0, 1)
         axis.nticks = 5 if high - low > 0.4 else 3
+    _spread(figure)
     return figure
+
+
+def _spread(figure: go.Figure) -> None:
+    """Room between rows of panels for what is written there in large type: a scale and the name of the panel below."""
+    rows = sorted({axis.domain for axis in figure.select_yaxes() if axis.domain})
+    if rows:
+        figure.layout.margin.t = max(figure.layout.margin.t or 0, _names_above(figure, rows[-1]))
+    margin = figure.layout.margin
+    inner = (figure.layout.height or 0) - sum(margin[side] or 0 for side in "tb")
+    if len(rows) < 2 or inner <= 0 or any(low >= high for (_, low), (high, _) in pairwise(rows)):
+        return
+    gaps = [
+        max(upper[0] - lower[1], _written_between(figure, lower, upper) / inner)
+        for lower, upper in pairwise(rows)
+    ]
+    share = (rows[-1][1] - rows[0][0] - sum(gaps)) / sum(high - low for low, high in rows)
+    before, after = [], []
+    place = rows[0][0]
+    for (low, high), gap in zip(rows, [*gaps, 0.0], strict=True):
+        before += [low, high]
+        after += [place, place + share * (high - low)]
+        place = after[-1] + gap
+    for axis in figure.select_yaxes():
+        axis.domain = axis.domain and np.interp(axis.domain, before, after)
+    for words in figure.select_annotations():
+        if words.yref == "paper" and 0 <= words.y <= 1:
+            words.y = float(np.interp(words.y, before, after))
+
+
+def _written_between(figure: go.Figure, lower: tuple[float, float], upper: tuple[float, float]) -> float:
+    """Pixels that the scale of the upper row and the names of the lower one take."""
+    above = {f"y{axis.plotly_name[5:]}" for axis in figure.select_yaxes() if axis.domain == upper}
+    scaled = any(axis.anchor in above and axis.showticklabels is not False for axis in figure.select_xaxes())
+    return _names_above(figure, lower) + 1.7 * LEGIBLE * scaled
+
+
+def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
+    """Pixels that the names of a row's panels take."""
+    names = [
+        str(words.text).count("<br>") + 1
+        for words in figure.select_annotations()
+        if words.yref == "paper" and words.y is not None and abs(words.y - row[1]) < 1e-6
+    ]
+    return 1.3 * LEGIBLE * max(names, default=0)
 
 
 def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:

@@ -12,11 +12,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from calib.figures import FIGURES, MARKS, Theme
-from calib.figures.theme import controls, for_a_room
+from calib.figures.theme import PROJECTED, controls, for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, headings, kept, stage, state
 from pages.ui.text import plain
 
+LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
 
 
@@ -83,8 +84,12 @@ def _shown(
     for i, part in enumerate(parts):
         figure = _drawn(part, frame.theme(), entry.draw, height, state.presenter())
         own = f"{widget}_part_{i}" if entry.parts else widget
-        with columns[i % len(columns)]:
-            st.plotly_chart(figure, theme=None, key=own, config=config, alt=part.alt, **selection)
+        fits = state.presenter() and LOW < (figure.layout.height or 0) <= PROJECTED
+        with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
+            high = "stretch" if fits else "content"
+            st.plotly_chart(
+                figure, theme=None, key=own, height=high, config=config, alt=part.alt, **selection
+            )
     if heading is None:
         st.caption(plain(f"{record.caption} {hint}"))
     downloads.chart(name, record, source, options, key)

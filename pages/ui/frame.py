@@ -40,7 +40,10 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 .stElementContainer:has(.stMetric) {min-width: 13rem}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
 [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
-[data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}</style>"""
+[data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}
+[class*="st-key-projected_"] {flex: none; height: min(780px, calc(100dvh - 5rem))}
+[class*="st-key-projected_"] .stElementContainer, .stElementContainer > div:has(> .stPlotlyChart) {height: 100%}
+@media (max-height: 900px) {[class*="st-key-projected_"] svg text {font-size: 16px !important}}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two, below the chart, which is on the first screen.

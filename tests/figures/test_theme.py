@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.calibrators import CALIBRATORS
+from calib.figures.panels import panels
 from calib.figures.theme import (
     DARK,
     FIXED,
@@ -226,6 +227,23 @@ def test_numbers_for_people(value, text):
 
 def test_translucent_colours():
     assert rgba("#0a0B0c", 0.25) == "rgba(10, 11, 12, 0.25)"
+
+
+def test_for_a_room_the_names_of_lower_panels_lie_below_the_scales_above_them():
+    of = for_a_room(
+        panels(LIGHT, [("a", "note")] * 4, 2, height=260, between=34, xaxis={}, yaxis={}).update_xaxes(
+            showticklabels=True
+        )
+    )
+    margin = of.layout.margin
+    inner = of.layout.height - margin.t - margin.b
+    (_, below), (above, top) = of.layout.yaxis3.domain, of.layout.yaxis.domain
+    assert 0 < below < above < top == 1
+    assert of.layout.yaxis3.domain[0] == 0
+    assert sorted(one.y for one in of.layout.annotations) == [below, below, 1, 1]
+    line = 1.25 * 24
+    assert (above - below) * inner >= 3 * line, "a scale and two lines of a name"
+    assert margin.t >= 2 * line
 
 
 def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():

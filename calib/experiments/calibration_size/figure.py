@@ -200,7 +200,7 @@ def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=500,
             xaxis={"title": {"text": "Entropy of the predictions, bits"}, "rangemode": "tozero"},
-            yaxis={"type": "category"},
+            yaxis={"type": "category", "automargin": True},
             margin={"l": 110, "r": 12, "t": 12, "b": 48},
         )
     )
