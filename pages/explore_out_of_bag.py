@@ -6,11 +6,12 @@ from pages.ui.explore import out_of_bag
 recipe = frame.open_page("pages/explore_out_of_bag.py")
 out_of_bag.needs_features(recipe)
 out_of_bag.needs_bagging(recipe)
-out_of_bag.as_published(recipe)
+place = headings.finding()
+with place.block:
+    out_of_bag.as_published(recipe)
 
 evaluations = out_of_bag.evaluations(recipe)
 table = out_of_bag.table(evaluations)
-place = headings.finding()
 with place.numbers:
     out_of_bag.headline(table)
 with place.block:

@@ -12,7 +12,7 @@ import numpy as np
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
-from calib.kernel.wording import counted
+from calib.kernel.wording import brief_percent, counted
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_FIT = 20
@@ -42,8 +42,8 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         "warning",
         None,
         f"The calibrators were fitted on {counted(n, 'row')}, only {rare} of the rarer class: too few to tell them "
-        f"apart. Even the overall share of {evaluation.dataset.classes[1]} is known only as {low:.0%} to {high:.0%} "
-        "from them.",
+        f"apart. Even the overall share of {evaluation.dataset.classes[1]} is known only as "
+        f"{brief_percent(low)} to {brief_percent(high)} from them.",
         f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each number that Platt’s line has: "
         "more calibration rows, out-of-bag or cross-calibration, or more data.",
     )

@@ -41,6 +41,8 @@ COMPLEMENT = 1e-3  # two columns whose sum is one but for rounding say the same
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
 
+    A number that is the same in every row counts only where there is no other: a model may say it of everybody.
+
     Never the label, what names rows, and weights, times and folds by their names.
 
     Parameters
@@ -53,7 +55,14 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     typed = typed_frame(frame)
     numbers = _numbers(typed, str(target))
     scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
-    return scores or [c.name for c in numbers]
+    return scores or [c.name for c in numbers] or _constants(typed, str(target))
+
+
+def _constants(typed: pd.DataFrame, target: str) -> list[str]:
+    """Columns of one and the same number in every row."""
+    found = [inspect(typed[name], name) for name in typed.columns if name != target]
+    alone = [column.name for column in found if column.kind == "constant" and column.role not in BESIDE]
+    return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
 
 
 def _numbers(typed: pd.DataFrame, target: str) -> list[Column]:

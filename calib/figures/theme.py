@@ -240,6 +240,7 @@ def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
         "gridcolor": theme.grid,
         "linecolor": theme.diagonal,
         "zeroline": False,
+        "exponentformat": "none",  # 0.0007 and not 700µ
         "ticks": "outside",
         "tickcolor": theme.diagonal,
         "tickfont": {"color": theme.muted},

@@ -51,9 +51,11 @@ OWN = "It holds the settings and the file’s name, not the file: whoever opens 
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-question {gap: .25rem}
+.stMain .katex-display {padding: 0 3px}
 @media (max-width: 640px) {
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
+    .stMain .katex-display {font-size: .88em}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

@@ -1,7 +1,10 @@
 """Too few rows are said to be too few, and the limits have their reason."""
 
+import re
+
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from calib.analysis.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
 from tests.analysis.judged import judged
@@ -25,6 +28,14 @@ def test_folds_are_counted_one_by_one():
     assert too_few(judged(y, said, calibration_y)) == ()
     (found,) = too_few(judged(y, said, calibration_y, evaluation="folds", folds=10))
     assert "210 rows, only 10 of the rarer class" in found.message
+
+
+def test_a_very_small_share_is_known_between_two_numbers_that_differ():
+    said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
+    (found,) = too_few(judged(np.tile([0, 1], 300), said, np.r_[np.zeros(1166, int), 1]))
+    low, high = re.search(r"known only as ([\d.]+)% to ([\d.]+)%", found.message).groups()
+    assert 100 * beta(1, 1167).ppf(0.025) <= float(low) <= 100 / 1167 <= float(high)
+    assert float(high) == pytest.approx(100 * beta(2, 1166).ppf(0.975), rel=0.2)
 
 
 def test_without_a_calibrator_or_a_calibration_set_there_is_nothing_to_warn_of():

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
+from calib.analysis.advice import recommend
 from calib.data import read_table
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, briefly
 from calib.sources import digest, load
 
 
@@ -56,5 +57,12 @@ def evaluation_of(query: dict[str, str], name: str, content: bytes) -> Evaluatio
 
 
 def shown(evaluation: Evaluation, metric: str, calibrator: str) -> str:
-    """A number as the pages write it."""
-    return number(evaluation.metrics.loc[calibrator, metric])
+    """A number as headlines write it."""
+    return brief(evaluation.metrics.loc[calibrator, metric])
+
+
+def headline_of(evaluation):
+    """(label, value) of the headline's Brier score: the own model's, then the recommended method's."""
+    choice = recommend(evaluation).choice
+    keys = ["none"] if choice in (None, "none") else ["none", choice]
+    return "Brier score", " → ".join(briefly(*evaluation.metrics["brier"][keys]))

@@ -1,5 +1,7 @@
 """Light and dark, wide and narrow, by mouse and by keyboard."""
 
+from itertools import pairwise
+
 import pytest
 
 from pages.ui import frame
@@ -11,6 +13,13 @@ PATHS = [
     page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages
 ]
 WIDTHS = "elements => elements.map(element => [element.clientWidth, element.scrollWidth])"
+LEVELS = "headings => headings.map(heading => Number(heading.tagName[1]))"
+# [left, top, width, height] of the first heading, the first chart and the numbers
+PLACES = """elements => ['h2', '.stPlotlyChart', '.stMetric'].flatMap((kind, i) =>
+    elements.filter(element => element.matches(kind)).slice(0, i < 2 ? 1 : 4)).map(element => {
+        const {left, top, width, height} = element.getBoundingClientRect()
+        return [left, top, width, height]
+    })"""
 BACKGROUND = "element => getComputedStyle(element).backgroundColor"
 
 
@@ -60,9 +69,23 @@ def text_stands_out(tab) -> None:
     "path",
     [pytest.param(path, marks=() if path in IN_SHORT else pytest.mark.soak) for path in PATHS],
 )
-def test_a_telephone_needs_no_sideways_scrolling(new_tab, path):
+def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new_tab, path):
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
+    assert all(wide <= room for room, wide in tab.page.locator(".katex-display").evaluate_all(WIDTHS))
+    levels = tab.page.locator(".stMain :is(h1, h2, h3, h4, h5, h6)").filter(visible=True).evaluate_all(LEVELS)
+    assert levels[0] == 1
+    assert all(below - above <= 1 for above, below in pairwise(levels)), levels
+    section, name = tab.page.locator(".st-key-question p").first.inner_text().split(" · ")
+    assert path.startswith(section.lower())
+    assert name in tab.page.title()
+    if tab.by_key("finding").count():  # sentence, chart, numbers two by two, in this order
+        sentence, chart, *numbers = (
+            tab.by_key("finding").locator("h2, .stPlotlyChart, .stMetric").evaluate_all(PLACES)
+        )
+        assert sentence[1] < chart[1] < 500
+        assert chart[1] + chart[3] <= min(top for _, top, *_ in numbers)
+        assert numbers[0][1] == numbers[1][1] < numbers[2][1]
 
 
 def test_dark_mode_is_dark_on_the_page_and_in_the_chart_and_text_stands_out(new_tab):

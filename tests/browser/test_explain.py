@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe
 from calib.analysis.explain import position_of
 from calib.figures.pairs import listed_rows
-from calib.kernel.wording import number
+from calib.kernel.wording import briefly
 from tests.evaluated import evaluated
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.beside": "[]"}
@@ -39,7 +39,7 @@ def explained_row(tab) -> int:
 def assert_explained(tab, evaluation, row: int) -> None:
     """Title and words hold the numbers of this row."""
     said, position = evaluation.predictions["venn_abers"], position_of(evaluation, row)
-    p0, p1, p = (number(values[position]) for values in (said.p0, said.p1, said.p))
+    p0, p1, p = briefly(*(values[position] for values in (said.p0, said.p1, said.p)))
     name = evaluation.dataset.classes[evaluation.y[position]]
     assert f"Row {row} ({name}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
     words = tab.page.locator(".stMarkdown p").all_inner_texts()

@@ -45,7 +45,7 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     recipe, data, evaluation = judged(tab, content)
     assert (recipe.time, recipe.split) == ("date", "time")
     assert data.time[np.setdiff1d(np.arange(N), evaluation.rows)].max() < data.time[evaluation.rows].min()
-    assert tab.headline()["Brier score"].split(" → ")[0] == files.shown(evaluation, "brier", "none")
+    assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
     tab.press("Start")
     found = optimism(evaluation, evaluate(random_recipe(recipe), data))
     told = tab.page.get_by_text("would have claimed a Brier score")
@@ -70,7 +70,7 @@ def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     assert (recipe.cluster, recipe.split) == ("patient_id", "cluster")
     tested = set(data.cluster[evaluation.rows])
     assert tested.isdisjoint(np.delete(data.cluster, evaluation.rows))
-    assert tab.headline()["Brier score"].split(" → ")[0] == files.shown(evaluation, "brier", "none")
+    assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
 
 
 @pytest.mark.soak
@@ -89,4 +89,4 @@ def test_counts_are_proposed_and_judged_as_their_rows(tab):
     recipe, _, evaluation = judged(tab, content)
     assert recipe.weight == "count"
     assert f"{evaluation.size:,} test rows" in tab.page.get_by_test_id("stMain").inner_text()
-    assert tab.headline()["Brier score"].split(" → ")[0] == files.shown(evaluation, "brier", "none")
+    assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]

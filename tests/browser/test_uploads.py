@@ -2,20 +2,12 @@
 
 import pytest
 
-from calib.analysis.advice import recommend
 from calib.calibrators import CALIBRATORS
 from calib.sources import digest
 from tests.browser import files
 from tests.waiting import until
 
 LABEL = {key: method.label for key, method in CALIBRATORS.items()}
-
-
-def headline_of(evaluation):
-    """(label, value) of the headline's Brier score: the own model's, then the recommended method's."""
-    choice = recommend(evaluation).choice
-    keys = ["none"] if choice in (None, "none") else ["none", choice]
-    return "Brier score", " → ".join(files.shown(evaluation, "brier", key) for key in keys)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +28,7 @@ def test_the_page_shows_the_numbers_that_evaluate_gives_for_the_same_file(tab, n
     assert query["model"] == "logistic_regression"
     assert query["calibrators"].split(",") == ["none", "platt", "isotonic", "venn_abers", "beta"]
     evaluation = files.evaluation_of(query, name, content)
-    label, value = headline_of(evaluation)
+    label, value = files.headline_of(evaluation)
     assert tab.headline()[label] == value
     assert LABEL["beta"] in tab.page.locator(".stPlotlyChart .legend").text_content()
 
@@ -52,7 +44,7 @@ def test_predictions_made_elsewhere_need_no_model(tab):
         if column != "p_bold":
             tab.choose("score", column)
         evaluation = files.evaluation_of(tab.recipe_query(), "scores.csv", content)
-        label, value = headline_of(evaluation)
+        label, value = files.headline_of(evaluation)
         assert tab.headline()[label] == value
         (title,) = [text for text in tab.chart_titles() if "Brier" in text]
         assert files.shown(evaluation, "brier", "none") in title

@@ -182,6 +182,12 @@ def test_what_cannot_be_used_is_refused(change, scores, said):
         prepare_predictions(FRAME.assign(**change), "label", scores=scores)
 
 
+def test_a_score_that_is_the_same_for_all_is_one_where_there_is_no_other():
+    frame = pd.DataFrame({"label": np.where(Y, "sick", "well"), "p": 0.5, "site": "north", "none": np.nan})
+    assert prepare_predictions(frame, "label", "sick").X["p"].tolist() == [0.5] * N
+    assert score_columns(frame.assign(other=np.linspace(0.1, 0.9, N)), "label") == ["other"]
+
+
 def test_identifiers_and_words_are_no_scores():
     frame = FRAME.assign(id=RNG.permutation(N) * 3, row=np.arange(N), name=[f"n{i}" for i in range(N)])
     assert score_columns(frame, "label") == ["p_forest", "margin"]

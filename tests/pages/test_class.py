@@ -6,7 +6,7 @@ from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS
 from pages.ui.learn import room
 from pages.ui.learn.asking import RIGHT, WRONG
-from tests.pages.app import at_once, faults, keys, messages, page, settled, titles
+from tests.pages.app import at_once, faults, keys, messages, page, settled
 
 LESSON = "deep_trees"
 ASKED = rounds(LESSON)
@@ -65,7 +65,7 @@ def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
     assert faults(host) == []
     assert opened[0] in words(host)
     right, wrong = student(opened), student(opened)
-    assert "You are in" in titles(right)
+    assert "You are in" in [title.value for title in right.title]
     number = next(i for i, one in enumerate(ASKED, start=1) if one.answers)
     asked = ASKED[number - 1]
     for _ in range(number):

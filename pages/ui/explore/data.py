@@ -534,6 +534,7 @@ def _some(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+LONG_NAME = 24  # letters: a longer one would push the values out of sight
 PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
 
 
@@ -541,7 +542,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     """Headline numbers, columns and rows."""
     size = data.n if data.weight is None else data.weight.sum()
     positives = data.y.sum() if data.weight is None else data.weight @ data.y
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="headline"):
         st.metric(
             "Rows",
             f"{data.n:,}",
@@ -570,13 +571,17 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         summarise(data.X),
         hide_index=True,
         width="stretch",
+        column_config={"column": st.column_config.TextColumn(width="medium")},
         alt="Type, missing values and examples of every column",
     )
     headings.heading("First rows")
     first = data.X.head(PREVIEW_ROWS)
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
     shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
-    st.dataframe(shown, width="stretch", alt="First rows")
+    narrow = {
+        name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
+    }
+    st.dataframe(shown, width="stretch", column_config=narrow, alt="First rows")
 
 
 def synthetic_settings(recipe: Recipe) -> None:

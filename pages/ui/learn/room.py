@@ -253,7 +253,7 @@ def _arrivals(code: str, seen: Seen) -> None:
         st.markdown("Scan the picture, or open the address and enter")
         with st.container(key="room_code"):
             st.title(code, anchor=False)
-        _follow(code, seen, lambda now: st.subheader(f"{counted(now.joined, 'phone')} joined", anchor=False))
+        _follow(code, seen, lambda now: st.header(f"{counted(now.joined, 'phone')} joined", anchor=False))
 
 
 def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
@@ -280,7 +280,7 @@ def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
             st.header(plain(asked.title), anchor=False)
             st.markdown(asked.text)
         else:
-            st.subheader(plain(asked.text), anchor=False)
+            st.header(plain(asked.text), anchor=False)
             _follow(code, seen, partial(_ballots, code, key))
             if seen.revealed:
                 _reasons(asked)
@@ -369,12 +369,12 @@ def _student(code: str) -> None:
 def _phone(code: str, seat: str, seen: Seen) -> None:
     st.caption(f"Room {code} · {_whereabouts(seen)}")
     if seen.number == 0:
-        st.subheader("You are in", anchor=False)
+        st.title("You are in", anchor=False)
         st.markdown("The first question comes here by itself.")
     elif seen.round is None:
         _own_score(seen)
     elif not seen.round.answers:
-        st.subheader(plain(seen.round.title), anchor=False)
+        st.title(plain(seen.round.title), anchor=False)
         st.markdown("Look at the picture in front.")
     elif seen.revealed:
         _told(seen.mine, seen.round)
@@ -434,7 +434,7 @@ def _reason(asked: Round, answer: int) -> str:
 
 def _own_score(seen: Seen) -> None:
     """What this student answered, in one sentence or two."""
-    st.subheader("That was it", anchor=False)
+    st.title("That was it", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.told)
     st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")
     said = [Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None]
