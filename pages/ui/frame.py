@@ -241,7 +241,7 @@ def open_page(script: str) -> Recipe:
     headings.clear()
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
-        stage.set_up(controls=st.sidebar, more=st.sidebar)
+        stage.set_up({"controls": st.sidebar, "more": st.sidebar})
     for message in (*plugin_problems(), *filter(None, [state.message()])):
         st.warning(plain(message))
     if in_step:  # what follows until the script ends
