@@ -242,8 +242,9 @@ def open_page(script: str) -> Recipe:
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
-    for message in (*plugin_problems(), *filter(None, [state.message()])):
-        st.warning(plain(message))
+    with st.container():  # with a message or without, what follows stays in its place, and so does the focus
+        for message in (*plugin_problems(), *filter(None, [state.message()])):
+            st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     if not (presenter and in_step):
