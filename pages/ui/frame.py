@@ -287,7 +287,8 @@ def _heading(page: Page, in_step: bool) -> None:
         uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
-        with st.popover("Show Python", help="The same numbers with the calib package."):
+        what = "words" if page.key in SOURCES else "numbers"
+        with st.popover("Show Python", help=f"The same {what} with the calib package."):
             st.code(python(), language="python")
         if not in_step:  # there the step's own row has it
             lessons.presenter()

@@ -288,3 +288,15 @@ def beside(block):
         if label in key
     }
     return named | {"advice" for title in block.subheader if title.value.startswith("Which calibrator")}
+
+
+def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_teacher():
+    key = "handout_deep_trees"
+    assert key in [toggle.key for toggle in page("learn_lessons").toggle]
+    at = page("learn_lessons", **{"lessons.end": "deep_trees"})
+    assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
+    at = page("learn_class")
+    at = at.selectbox(key="room_about").set_value("deep_trees").run()
+    assert [toggle.key for toggle in at.toggle] == [key]
+    at = at.selectbox(key="room_about").set_value("cl_gl").run()
+    assert not at.toggle

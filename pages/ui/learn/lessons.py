@@ -225,6 +225,7 @@ def listed() -> None:
             with words:
                 headings.heading(lesson.title)
                 st.markdown(lesson.summary)
+                handout.offer(lesson)
             with actions.container(horizontal=True, horizontal_alignment="right"):
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
                     for i, step in enumerate(lesson.steps, start=1):

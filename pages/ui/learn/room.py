@@ -26,6 +26,7 @@ from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
 from pages.ui import browser, frame, jobs, state
+from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
 
@@ -136,6 +137,8 @@ def begin() -> None:
         chosen = st.selectbox("About", list(names), format_func=names.__getitem__, key="room_about")
         if st.button("Open a room", key="room_open", type="primary"):
             _open(chosen)
+        if chosen in LESSONS:
+            handout.offer(LESSONS[chosen])
         st.caption(
             "Students answer on their phones, without names. A room is kept in this server’s memory only, until "
             "you close it or nothing has happened in it for three hours."
