@@ -9,7 +9,6 @@ from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 
-
 HELP = "Questions, pictures and findings of the steps, exercises, and the solutions on a sheet of their own."
 
 
