@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
-from calib.evaluate import evaluate
+from calib.analysis.explain import explain, widest_row
+from calib.evaluate import calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
@@ -16,28 +18,43 @@ from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.metrics import METRICS
+from calib.recipe import Recipe
 from calib.sources import load
 
 HEIGHT = 340  # pixels, which print at six tenths: three rows fill a sheet
 
 
+FIRST = {"explore_venn_abers": "pairs", "explore_decide": "costs", "explore_trees": "depth"}
+"""The chart of a step that names none; of other pages the reliability diagram."""
+
+
 def picture(step: Step, watch: Watch | None = None) -> Chart:
-    """The chart that a step of a Learn page names, else the first one of its page; the reliability diagram of its
-    Recipe for pages with tables only.
+    """The chart that a step names, else the first one of its page; the reliability diagram of its Recipe for pages with
+    tables only.
     """
-    watch, recipe = watch or Watch(), step.recipe
+    watch = watch or Watch()
     if step.page.startswith("learn_"):
         return _of_experiment(step, watch)
-    if step.page == "explore_trees":
-        tables = [depth_scores(recipe, fit) for fit in sweep(recipe, load(recipe), watch)]
-        return Chart("depth", FIGURES["depth"].prepare(tables, metric=dict(recipe.settings)["trees.metric"]))
-    evaluation = evaluate(recipe, load(recipe))
-    if step.page == "explore_venn_abers":
-        return Chart("pairs", FIGURES["pairs"].prepare(evaluation))
-    if step.page == "explore_decide":
-        costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
-        return Chart("costs", FIGURES["costs"].prepare(decide(evaluation, **costs)))
-    return Chart("reliability", FIGURES["reliability"].prepare(evaluation))
+    key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
+    options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
+    return Chart(key, FIGURES[key].prepare(_source(key, step.recipe, watch), **options))
+
+
+def _source(key: str, recipe: Recipe, watch: Watch) -> Any:
+    """What the figure of an Explore page is made of."""
+    data = load(recipe)
+    if key == "depth":
+        return [depth_scores(recipe, each) for each in sweep(recipe, data, watch)]
+    fitted = fit(recipe, data)
+    evaluation = calibrate(recipe, fitted)
+    if key == "explained":
+        return explain(evaluation, fitted, widest_row(evaluation))
+    if key == "widths":
+        others = set(dict(recipe.settings).get("venn_abers.beside", ())) - {recipe.placement}
+        return [evaluation, *(evaluate(recipe.replace(placement=one), data) for one in sorted(others))]
+    if key == "costs":
+        return decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    return evaluation
 
 
 def _of_experiment(step: Step, watch: Watch) -> Chart:
