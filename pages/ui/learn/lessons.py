@@ -103,7 +103,7 @@ def presenter(kind: str = "secondary") -> None:
         key="presenter",
         type=kind,
         on_click=partial(state.present, not on),
-        help="Large type and no sidebar, for a room; the arrow keys lead through a lesson.",
+        help="Large type for a room, with the settings in a drawer; the arrow keys lead through a lesson.",
     )
 
 
