@@ -14,6 +14,7 @@ if not evaluation.predictions:
     st.info("Nothing to draw: choose a calibrator in the sidebar that can answer here.")
     st.stop()
 
+tables.named(evaluation)
 place = headings.finding()
 picture, words = reliability.beside(recipe, place)
 mark = start.mark(evaluation)

@@ -23,7 +23,7 @@ from calib.lessons.room import Round, Seen
 from calib.recipe import Recipe
 
 WIDTH = 46  # letters of an answer in one line
-LINE, BAR, TYPE = 34, 40, 25  # pixels of a line of an answer, of its bar and of its letters
+LINE, BAR, GAP, TYPE = 34, 40, 16, 25  # pixels of a line of an answer, its bar, what follows, and its letters
 
 
 def rounds(key: str) -> tuple[Round, ...]:
@@ -111,56 +111,53 @@ def prepare(seen: Seen) -> Ballots:
 
 def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
     """Every answer with a bar under it, as long as its share of the votes; the right one has a sign and full colour."""
-    table = record.table
-    texts = [wrap(f"{row.letter}  {row.answer}", WIDTH) for row in table.itertuples()]
-    heights = np.array([LINE * len(lines) + BAR + 16 for lines in texts])
-    tops = np.concatenate([[0], np.cumsum(heights)])
-    bars = tops[1:] - 16 - BAR / 2
-    reveal = record.right > 0
-    right = np.arange(1, len(table) + 1) == record.right
-    colors = [theme.negative if yes or not reveal else theme.diagonal for yes in right]
-    share = table["votes"] / max(1, table["votes"].sum())
+    texts = [wrap(f"{row.letter}  {row.answer}", WIDTH) for row in record.table.itertuples()]
+    tops = np.cumsum([0, *(LINE * len(lines) + BAR + GAP for lines in texts)])
     figure = go.Figure(
         layout=layout(
             theme,
             height=int(tops[-1]) + 8,
             showlegend=False,
+            barmode="overlay",
             margin={"l": 4, "r": 8, "t": 4, "b": 4},
             xaxis={"range": [0, 1.12], "visible": False, "fixedrange": True},
             yaxis={"range": [int(tops[-1]), 0], "visible": False, "fixedrange": True},
         )
     )
+    _bars(figure, record, tops[1:] - GAP - BAR / 2, theme)
+    for number, (lines, top) in enumerate(zip(texts, tops, strict=False), start=1):
+        _answer(figure, "<br>".join(lines), top, record.right, number, theme)
+    return figure
+
+
+def _bars(figure: go.Figure, record: Ballots, places: np.ndarray, theme: Theme) -> None:
+    """The share of every answer over the whole."""
+    votes = record.table["votes"]
+    colors = [
+        theme.diagonal if record.right and number != record.right else theme.negative
+        for number in range(1, len(votes) + 1)
+    ]
+    bar = {"y": places, "width": BAR, "orientation": "h", "hoverinfo": "skip"}
+    figure.add_bar(x=np.ones(len(votes)), marker_color=theme.grid, **bar)
     figure.add_bar(
-        x=np.full(len(table), 1.0),
-        y=bars,
-        width=BAR,
-        orientation="h",
-        marker_color=theme.grid,
-        hoverinfo="skip",
-    )
-    figure.add_bar(
-        x=share,
-        y=bars,
-        width=BAR,
-        orientation="h",
+        x=votes / max(1, votes.sum()),
         marker_color=colors,
-        hoverinfo="skip",
-        text=[] if record.hidden else [f"<b>{n}</b>" for n in table["votes"]],
+        text=[] if record.hidden else [f"<b>{n}</b>" for n in votes],
         textposition="outside",
         textfont={"size": TYPE, "color": theme.ink},
         cliponaxis=False,
+        **bar,
     )
-    figure.update_layout(barmode="overlay")
-    for lines, top, yes in zip(texts, tops, right, strict=False):
-        text = "<br>".join(lines)
-        figure.add_annotation(
-            x=0,
-            y=top,
-            text=f"<b>✓ {text}</b>" if yes else text,
-            showarrow=False,
-            xanchor="left",
-            yanchor="top",
-            align="left",
-            font={"size": TYPE, "color": theme.muted if reveal and not yes else theme.ink},
-        )
-    return figure
+
+
+def _answer(figure: go.Figure, text: str, top: float, right: int, number: int, theme: Theme) -> None:
+    figure.add_annotation(
+        x=0,
+        y=top,
+        text=f"<b>✓ {text}</b>" if number == right else text,
+        showarrow=False,
+        xanchor="left",
+        yanchor="top",
+        align="left",
+        font={"size": TYPE, "color": theme.muted if right and number != right else theme.ink},
+    )

@@ -2,49 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
-from calib.evaluate import evaluate
+from calib.analysis.explain import explain, widest_row
+from calib.evaluate import calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
-from calib.figures import FIGURES, LIGHT, Theme
+from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
+from calib.metrics import METRICS
+from calib.recipe import Recipe
 from calib.sources import load
 
 HEIGHT = 340  # pixels, which print at six tenths: three rows fill a sheet
 
 
+FIRST = {"explore_venn_abers": "pairs", "explore_decide": "costs", "explore_trees": "depth"}
+"""The chart of a step that names none; of other pages the reliability diagram."""
+
+
 def picture(step: Step, watch: Watch | None = None) -> Chart:
-    """The first picture of a step's page; of pages with tables only, the reliability diagram of its Recipe."""
-    watch, recipe = watch or Watch(), step.recipe
+    """The chart that a step names, else the first one of its page; the reliability diagram of its Recipe for pages with
+    tables only.
+    """
+    watch = watch or Watch()
     if step.page.startswith("learn_"):
-        settings = dict(recipe.settings)
-        experiment = shown(settings, step.page.removeprefix("learn_"))
-        values = experiment.values(settings)
-        found = experiment.simulate(random_state=recipe.seed, watch=watch, **experiment.numbers(values))
-        return Chart(
-            experiment.key, FIGURES[experiment.key].prepare(found, **experiment.view(values, experiment.key))
-        )
-    if step.page == "explore_trees":
-        tables = [depth_scores(recipe, fit) for fit in sweep(recipe, load(recipe), watch)]
-        return Chart("depth", FIGURES["depth"].prepare(tables, metric=dict(recipe.settings)["trees.metric"]))
-    evaluation = evaluate(recipe, load(recipe))
-    if step.page == "explore_venn_abers":
-        return Chart("pairs", FIGURES["pairs"].prepare(evaluation))
-    if step.page == "explore_decide":
-        costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
-        return Chart("costs", FIGURES["costs"].prepare(decide(evaluation, **costs)))
-    return Chart("reliability", FIGURES["reliability"].prepare(evaluation))
+        return _of_experiment(step, watch)
+    key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
+    options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
+    return Chart(key, FIGURES[key].prepare(_source(key, step.recipe, watch), **options))
+
+
+def _source(key: str, recipe: Recipe, watch: Watch) -> Any:
+    """What the figure of an Explore page is made of."""
+    data = load(recipe)
+    if key == "depth":
+        return [depth_scores(recipe, each) for each in sweep(recipe, data, watch)]
+    fitted = fit(recipe, data)
+    evaluation = calibrate(recipe, fitted)
+    if key == "explained":
+        return explain(evaluation, fitted, widest_row(evaluation))
+    if key == "widths":
+        others = set(dict(recipe.settings).get("venn_abers.beside", ())) - {recipe.placement}
+        return [evaluation, *(evaluate(recipe.replace(placement=one), data) for one in sorted(others))]
+    if key == "costs":
+        return decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    return evaluation
+
+
+def _of_experiment(step: Step, watch: Watch) -> Chart:
+    settings = dict(step.recipe.settings)
+    experiment = shown(settings, step.page.removeprefix("learn_"))
+    key, values = step.chart or experiment.key, experiment.values(settings)
+    simulation = next(name for name, figures in experiment.runs.items() if key in figures)
+    numbers = experiment.numbers(values, simulation)
+    found = experiment.simulate(simulation, random_state=step.recipe.seed, watch=watch, **numbers)
+    return Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key)))
+
+
+def numbers(step: Step) -> pd.DataFrame | None:
+    """The metrics that a step names, as text, the best of each marked; None where it names none."""
+    keys = [key for key in step.beside if key in METRICS]
+    return formatted_metrics(evaluate(step.recipe, load(step.recipe)), keys) if keys else None
+
+
+def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
+    """Every step with its picture, one after the other."""
+    for i, step in enumerate(lesson.steps):
+        watch.step(i / len(lesson.steps), step.title)
+        yield step, picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
 
 
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """The sheet, as one HTML page that loads nothing and prints on A4."""
-    watch, parts = watch or Watch(), []
-    for i, step in enumerate(lesson.steps):
-        watch.step(i / len(lesson.steps), step.title)
-        chart = picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
+    parts = []
+    for step, chart in drawn(lesson, watch or Watch()):
         figure = chart.draw(theme)
         figure.update_layout(height=HEIGHT, showlegend=False)
         parts.append({"title": step.title, "point": step.point, "figure": figure, "alt": chart.record.alt})

@@ -6,7 +6,7 @@ from typing import Any
 
 from calib.experiments import Experiment, shown
 from calib.export import chromium
-from calib.export.cards import picture
+from calib.export.cards import drawn
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
 from calib.kernel.progress import Watch
@@ -19,10 +19,8 @@ NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
-    watch, parts = watch or Watch(), []
-    for i, step in enumerate(lesson.steps):
-        watch.step(i / len(lesson.steps), step.title)
-        chart = picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
+    parts = []
+    for step, chart in drawn(lesson, watch or Watch()):
         figure = chart.draw(theme)
         figure.update_layout(height=HEIGHT)
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}

@@ -11,6 +11,7 @@ from typing import Any
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.metrics import METRICS
 from calib.recipe import Recipe
 
 ORDER = (
@@ -46,6 +47,8 @@ class Step:
         What is to be remembered, in one sentence.
     chart
         Key of the chart it is about, where that is not the first one of its page.
+    beside
+        What else stands beside its text: metrics by their key, or "advice".
     place
         What an address calls it, as deep_trees:3.
     """
@@ -58,6 +61,7 @@ class Step:
     place: str
     point: str = ""
     chart: str = ""
+    beside: tuple[str, ...] = ()
 
     def departed(self, recipe: Recipe) -> bool:
         """Whether a reader has changed settings of this step; predictions made are none."""
@@ -158,6 +162,7 @@ def _question(number: int, values: Mapping[str, Any]) -> Question:
 def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
+        beside = tuple(checks.one_of(one, (*METRICS, "advice"), "beside") for one in values.pop("beside", ()))
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
     except (TypeError, InputError) as error:
@@ -171,6 +176,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         f"{key}:{number}",
         point,
         chart,
+        beside,
     )
 
 

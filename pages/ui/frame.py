@@ -239,9 +239,10 @@ def open_page(script: str) -> Recipe:
     headings.clear()
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
-        stage.set_up(controls=st.sidebar, more=st.sidebar)
-    for message in (*plugin_problems(), *filter(None, [state.message()])):
-        st.warning(plain(message))
+        stage.set_up({"controls": st.sidebar, "more": st.sidebar})
+    with st.container():  # with a message or without, what follows stays in its place, and so does the focus
+        for message in (*plugin_problems(), *filter(None, [state.message()])):
+            st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     if not (presenter and in_step):
@@ -294,7 +295,8 @@ def _heading(page: Page, in_step: bool) -> None:
         uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", link(), help, OWN * uploaded)
-        with st.popover("Show Python", help="The same numbers with the calib package."):
+        what = "words" if page.key in SOURCES else "numbers"
+        with st.popover("Show Python", help=f"The same {what} with the calib package."):
             st.code(python(), language="python")
         if not in_step:  # there the step's own row has it
             lessons.presenter()

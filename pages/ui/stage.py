@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
 
-RESERVED = ("words", "player", "controls", "more")  # parts of a stage that are no charts
+# Parts of a stage that are no charts: what is asked, what plays, the controls that matter most, the others, a table
+# of the numbers that the step names, the advice
+RESERVED = ("words", "player", "controls", "more", "numbers", "advice")
 
 
-def set_up(**places: Any) -> None:
-    """Until the page's next run: where the parts of these names go, charts and those that are none.
-
-    words : what is asked · player : what plays · controls : those that matter most · more : the other ones
-    """
+def set_up(places: Mapping[str, Any]) -> None:
+    """Until the page's next run: where the parts of these names go, charts and those that are none."""
     st.session_state["stage"] |= places
 
 

@@ -17,10 +17,11 @@ from calib.figures import formatted_metrics
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, percent
+from calib.lessons import place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, headings, state
+from pages.ui import chart, headings, stage, state
 from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -116,6 +117,15 @@ def metrics(evaluation: Evaluation) -> None:
         taken = [*evaluation.metrics, *_chosen(evaluation)]
         download("Metrics (CSV)", lambda: safe_csv(evaluation.measured(taken), index=True), "metrics.csv")
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def named(evaluation: Evaluation) -> None:
+    """The metrics that the open step of a lesson names, beside its chart."""
+    with stage.on("numbers") as on_stage:
+        if on_stage:
+            lesson, number = place(state.lesson_open())
+            keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
+            st.dataframe(formatted_metrics(evaluation, keys), width="stretch", key="named", alt="Metrics named")
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
     tab.open("learn_algorithms")
     assert tab.chart_titles()[0].startswith("Move 1 of 6"), "the picture is there before any answer"
-    tab.press("Skip").press("Step forth")
+    tab.press("Skip").press("Step forward")
     seen = tab.chart_titles()
     assert seen[0].startswith("Move 2 of 6")
     query = dict(parse_qsl(urlsplit(tab.link()).query))

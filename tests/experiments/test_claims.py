@@ -76,7 +76,7 @@ ELSEWHERE = {
     "order": {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
         "Where the first label": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "So it is perfectly": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "It is therefore perfectly": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
         "The theorem says more": "theorem/test_simulation.py::test_the_selected_probability_is_right",
@@ -149,7 +149,7 @@ def test_pure_leaves_are_two_groups_and_laplace_splits_them(seed):
 
 
 @over_seeds
-@claims("cl_gl", "Go down with the depth")
+@claims("cl_gl", "Lower the depth")
 def test_a_stump_is_calibrated_and_lumps_together(seed):
     calibration, grouping, _, groups = losses(seed)
     assert groups[0] == 2
@@ -497,7 +497,7 @@ def distances(seed, **settings):
 
 
 @over_seeds
-@claims("compare", "Narrow the window", "Full Venn–Abers takes notice", "A held-out third")
+@claims("compare", "Narrow the window", "Full Venn–Abers does not", "A held-out third")
 def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_notice(seed):
     (narrow, off), (wide_, _) = (distances(seed, window=w) for w in (0.05, 1.0))
     assert sorted(off, key=off.get).index("dir") >= 4

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calib.export import chromium as browser
-from calib.export.cards import lesson_card, picture
+from calib.export.cards import lesson_card, numbers, picture
 from calib.lessons import LESSONS
 
 
@@ -39,3 +39,15 @@ def test_a_card_holds_every_step_and_prints_on_one_sheet():
 @pytest.mark.parametrize("key", LESSONS)
 def test_every_card_prints_on_one_sheet(key):
     assert len(re.findall(rb"/Type ?/Page\b", browser.print_pdf(lesson_card(LESSONS[key]).decode()))) == 1
+
+
+def test_a_step_is_pictured_by_the_chart_that_it_names():
+    named = [step for of in LESSONS.values() for step in of.steps if step.chart]
+    assert len(named) >= 6
+    assert [picture(step).key for step in named] == [step.chart.removesuffix("_rows") for step in named]
+
+
+def test_the_numbers_that_a_step_names_go_with_its_picture():
+    step = LESSONS["not_useful"].steps[1]
+    assert list(numbers(step).columns) == ["ECE", "Accuracy"]
+    assert numbers(LESSONS["not_useful"].steps[0]) is None

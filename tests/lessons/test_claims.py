@@ -271,6 +271,11 @@ def test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_int
     assert (oob.brier < held.brier).all()
     narrow = of("out_of_bag", 4)
     assert narrow.metrics.width["venn_abers"] < 0.6 * held.width["venn_abers"]
+    half = [
+        np.median(found.predictions["venn_abers"].upper - found.predictions["venn_abers"].lower)
+        for found in (narrow, of("out_of_bag", 1))
+    ]
+    assert half[0] < half[1], "as the picture of widths shows"
 
 
 def test_out_of_bag_about_a_third_of_the_trees_leave_a_row_out():

@@ -8,7 +8,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.lessons import LESSONS
 from calib.lessons.glossary import GLOSSARY
-from pages.ui.learn.glossary import linked
+from pages.ui.learn.glossary import linked, said_in
 from pages.ui.text import plain
 
 TEXTS = [
@@ -52,3 +52,8 @@ def test_a_term_is_linked_once_with_its_meaning_and_nothing_else_is_changed():
     for made in linked(TEXTS):
         for anchor in re.findall(r"learn_glossary#(\S+)", made):
             assert anchor in {term.anchor for term in GLOSSARY.values()}
+
+
+def test_the_words_of_a_picture_are_named_once_each_with_their_meaning():
+    found = said_in(["TCE of pools, $DIR$", "and TCE again; RF\\_d"], {"RF_d"})
+    assert re.findall(r"learn_glossary#(\S+)", found) == ["tce", "pool", "dir"]

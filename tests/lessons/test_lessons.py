@@ -49,6 +49,28 @@ def test_a_step_is_a_question_on_a_page_that_exists_in_few_words(step):
 
 
 @pytest.mark.parametrize("step", STEPS)
+def test_what_a_step_says_to_look_at_is_in_sight(step):
+    """The rest of the page is folded away: its tables and what is further down are named where they are shown."""
+    look = step.look.lower()
+    assert not [word for word in ("further down", "at the bottom", "at the top", "below:") if word in look]
+    named = {key for key, words in NUMBERS.items() if any(word in step.look for word in words)}
+    assert named <= set(step.beside) | TITLED.get(step.chart or step.page, set())
+    assert ("table" in look) <= bool(step.beside)
+    assert ("advice" in look) == ("advice" in step.beside)
+
+
+NUMBERS = {
+    "brier": ("Brier score",),
+    "ece": ("ECE",),
+    "auc": ("AUC",),
+    "accuracy": ("accuracy",),
+    "log_loss": ("log loss",),
+    "discrimination": ("discrimination",),
+}
+TITLED: dict[str, set[str]] = {}  # chart → the numbers in its own words
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_a_step_comes_back_from_its_link_and_its_file(step):
     assert Recipe.from_query(step.recipe.to_query()) == step.recipe
     assert Recipe.from_json(step.recipe.to_json()) == step.recipe

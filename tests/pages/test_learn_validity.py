@@ -1,9 +1,12 @@
 """The frame of a Learn page, on Validity: it asks first, one click shows, the address holds all, widgets follow."""
 
+import re
+
 import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.forecasts import Forecast
+from calib.lessons.glossary import GLOSSARY
 from pages.ui.learn.asking import RIGHT, WRONG
 from tests.pages.app import faults, go, messages, page, query, settings_in_address, settled, titles, verdicts
 
@@ -72,6 +75,14 @@ def test_every_experiment_opens_from_its_link(part):
     assert len(titles(at)) == 1
     assert any(caption.value.startswith("Source") for caption in at.main.caption)
     assert len(at.main.latex) == len(EXPERIMENTS[part].formulas)
+    spoken = " ".join((*titles(at), *(caption.value for caption in at.main.caption)))
+    links = " ".join(text.value for text in at.main.markdown)
+    unexplained = [
+        term.name
+        for term in map(GLOSSARY.get, ("tce", "dir", "pool", "posterior", "p0p1"))
+        if any(re.search(rf"\b{form}\b", spoken) for form in term.written) and f"#{term.anchor} " not in links
+    ]
+    assert unexplained == []
     assert in_sight(at) <= {f"{part}.{p.name}" for p in EXPERIMENTS[part].parameters[:2]} | {"seed"}
     assert len(in_sight(at)) == 2
 

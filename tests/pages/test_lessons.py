@@ -6,6 +6,7 @@ import pytest
 
 from calib.experiments import forecasts
 from calib.lessons import LESSONS
+from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
@@ -254,15 +255,56 @@ def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
     assert (recipe(at), lesson(at)) == (first.recipe.replace(), "not_useful:1")
 
 
-@pytest.mark.parametrize(("key", "number"), [("why_calibrate", 1), ("when_it_helps", 2), ("deep_trees", 4)])
-def test_a_step_shows_its_text_and_the_one_chart_it_names_and_folds_the_page_away(key, number):
+EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
+QUICK = [
+    ("why_calibrate", 3),
+    ("when_it_helps", 2),
+    ("deep_trees", 4),
+    ("when_it_helps", 4),
+    ("out_of_bag", 4),
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [pytest.param(*step, marks=() if step in QUICK else pytest.mark.soak) for step in EVERY],
+)
+def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, number):
     step = LESSONS[key].steps[number - 1]
     at = open_step(key, number)
+    assert faults(at) == []
     (fold,) = [one for one in at.expander if one.label == "Whole page"]
     folded = {chart.proto.id for chart in fold.get("plotly_chart")}
-    (named,) = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
-    assert f"chart_{chart_of(step)}" in named.proto.id
+    named = [chart.proto.id for chart in at.get("plotly_chart") if chart.proto.id not in folded]
+    assert named
+    assert all(f"chart_{chart_of(step)}" in one for one in named)
+    assert set(step.beside) <= beside(at.main) - beside(fold)
     assert any(
         step.title in text.value.replace("\\", "") for text in at.markdown if text.value.startswith("# ")
     )
     assert {"lesson_next", "lesson_previous"}.isdisjoint(button.key for button in fold.button)
+
+
+def beside(block):
+    """The metrics of the small tables of this block, and the advice where it is there."""
+    key = {metric.label: key for key, metric in METRICS.items()}
+    named = {
+        key[str(label)]
+        for table in block.dataframe
+        if len(table.value.columns) < 4
+        for label in table.value.columns
+        if label in key
+    }
+    return named | {"advice" for title in block.subheader if title.value.startswith("Which calibrator")}
+
+
+def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_teacher():
+    key = "handout_deep_trees"
+    assert key in [toggle.key for toggle in page("learn_lessons").toggle]
+    at = page("learn_lessons", **{"lessons.end": "deep_trees"})
+    assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
+    at = page("learn_class")
+    at = at.selectbox(key="room_about").set_value("deep_trees").run()
+    assert [toggle.key for toggle in at.toggle] == [key]
+    at = at.selectbox(key="room_about").set_value("cl_gl").run()
+    assert not at.toggle

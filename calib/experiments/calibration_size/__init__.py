@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     why=(
         "It can follow any rising curve, but needs rows for that; and the forest would have used the same rows better.",
         "It goes lower than most with 800 rows. But the same rows, given to the forest itself, lower the error more.",
-        "Two numbers are learned with few rows. But its curve does not fit these scores, and no further row mends "
+        "Two numbers are learned with few rows. But its curve does not fit these scores, and no further row repairs "
         "that.",
         "The calibration rows make the tuned forest itself better, by more than any calibrator gains from them.",
     ),
@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
         "PPA and beta get below it from 400 and 464 rows on, rank from 496, Venn–Abers from 672, isotonic regression "
         "from 704, Platt never.",
         "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
-        "settles before beta, yet higher: its curve does not fit, which no further row mends.",
+        "settles before beta, yet higher: its curve does not fit, which no further row repairs.",
         "With a dozen rows Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",
         "RF_opt takes the calibration rows for training instead. Look where its line runs.",
         "Look at ECE, then at the entropies: a method that says few different things fills few bins, and few full "

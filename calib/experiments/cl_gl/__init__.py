@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
         "two groups split again.",
         "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
         "probabilities inside the group. Hover a cell for its group and its share of both.",
-        "Go down with the depth: the two groups of a stump are well calibrated (small CL) but lump together what "
+        "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what "
         "differs "
         "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "
         "rises "

@@ -17,12 +17,12 @@ EXPERIMENT = Experiment(
     answers=tuple(METHODS.values()),
     right=5,
     why=(
-        "Through a narrow window a score hears few neighbours, so that it is too often near 0 or 1.",
+        "Through a narrow window a score rests on few neighbours, so that it is too often near 0 or 1.",
         "It believes the training scores, which are surer than scores of new rows will ever be.",
         "A held-out third is honest, but it is few rows, and the scorer misses them.",
         "A sigmoid is the right shape here, but it is fitted to training scores that are too sure.",
         "It reuses the training scores, too, but its pair takes back some of their certainty.",
-        "It is the one with the promise, and takes notice: its pairs become so wide that little is said.",
+        "It alone keeps a promise, by widening its pairs: they become so wide that they say little.",
     ),
     turn={"window": 1.0},
     parameters=(
@@ -37,7 +37,7 @@ EXPERIMENT = Experiment(
     simulation=compare_methods,
     notice=(
         "Narrow the window: the training scores become 0 and 1, and direct isotonic regression, which believes them, "
-        "is among the worst. Full Venn–Abers takes notice: its intervals grow towards [0, 1] and its p moves to 1/2.",
+        "is among the worst. Full Venn–Abers does not: its intervals grow towards [0, 1] and its p moves to 1/2.",
         "Widen the window: simplified and full become one, since refitting no longer changes the order of the scores. "
         "Platt is hard to beat then, because the true probability is a sigmoid of x.",
         "A held-out third does not inherit the certainty of training scores: with a narrow window it beats isotonic "

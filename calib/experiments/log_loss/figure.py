@@ -111,7 +111,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             name=METHODS[key],
             legendgroup=key,
             line=line,
-            hovertemplate="%{y:.3f} after %{x} objects",
+            hovertemplate="%{y:.3f} after %{x} rows",
         )
         if infinite.size:
             last = trace[infinite[0] - 1] if infinite[0] else 0.0
@@ -125,7 +125,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             legendgroup=key,
             showlegend=False,
             line={**line, "shape": "hv"},
-            hovertemplate="%{y:.0%} finite after %{x} objects",
+            hovertemplate="%{y:.0%} finite after %{x} rows",
         )
     return figure
 

@@ -35,9 +35,9 @@ EXPERIMENT = Experiment(
     ),
     simulation=narrow,
     notice=(
-        "An interval is wide where one more row weighs much: where its pool (the rows that get the same probability) "
-        "is small. Isotonic pools grow slower than the data, because there are ever more of them: that is the price "
-        "for following the curve ever more finely.",
+        "An interval is wide where one more row counts for much: where its pool (the rows that get the same "
+        "probability) is small. Isotonic pools grow slower than the data, because there are ever more of "
+        "them: that is the price for following the curve ever more finely.",
         "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
         "The band holds the middle 80 % of the rows. By scores, intervals are narrowest in the middle and about a "

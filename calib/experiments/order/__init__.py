@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
         "All orderings are equally likely, and among those with the same answer the share of ones is exactly that "
         "answer.",
         "It is exact for every l: counting the orderings shows it, without any limit.",
-        "To depend on the order is bad taste, not a false promise: within each first label the counts come out "
+        "Depending on the order is unwise, but it breaks no promise: within each first label the counts come out "
         "exactly.",
     ),
     parameters=(
@@ -41,8 +41,8 @@ EXPERIMENT = Experiment(
     notice=(
         "Every ordering of the labels is equally likely. Where the first label is 0 the selected probability is m/l, "
         "where it is 1 it is (m − 1)/l, and among those orderings class 1 comes last in just that share.",
-        "So it is perfectly calibrated, and still no Venn predictor: one contained in it could not depend on the order "
-        "and would have to say k/l alone.",
+        "It is therefore perfectly calibrated, and still no Venn predictor: one contained in it could not "
+        "depend on the order and would have to say k/l alone.",
         "Theorem 2 says that among predictors that ignore the order of the training rows, those that keep the "
         "promise of theorem 1 contain a Venn predictor. This example shows that it needs the first half of that.",
     ),

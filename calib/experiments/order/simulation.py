@@ -73,7 +73,7 @@ def count_orderings(
     length, m = settings["objects"], settings["ones"]
     if m > length:
         raise InputError(
-            f"ones must be at most objects, {length}, but is {m}: lower the ones or raise the objects."
+            f"ones must be at most the training labels, {length}, but is {m}: lower the ones or raise the labels."
         )
     forms = []
     for first in (0, 1):

@@ -11,9 +11,9 @@ EXPERIMENT = Experiment(
     key="regret",
     page=PAGE,
     name="One number for two",
-    question="Someone has to act on a single probability p, and the label may still turn out either way. Against p0 "
-    "where it is 0 and p1 where it is 1 there is something to regret. Which p keeps the larger of the two regrets as "
-    "small as it can be?",
+    question="Someone has to act on a single probability p, and the label may still turn out either way. "
+    "With label 0 it would have been better to say p0, with label 1 p1: what p costs more than that "
+    "is its regret. Which p keeps the larger of the two regrets as small as it can be?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,
     why=(

@@ -39,7 +39,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
-from pages.ui import chart, controls, evaluations, headings, jobs, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
 from pages.ui.explore import base_rate, data
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -171,13 +171,14 @@ def _version(recipe: Recipe) -> int:
 
 def advice(evaluation: Evaluation) -> None:
     """Which calibrator to use, with the grounds and what to be careful about."""
-    headings.heading("Which calibrator should I use here?")
     found = recommend(evaluation)
-    st.markdown(f"**{found.answer}**")
-    for reason in found.reasons:
-        st.markdown(plain(reason))
-    for warning in found.warnings:
-        st.caption(plain(warning))
+    with stage.on("advice"):
+        headings.heading("Which calibrator should I use here?")
+        st.markdown(f"**{found.answer}**")
+        for reason in found.reasons:
+            st.markdown(plain(reason))
+        for warning in found.warnings:
+            st.caption(plain(warning))
 
 
 def claim(evaluation: Evaluation) -> None:

@@ -11,6 +11,7 @@ from calib.analysis import explain as explaining
 from calib.calibrators import MERGE_RULES, interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
+from calib.figures import FIGURES
 from calib.figures.pairs import COLORS as PAIR_COLORS
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
@@ -198,7 +199,9 @@ def explanation(result: Evaluation, row: int) -> None:
             explained = _moved(as_is, moves, chosen)
     with picture:
         record = chart.show("explained", explained, calibration_set=chosen)
-        _dragged(as_is, explained, chosen, record.window)
+        # Which rows can be dragged depends on where they were, else a drop would take marks away, and the focus
+        untouched = FIGURES["explained"].prepare(as_is, calibration_set=chosen) if moves else record
+        _dragged(as_is, explained, chosen, untouched.window)
     with words:
         for sentence in record.derivation:
             st.markdown(plain(sentence))

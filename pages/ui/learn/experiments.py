@@ -17,10 +17,11 @@ import streamlit as st
 from calib.experiments import ASK, COVER, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
+from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
 from pages.ui import chart, controls, jobs, stage, state
 from pages.ui.learn import asking, play, room
-from pages.ui.learn.glossary import linked, words
+from pages.ui.learn.glossary import linked, said_in, words
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
@@ -76,6 +77,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         return
     with picture:
         records = (way.pictures or partial(draw, experiment))(recipe, values, result)
+        _explained(experiment, records)
     if guess.isdecimal():
         answer = next((r.answer for r in records if r is not None and r.answer is not None), None)
         with verdict:
@@ -103,6 +105,17 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
         with place:
             records.append(chart.show(key, result, **experiment.view(values, key)))
     return records
+
+
+def _explained(experiment: Experiment, records: Sequence[Any]) -> None:
+    """The words of the pictures that need explaining, right under them: each tells its meaning, and leads to it."""
+    texts = [
+        plain(text) for record in records if record is not None for text in (record.title, record.caption)
+    ]
+    named = {GLOSSARY[key].name for key in experiment.words}
+    links = [text for text in (words(experiment.words), said_in(texts, named)) if text]
+    if links:
+        st.markdown(f":small[Words in the pictures: {', '.join(links)}.]")
 
 
 def _draw_large(experiment: Experiment, values: dict[str, Any], result: Any) -> None:
@@ -161,7 +174,8 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
         if guess in (ASK, COVER):
-            st.markdown(f"**{plain(experiment.question)}**")
+            (question,) = linked([plain(experiment.question)])
+            st.markdown(f"**{question}**")
             skip = partial(_guess, experiment, SKIP)
             asking.ask(
                 experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
@@ -309,8 +323,6 @@ def _tell(experiment: Experiment, guess: str) -> None:
         st.markdown("**What to notice**")
         for sentence in linked(plain(sentence) for sentence in experiment.notice):
             st.markdown(f"- {sentence}")
-        if experiment.words:
-            st.markdown(f"In the pictures: {words(experiment.words)}.")
     with right:
         st.markdown("**In formulas**")
         for formula in experiment.formulas:

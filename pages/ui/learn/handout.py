@@ -9,17 +9,20 @@ from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 
+HELP = "Questions, pictures and findings of the steps, exercises, and the solutions on a sheet of their own."
+
 
 def offer(lesson: Lesson) -> None:
     """The handout as PDF, or as a page to print where no browser is there to make one; drawn when it is asked for."""
-    if not st.toggle("Make the handout, with exercises and solutions", key="handout"):
+    if not st.toggle("Handout", key=f"handout_{lesson.key}", help=HELP):
         return
     pdf = chromium.can_draw()
     make = handout_pdf if pdf else lesson_handout
-    found = jobs.run("lesson_handout", "Drawing", {lesson.key: lambda watch: make(lesson, watch=watch)})
+    kind = f"lesson_handout_{lesson.key}"  # on the list several can be asked for at once
+    found = jobs.run(kind, "Drawing", {lesson.key: lambda watch: make(lesson, watch=watch)})
     if found is None:
         return
     name, mime = (
         (f"{lesson.key}.pdf", "application/pdf") if pdf else (f"{lesson.key}_handout.html", "text/html")
     )
-    downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found[0], name, mime, "handout_file")
+    downloads.button(f"Handout ({'PDF' if pdf else 'HTML'})", found[0], name, mime, f"{kind}_file")

@@ -12,6 +12,7 @@ from calib.export.cards import lesson_card
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
+from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui import downloads, headings, jobs, stage, state
 from pages.ui.learn import asking, handout, room
@@ -76,17 +77,22 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         text, picture = st.columns([0.36, 0.64], gap="medium")
     with text:
         _text(step)
-        asked = st.container()
+        parts = {name: st.container() for name in ("words", *map(part_of, step.beside))}
         _moves(lesson, number)
     with picture:
-        parts = {name: st.container() for name in (chart_of(step), "player", "controls")}
-        stage.set_up(words=asked, **parts)
+        parts |= {name: st.container() for name in (chart_of(step), "player", "controls")}
+    stage.set_up(parts)
 
 
 def chart_of(step: Step) -> str:
     """Key of the one chart that a step is about."""
     section, _, page = step.page.partition("_")
     return step.chart or (shown(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page])
+
+
+def part_of(beside: str) -> str:
+    """The part of the stage on which this stands: numbers share a table."""
+    return "numbers" if beside in METRICS else beside
 
 
 def presenter(kind: str = "secondary") -> None:
@@ -97,7 +103,7 @@ def presenter(kind: str = "secondary") -> None:
         key="presenter",
         type=kind,
         on_click=partial(state.present, not on),
-        help="Large type and no sidebar, for a room; the arrow keys lead through a lesson.",
+        help="Large type for a room, with the settings in a drawer; the arrow keys lead through a lesson.",
     )
 
 
@@ -219,6 +225,7 @@ def listed() -> None:
             with words:
                 headings.heading(lesson.title)
                 st.markdown(lesson.summary)
+                handout.offer(lesson)
             with actions.container(horizontal=True, horizontal_alignment="right"):
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
                     for i, step in enumerate(lesson.steps, start=1):

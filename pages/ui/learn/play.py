@@ -19,7 +19,7 @@ from pages.ui import state
 HTML = """<div class="bar" role="group" aria-label="Play">
 <button type="button" class="back" aria-label="Step back">◀</button>
 <button type="button" class="play">Play</button>
-<button type="button" class="forth" aria-label="Step forth">▶</button>
+<button type="button" class="forth" aria-label="Step forward">▶</button>
 <label>Speed <select class="speed"></select></label>
 <span class="said" role="status"></span>
 <small class="note" hidden>Your system asks for reduced motion: use the steps.</small></div>"""

@@ -19,13 +19,14 @@ from calib.experiments.ballots import Ballots, draw, letter, prepare, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
-from calib.export.cards import picture
+from calib.export.cards import numbers, picture
 from calib.figures.theme import ROOM, controls, for_a_room
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
 from pages.ui import browser, frame, jobs, state
+from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
 
@@ -136,6 +137,8 @@ def begin() -> None:
         chosen = st.selectbox("About", list(names), format_func=names.__getitem__, key="room_about")
         if st.button("Open a room", key="room_open", type="primary"):
             _open(chosen)
+        if chosen in LESSONS:
+            handout.offer(LESSONS[chosen])
         st.caption(
             "Students answer on their phones, without names. A room is kept in this server’s memory only, until "
             "you close it or nothing has happened in it for three hours."
@@ -316,15 +319,17 @@ def _picture(asked: Round, hidden: bool) -> None:
     step = asked.step
     if step is None:
         return
-    found = jobs.run(
-        "class_picture", "Drawing the picture", {(step.page, step.title): lambda watch: picture(step, watch)}
-    )
+    make = {(step.page, step.title): lambda watch: (picture(step, watch), numbers(step))}
+    found = jobs.run("class_picture", "Drawing the picture", make)
     if found is None or hidden:
         return
-    record, drawn = found[0].record, found[0].draw(frame.theme())
+    (chart, table), *_ = found
+    record, drawn = chart.record, chart.draw(frame.theme())
     figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
+    if table is not None:
+        st.dataframe(table, width="stretch", key="class_numbers", alt="The metrics named")
     query = state.address(step.recipe, step.place or None)
     st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
 
