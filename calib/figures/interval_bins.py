@@ -13,7 +13,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.wording import counted, probability
 from calib.metrics.intervals import IntervalBins, interval_bins
@@ -109,14 +109,7 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
             yaxis={**axis, "title": {"text": "Probability of class 1"}},
         )
     )
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    figure.add_trace(diagonal(theme))
     bins = record.bins
     for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
         if rows.any():

@@ -21,7 +21,7 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
-from calib.figures.theme import LIGHT, Theme, layout, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums
 from calib.kernel.wording import briefly, counted, number, percent, probability
@@ -163,14 +163,7 @@ def _caption(marks: Marks, crossed: int) -> str:
 def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
     """Square scatter on fixed axes, the marginals outside its top and right edge."""
     figure, axis = go.Figure(layout=_layout(theme)), record.axis
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    figure.add_trace(diagonal(theme))
     values, hovertext = record.marks.value, _hovertext(record)
     limits = (
         (float(values.min()), float(values.max())) if record.color == "score" else (0.0, float(values.max()))

@@ -35,7 +35,7 @@ from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
 from calib.figures.labels import place
 from calib.figures.many import MOST, asked, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, legible, rgba
+from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel import checks
 from calib.kernel.memo import once
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
@@ -385,14 +385,7 @@ def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     """Square diagram on fixed axes over a histogram on the same probability axis."""
     figure = go.Figure(layout=_layout(theme))
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    figure.add_trace(diagonal(theme))
     if record.band != "none":
         figure.add_traces([_band(key, record.curves[key], record.band) for key in _banded(record)])
     light = {key: key not in record.leading for key in record.curves}

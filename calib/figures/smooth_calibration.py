@@ -18,7 +18,7 @@ from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.cumulative import ASKED
 from calib.figures.many import asked, in_colour, mute
-from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
 from calib.metrics import Smoothed, smoothed_residuals
@@ -98,14 +98,7 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
             legend={"y": -0.15},
         )
     )
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    figure.add_trace(diagonal(theme))
     for key, curve in record.curves.items():
         mark = MARKS[key]
         points, observed, density = drawn(curve)

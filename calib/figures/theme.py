@@ -228,6 +228,12 @@ def controls(*left_out: str) -> dict[str, Any]:
     }
 
 
+def diagonal(theme: Theme, **changes: Any) -> go.Scatter:
+    """The thin grey line on which what is predicted is what happens."""
+    ends, line = [0, 1], {"color": theme.diagonal, "width": 1}
+    return go.Scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False, **changes)
+
+
 def layout(theme: Theme, **changes) -> dict[str, Any]:
     """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
     return {"template": _template(theme, tuple(mark.color for mark in MARKS.values())), **changes}

@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding, band, heading, level, plu
 from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
 from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
 NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
@@ -133,15 +133,6 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
 def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
     """The frequency of class 1 by P_Y, and the diagonal."""
     axes = {"xaxis": "x2", "yaxis": "y2"}
-    diagonal = go.Scatter(
-        x=[0, 1],
-        y=[0, 1],
-        **axes,
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        hoverinfo="skip",
-        showlegend=False,
-    )
     observed = go.Scatter(
         x=levels.p,
         y=levels.observed,
@@ -153,7 +144,7 @@ def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
         customdata=levels.draws,
         hovertemplate="P_Y %{x:.3f}, class 1 in %{y:.3f} of %{customdata:,d} draws<extra></extra>",
     )
-    return [diagonal, observed]
+    return [diagonal(theme, **axes), observed]
 
 
 FIGURES = (FigureEntry("theorem", "Theorem 1", prepare, draw),)
