@@ -33,7 +33,7 @@ FIRST = {
 BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson {gap: .5rem}
 .st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
-.st-key-lesson h2 {font-size: 1.05rem; padding: 0}
+.st-key-lesson :is(h2, h3) {font-size: 1.05rem; padding: 0}
 .st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
 @media (max-width: 1099px) {
     .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
