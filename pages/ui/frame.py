@@ -50,7 +50,7 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
-.st-key-question {gap: .25rem}
+.st-key-heading {gap: .25rem}
 .stMain .katex-display {padding: 0 3px}
 @media (max-width: 640px) {
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
@@ -282,7 +282,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
 
 def _heading(page: Page, in_step: bool) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
-    with title.container(key="question"):
+    with title.container(key="heading"):
         if in_step:  # under the step's own title
             headings.part(page.question)
         elif state.at_start():

@@ -76,7 +76,7 @@ def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new
     levels = tab.page.locator(".stMain :is(h1, h2, h3, h4, h5, h6)").filter(visible=True).evaluate_all(LEVELS)
     assert levels[0] == 1
     assert all(below - above <= 1 for above, below in pairwise(levels)), levels
-    section, name = tab.page.locator(".st-key-question p").first.inner_text().split(" · ")
+    section, name = tab.page.locator(".st-key-heading p").first.inner_text().split(" · ")
     assert path.startswith(section.lower())
     assert name in tab.page.title()
     if tab.by_key("finding").count():  # sentence, chart, numbers two by two, in this order
