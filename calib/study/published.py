@@ -18,7 +18,9 @@ import numpy as np
 import pandas as pd
 
 from calib.kernel import checks
-from calib.study.rows import KEYS
+from calib.kernel.wording import listed
+from calib.metrics import METRICS
+from calib.study.rows import KEYS, measure
 
 COLUMNS = ("data", "setup", "own", "published", "difference", "table", "comparable", "remark")
 SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
@@ -372,12 +374,17 @@ def likely_paper(rows: pd.DataFrame) -> str | None:
 
 
 def nothing_beside(metric: str, paper: str) -> str:
-    """Why no printed value stands beside one's own of this metric, with what to choose instead."""
-    label = PAPERS[paper].label
+    """Why no printed value stands beside one's own of this metric, with what to choose instead.
+
+    >>> nothing_beside("brier", "venn_abers_2014")
+    'Vovk and Petej 2014: The paper prints the root of the Brier score. Choose RMSE to set them side by side.'
+    """
+    label, name = PAPERS[paper].label, measure(metric).label
     if metric in PAPERS[paper].instead:
         other, why = PAPERS[paper].instead[metric]
-        return f"{label}: {why} Choose {other} to set them side by side."
-    known = list(dict.fromkeys(published_values(paper)["metric"]))
+        return f"{label}: {why} Choose {measure(other).label} to set them side by side."
+    known = [key for key in dict.fromkeys(published_values(paper)["metric"]) if key in METRICS]
     if metric not in known:
-        return f"{label} prints no {metric}; its tables have {', '.join(known)}."
-    return f"{label} prints {metric}, but for none of these data sets and setups under their names."
+        there = listed([measure(key).label for key in known])
+        return f"{label} has no table of {name}, but of {there}."
+    return f"{label} has a table of {name}, but with none of these data sets and setups under their names."

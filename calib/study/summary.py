@@ -351,8 +351,10 @@ def friedman_line(summary: MetricSummary) -> str:
     found, n = summary.friedman, len(summary.ranks)
     if found is None:
         return "Tests need at least 2 data sets."
+    alike = "Iman and Davenport's F has no value, as all data sets rank the setups alike"
+    other = f"Iman and Davenport's F = {number(found.f_statistic)}, p = {number(found.f_pvalue)}"
     return (
-        f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; Iman and Davenport's F = "
-        f"{number(found.f_statistic)}, p = {number(found.f_pvalue)}; Nemenyi's critical difference at "
+        f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; "
+        f"{other if np.isfinite(found.f_statistic) else alike}; Nemenyi's critical difference at "
         f"α = {summary.alpha:g} is {number(summary.critical_difference)}, over {counted(n, 'data set')}."
     )

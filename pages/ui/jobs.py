@@ -265,9 +265,10 @@ def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | No
 def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
     """After a cancel: what the page shows now, and a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        shown = "shows what was done until then" if partly else "belongs to the settings before"
+        before = "The picture below, if any, belongs to the settings before."
         own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
-        st.info("Cancelled." + (f" The picture below, if any, {shown}." if own else ""))
+        below = "What is shown below was done until then." if partly else before
+        st.info(f"Cancelled. {below}" if own else "Cancelled.")
         st.button(
             "Go on" if partly else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",

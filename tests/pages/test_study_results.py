@@ -134,7 +134,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
     at = bring(page(STEM), "mine.csv", as_csv(rows))
     at.selectbox(key="results.metric").set_value("log_loss")
     settled(at.run())
-    assert any("Choose log_loss_base2" in text for text in messages(at))
+    assert any("Choose Log loss, in bits to" in text for text in messages(at))
     at.selectbox(key="results.paper").set_value("none")
     settled(at.run())
     assert "Beside the published values" not in [header.value for header in at.header]

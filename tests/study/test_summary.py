@@ -14,6 +14,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.metrics import METRICS
 from calib.study import pooled_predictions, pooled_values, summarise
+from calib.study.summary import friedman_line
 from tests.comparison.published import DEMSAR_RANKS
 
 
@@ -58,6 +59,14 @@ def test_ranks_and_friedman_are_scipys_and_the_direction_the_metrics(metric, sig
     assert better == pytest.approx(
         stats.ttest_rel(RANDOM[:, 0], RANDOM[:, 1], alternative=alternative).pvalue
     )
+
+
+def test_where_all_data_sets_rank_alike_davenports_f_is_no_sure_sign():
+    """Its denominator is 0 then, for two data sets as for fifty."""
+    line = friedman_line(summarise(as_rows(np.array([[0.1, 0.2], [0.3, 0.4]])), "brier"))
+    assert "Friedman χ² = 2.00, p = 0.157" in line
+    assert "F has no value, as all data sets rank the setups alike" in line
+    assert "F = " in friedman_line(summarise(as_rows(RANDOM), "brier"))
 
 
 def test_demsars_worked_example():
