@@ -10,7 +10,7 @@ from calib.analysis.label_shift import before_and_after, estimate_of_rows
 from calib.evaluate import calibrate, fit
 from calib.export import read_calibrator
 from calib.figures import formatted_rates
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.sources import load
 from tests.evaluated import of_address
 from tests.pages.app import go, headline, page, settled

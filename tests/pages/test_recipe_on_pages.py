@@ -3,7 +3,7 @@
 import pytest
 
 from calib import Recipe
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
@@ -63,7 +63,7 @@ def test_a_changed_widget_changes_the_recipe_and_its_numbers():
     recipe = at.session_state["recipe"]
     assert recipe == Recipe.from_query(QUICK).replace(test_size=0.4, calibrators=("none", "beta"))
     evaluation = evaluated(recipe)
-    assert headline(at)["Brier score"].split(" → ")[0] == number(evaluation.metrics.loc["none", "brier"])
+    assert headline(at)["Brier score"].split(" → ")[0] == brief(evaluation.metrics.loc["none", "brier"])
     assert at.query_params["test_size"] == "0.4"
 
 
@@ -184,7 +184,7 @@ def test_columns_left_out_are_not_used():
     assert recipe.exclude == tuple(out)
     label = next(label for label in headline(at) if label.startswith("Brier"))
     evaluation = evaluated(recipe)
-    assert set(headline(at)[label].split(" → ")) <= {number(value) for value in evaluation.metrics["brier"]}
+    assert set(headline(at)[label].split(" → ")) <= {brief(value) for value in evaluation.metrics["brier"]}
 
 
 def test_another_label_column_forgets_the_positive_class():

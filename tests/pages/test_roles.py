@@ -70,7 +70,7 @@ def test_a_model_that_is_there_already_scores_the_table_and_a_link_asks_for_it_a
     evaluation = evaluate(recipe, load(recipe, uploads))
     np.testing.assert_allclose(evaluation.predictions["none"].p, SCORED_P[evaluation.rows], rtol=1e-9)
     reliability = go(at, "explore_reliability")
-    assert headline(reliability)["Brier score"].startswith(f"{evaluation.metrics.loc['none', 'brier']:.3f}")
+    assert headline(reliability)["Brier score"].startswith(brief(evaluation.metrics.loc["none", "brier"]))
     link = bring(page("explore_data", **recipe.to_query()), "t.csv", content)
     assert any("Upload credit.onnx again" in message for message in messages(link))
     link.file_uploader(key="model_file").set_value(("credit.onnx", model, "application/octet-stream")).run()
@@ -89,7 +89,7 @@ def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_bot
     assert len(evaluation.y) == 90
     assert any("Judged on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
     reliability = go(at, "explore_reliability")
-    assert headline(reliability)["Brier score"].startswith(f"{evaluation.metrics.loc['none', 'brier']:.3f}")
+    assert headline(reliability)["Brier score"].startswith(brief(evaluation.metrics.loc["none", "brier"]))
     go(at, "explore_compare")
     (reported,) = downloads["Report (HTML)"]().values()
     pd.testing.assert_frame_equal(reported.metrics, evaluation.metrics)
