@@ -125,7 +125,9 @@ def named(evaluation: Evaluation) -> None:
         if on_stage:
             lesson, number = place(state.lesson_open())
             keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
-            st.dataframe(formatted_metrics(evaluation, keys), width="stretch", key="named", alt="Metrics named")
+            st.dataframe(
+                formatted_metrics(evaluation, keys), width="stretch", key="named", alt="Metrics named"
+            )
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:
