@@ -7,6 +7,7 @@ import pytest
 from calib.analysis.optimism import optimism, random_recipe
 from calib.data import TableFile
 from calib.evaluate import evaluate
+from calib.kernel.wording import brief
 from calib.recipe import Recipe
 from calib.sources import digest, load
 from pages.ui.explore import compare
