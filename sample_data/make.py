@@ -35,7 +35,7 @@ def breast_cancer() -> pd.DataFrame:
 
 
 def rare_faults(n: int = 5000) -> pd.DataFrame:
-    """Machines with six sensors; faults come from heat and vibration together, 5 % overall."""
+    """Machines with six sensors; faults come from heat and vibration together, 5% overall."""
     rng = np.random.default_rng(20190)
     hours = rng.gamma(2.0, 900.0, n)
     heat = rng.normal(60 + hours / 300, 8.0)

@@ -353,7 +353,7 @@ def report(figures: Figures, complaints: list[str]) -> str:
         if not found:
             return "none"
         late = found[min(len(found) - 1, int(0.95 * len(found)))]
-        return f"median {statistics.median(found):.2f} s, 95 % within {late:.2f} s, {len(found)} answers"
+        return f"median {statistics.median(found):.2f} s, 95% within {late:.2f} s, {len(found)} answers"
 
     lines: list[tuple[str, object]] = [
         ("a slider's answer", waits(0)),
@@ -424,7 +424,7 @@ def phones(count: int) -> int:
         middle, late = 1000 * np.quantile(np.concatenate(waits), [0.5, 0.95])
         print(
             f"open for {OPEN} s: {used / OPEN:.0%} of one processor, {1000 * used / polls:.1f} ms of it a poll; "
-            f"a phone waits {middle:.0f} ms (95 %: {late:.0f} ms)"
+            f"a phone waits {middle:.0f} ms (95%: {late:.0f} ms)"
         )
         took = pool.map(lambda phone: _took(partial(phone.press, "**A**")), joined)
         print(f"all answer at once: the last one waits {max(took):.2f} s")

@@ -49,7 +49,7 @@ class Choice:
 
         - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
         - sure: whether it was surer than the calibration rows allow
-        - change, lower, upper: score − that of the uncalibrated model, with its 95 % interval; else NaN
+        - change, lower, upper: score − that of the uncalibrated model, with its 95% interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
         - chance: two-sided p-value of the gap (paired t), 1 for the choice
     """
@@ -163,7 +163,7 @@ def _lowest(table: pd.DataFrame) -> str:
 
 
 def _chance(gap: pd.Series, upper: pd.Series, n: int) -> pd.Series:
-    """Two-sided p-values of paired differences from the half-width of their 95 % intervals."""
+    """Two-sided p-values of paired differences from the half-width of their 95% intervals."""
     freedom = max(n - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = gap.abs() / ((upper - gap) / student.ppf(0.975, freedom))

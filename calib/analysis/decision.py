@@ -116,7 +116,7 @@ class Decision:
     ----------
     table
         A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
-        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95% interval.
     never, always
         Realised costs a row of the two rules that ask no model.
     undecided
@@ -224,7 +224,7 @@ def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
 def mean_intervals(
     values: np.ndarray, random_state: int, weight: np.ndarray | None = None, counts: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals of means when the n rows are drawn anew.
+    """95% intervals of means when the n rows are drawn anew.
 
     Parameters
     ----------

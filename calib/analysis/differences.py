@@ -37,7 +37,7 @@ PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Metric of a calibrator minus that of the reference, with 95 % intervals.
+    """Metric of a calibrator minus that of the reference, with 95% intervals.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ def differences(
     random_state: int = 0,
     watch: Watch | None = None,
 ) -> Differences:
-    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95 % intervals.
+    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95% intervals.
 
     Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000
     rows.

@@ -1,7 +1,7 @@
 """Whether there are rows enough to say which calibrator to use.
 
 A calibrator is fitted on what its rarer class shows. With k such rows even their overall share is known only
-to a relative ±2/√k, 45 % for k = 20, and the usual rule asks for ten for each fitted number; Platt's line has
+to a relative ±2/√k, 45% for k = 20, and the usual rule asks for ten for each fitted number; Platt's line has
 two. A mean over test rows, too, rests on those of the rarer class.
 """
 
@@ -16,7 +16,7 @@ from calib.kernel.wording import brief_percent, counted
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_FIT = 20
-FEWEST_TO_COMPARE = 20  # of the test rows: fewer, and a single one is 5 % of all that is known of the class
+FEWEST_TO_COMPARE = 20  # of the test rows: fewer, and a single one is 5% of all that is known of the class
 FEWEST_TO_JUDGE = 100  # of the test rows (Collins, Ogundimu & Altman 2016)
 
 

@@ -34,7 +34,7 @@ class Optimism:
     ----------
     table
         A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
-        upper – the ends of its 95 % interval, NaN where a loss is infinite.
+        upper – the ends of its 95% interval, NaN where a loss is infinite.
     """
 
     table: pd.DataFrame
@@ -63,7 +63,7 @@ class Optimism:
                 "Honest split": [number(value) for value in self.table["honest"]],
                 "Random split": [number(value) for value in self.table["random"]],
                 "Optimism": [number(value) for value in self.table["value"]],
-                "95 % interval": [
+                "95% interval": [
                     f"[{number(low)}, {number(high)}]"
                     for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
                 ],

@@ -11,7 +11,7 @@ SMALL = 0.05
 
 
 def small_median(evaluation: Evaluation) -> float | None:
-    """The median prediction – the middle one of those of the calibrators – where it is below 5 %; else None."""
+    """The median prediction – the middle one of those of the calibrators – where it is below 5%; else None."""
     if not evaluation.predictions:
         return None
     half = np.array([0.5])

@@ -2,7 +2,7 @@
 
 Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary
 outcome" (Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring
-the 95 % interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
+the 95% interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
 of the predictions:
 
 - observed over expected: SE(ln O/E) = √((1 − φ)/(n φ)); the interval is exp(ln O/E ± 1.96 SE);
@@ -108,7 +108,7 @@ class Needed:
     measure
         A key of WIDTHS.
     asked
-        Width of the 95 % interval that is asked for.
+        Width of the 95% interval that is asked for.
     rows
         Rows for which it is as narrow.
     here
@@ -163,7 +163,7 @@ class SampleSize:
     def basis(self, label: str, positive: str) -> str:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
-            "Widths of 95 % intervals, after Riley et al. 2021, for rows of which "
+            "Widths of 95% intervals, after Riley et al. 2021, for rows of which "
             f"{percent(self.share)} are {positive} and predictions spread as those of {label} here; {self._benefit}"
         )
 
@@ -196,7 +196,7 @@ def sample_size(
     threshold
         Of the net benefit, strictly between 0 and 1.
     widths
-        Of the 95 % intervals, by measure; the others as in WIDTHS.
+        Of the 95% intervals, by measure; the others as in WIDTHS.
     sample_weight : (n,)
         How many rows each is worth: counts of rows, or what ``effective_weights`` makes of other weights.
 

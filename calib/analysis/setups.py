@@ -113,7 +113,7 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     -------
     DataFrame
         Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
-        ``_error``, half a 95 % interval; and for Venn and Venn–Abers low, high, size – means of the predicted
+        ``_error``, half a 95% interval; and for Venn and Venn–Abers low, high, size – means of the predicted
         label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error (Table 4).
     """
     rows = {}

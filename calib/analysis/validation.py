@@ -57,7 +57,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
 
 
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Columns metric, calibrator, value, lower, upper: 95 % intervals, of clusters drawn whole where they are known.
+    """Columns metric, calibrator, value, lower, upper: 95% intervals, of clusters drawn whole where they are known.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Axes of probabilities: as they are, or in log-odds, on which 0.1 % and 3 % lie as far apart as 3 % and 50 %.
+"""Axes of probabilities: as they are, or in log-odds, on which 0.1% and 3% lie as far apart as 3% and 50%.
 
 A log-odds axis has no 0 and no 1: what lies there is drawn at its ends.
 """

@@ -54,7 +54,7 @@ def prepare(decision: Decision) -> Costs:
         raise InputError(NOTHING)
     simple = "never act" if decision.never <= decision.always else "always act"
     caption = (
-        "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95 % "
+        "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
         "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; hollow to the "
         f"left promised too little. Never acting costs {number(decision.never)} a row, always acting "
         f"{number(decision.always)} (dashed: {simple})."
@@ -139,7 +139,7 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
             "color": mark.color,
             "line": {"color": theme.paper if filled else mark.color, "width": 1 if filled else 2},
         },
-        hovertemplate=f"{name} cost %{{x:.4f}}<br>95 % interval [{lower:.4f}, {upper:.4f}]",
+        hovertemplate=f"{name} cost %{{x:.4f}}<br>95% interval [{lower:.4f}, {upper:.4f}]",
     )
 
 

@@ -68,7 +68,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     )
     return CumulativeGraph(
         walks,
-        f"{finding} (Kuiper’s test, 5 %)",
+        f"{finding} (Kuiper’s test, 5%)",
         "Rows are sorted by probability. Where a line climbs the probabilities are too low, where it falls too high, "
         "by its slope. The bar at the start reaches two standard deviations of the calibrator whose probabilities "
         "leave most to chance: how far its line may wander." + asked(walks),

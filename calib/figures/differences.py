@@ -65,7 +65,7 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     return DifferenceLanes(
         shown,
         _finding(shown),
-        f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. An "
+        f"Difference to {label_of(differences.reference)}, with its 95% interval from {differences.basis}. An "
         f"interval that holds 0 may be sampling variability alone.{dots}",
         f"Differences to {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} beyond sampling variability. Brier score: {listed or 'none'}.",

@@ -85,7 +85,7 @@ def prepare(
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
-        "Dark bar: the observed frequency of class 1 in the group, with its 95 % Wilson interval. Coloured marks: the "
+        "Dark bar: the observed frequency of class 1 in the group, with its 95% Wilson interval. Coloured marks: the "
         "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
         "“Beyond chance” allows for the number of groups."
         + (f" Faint: {counted(few, 'group')} with fewer than {FEW} rows, saying little." if few else ""),
@@ -191,7 +191,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
         },
         customdata=first[["count", "lower", "upper"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
-        "<br>95 % interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
+        "<br>95% interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
     )
 
 

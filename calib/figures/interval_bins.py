@@ -28,7 +28,7 @@ class BinnedIntervals:
     Attributes
     ----------
     lower, upper
-        95 % Wilson limits of the latter.
+        95% Wilson limits of the latter.
     axis
         On which all is drawn in log-odds, or None.
     """
@@ -91,7 +91,7 @@ def prepare(
         f"The observed frequency agrees with the mean interval in {agreed}"
         if told.any()
         else "Too few rows for bins",
-        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95 % Wilson "
+        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95% Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
         "every bin." + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
         f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",
@@ -128,7 +128,7 @@ def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Them
     known = np.stack([bins.count[rows], low, high, record.lower[rows], record.upper[rows]], axis=1)
     hover = (
         "p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>observed %{text} in %{customdata[0]:,d} rows<br>"
-        "95 % interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]"
+        "95% interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]"
     )
     bold = opacity == 1
     intervals = go.Scatter(

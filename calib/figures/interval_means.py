@@ -118,7 +118,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
 
 def _caption(series: Sequence[Series]) -> str:
     text = (
-        "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95 % Wilson "
+        "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95% Wilson "
         "interval. Above, the probability of class 1 against its frequency; below, that of the predicted label against "
         "accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
         "allowed for. Validity is promised over all rows and in expectation only."

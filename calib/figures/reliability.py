@@ -191,7 +191,7 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
     text = " Axes in log-odds, which have no 0 and no 1."
     if none:
         text += f" Triangles at the lower edge: {counted(none, 'bin')} without a positive; their lines reach up to the "
-        text += "end of the 95 % interval."
+        text += "end of the 95% interval."
     if every:
         text += f" Triangles at the upper edge: {counted(every, 'bin')} of positives only."
     return text
@@ -304,11 +304,9 @@ def _caption(recipe: Recipe, few: int, faint: bool) -> str:
             f"fewer than {FEW}. Marks: bins, larger with more rows."
         )
     if recipe.band == "confidence":
-        text += " Shaded: where the true frequency may be, point by point, with 95 % confidence."
+        text += " Shaded: where the true frequency may be, point by point, with 95% confidence."
     if recipe.band == "consistency":
-        text += (
-            " Shaded, around the diagonal: where 95 % of calibrated forecasts would fall with so few rows."
-        )
+        text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
     if few and faint:
         text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
     elif few:
@@ -598,7 +596,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatte
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
     points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
-    interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
+    interval = "<br>95% interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
     return go.Scatter(
         x=shape.x[rows],
         y=shape.y[rows],

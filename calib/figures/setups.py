@@ -58,7 +58,7 @@ def prepare(table: pd.DataFrame) -> Setups:
     return Setups(
         table,
         _finding(table),
-        "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95 % "
+        "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
         "intervals for the test rows at hand; all setups share these rows, so that differences are surer than the bars "
         "say. Last panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
         f"Ten setups. {summary}.",

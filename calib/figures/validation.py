@@ -82,7 +82,7 @@ def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
         if "ici" in set(table["metric"])
         else ""
     )
-    return f"95 % intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{noise}"
+    return f"95% intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{noise}"
 
 
 def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:

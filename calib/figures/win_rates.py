@@ -57,7 +57,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         table,
         _finding(table, by),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
-        f"{counted(n, 'data set')}, with 95 % intervals from data sets drawn anew. At the line a setup wins as often "
+        f"{counted(n, 'data set')}, with 95% intervals from data sets drawn anew. At the line a setup wins as often "
         "as it loses.",
         f"Win-rates against all others{by}. {summary}.",
     )

@@ -33,7 +33,7 @@ ONE_IN = 0.01  # below it people read a probability as 1 in so many
 
 
 def one_in(p: float) -> str:
-    """A small probability as people say it, to two significant digits; nothing for 1 % and more, and for 0.
+    """A small probability as people say it, to two significant digits; nothing for 1% and more, and for 0.
 
     >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(0.0)
     ('1 in 240', '1 in 1,200', '', '')

@@ -92,7 +92,7 @@ def cumulative_differences(
 def farthest_tail(x: float) -> float:
     """P(max |B| > x) of Brownian motion on [0, 1].
 
-    >>> round(farthest_tail(2.2414), 4)       # the 5 % point
+    >>> round(farthest_tail(2.2414), 4)       # the 5% point
     0.05
     """
     odd = 2 * np.arange(TERMS) + 1
@@ -107,7 +107,7 @@ def farthest_tail(x: float) -> float:
 def range_tail(x: float) -> float:
     """P(max B − min B > x) of Brownian motion on [0, 1] (Feller 1951), by whichever of its two series is short.
 
-    >>> round(range_tail(2.4977), 3)          # the 5 % point
+    >>> round(range_tail(2.4977), 3)          # the 5% point
     0.05
     """
     if x > 2:

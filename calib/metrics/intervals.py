@@ -18,7 +18,7 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 
-#: Sampling error that a frequency is allowed on either side of the mean interval: 95 %, two-sided.
+#: Sampling error that a frequency is allowed on either side of the mean interval: 95%, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)
 
 

@@ -275,7 +275,7 @@ METRICS: Registry[Metric] = Registry(
             "Spiegelhalter's z",
             spiegelhalter_z,
             None,
-            "Beyond ±1.96 the labels contradict the probabilities (5 % level).",
+            "Beyond ±1.96 the labels contradict the probabilities (5% level).",
             ".2f",
             target=0.0,
             of=spiegelhalter_test,

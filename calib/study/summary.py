@@ -150,12 +150,12 @@ class MetricSummary:
 
     @cached_property
     def win_rates(self) -> pd.DataFrame:
-        """Setups by mean share of the others that they beat, with the ends of 95 % intervals over data sets."""
+        """Setups by mean share of the others that they beat, with the ends of 95% intervals over data sets."""
         return self._means(comparison.win_rates(*self._direction))
 
     @cached_property
     def regret(self) -> pd.DataFrame:
-        """Setups by mean distance from the best of each data set in hindsight, with the ends of 95 % intervals."""
+        """Setups by mean distance from the best of each data set in hindsight, with the ends of 95% intervals."""
         return self._means(comparison.mean_over_sets(comparison.regrets(*self._direction)))
 
     @property

@@ -164,7 +164,7 @@ def win_rates_table(summary: MetricSummary) -> Table:
         "win_rates",
         "Win-rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
-        "Share of the other setups that each one beats, a tie counting half, with 95 % intervals over data sets.",
+        "Share of the other setups that each one beats, a tie counting half, with 95% intervals over data sets.",
     )
 
 
@@ -172,7 +172,7 @@ def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
         f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
-        "average, with 95 % intervals over data sets."
+        "average, with 95% intervals over data sets."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."

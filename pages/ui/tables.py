@@ -56,7 +56,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
                 **changed,
             )
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
-    then = f" → with {label_of(other)}; below, the change with its 95 % interval" if other else ""
+    then = f" → with {label_of(other)}; below, the change with its 95% interval" if other else ""
     st.caption(f"{who}{then}. {evaluation.judged_by}.")
 
 

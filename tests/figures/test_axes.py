@@ -18,7 +18,7 @@ ENTRY = FIGURES["reliability"]
 
 
 def rare(n=20_000, seed=0, **view):
-    """Predictions about 0.8 %, right ones; some bins of them have no positive."""
+    """Predictions about 0.8%, right ones; some bins of them have no positive."""
     rng = np.random.default_rng(seed)
     p = expit(rng.normal(-6, 1.6, n))
     y = (rng.random(n) < p).astype(int)
@@ -100,7 +100,7 @@ def test_the_histogram_counts_every_row_between_edges_that_are_even_in_log_odds(
 
 
 def test_the_smooth_curve_over_log_odds_follows_a_truth_that_one_over_probabilities_cannot():
-    """True log-odds are 0.6 of those predicted: near 0.1 % and near 3 % alike within its own interval, mostly."""
+    """True log-odds are 0.6 of those predicted: near 0.1% and near 3% alike within its own interval, mostly."""
     rng = np.random.default_rng(3)
     p = expit(rng.normal(-5, 1.5, 200_000))
     truth = expit(0.6 * logit(p) - 1.5)

@@ -53,7 +53,7 @@ def test_weighted_rows_stand_for_the_stated_rate_and_are_worth_as_kish_says():
 
 
 def test_losses_of_weighted_rows_are_those_where_the_rate_holds():
-    """True posteriors on a sample at 30 %, moved and weighted, against a sample drawn at 4 %."""
+    """True posteriors on a sample at 30%, moved and weighted, against a sample drawn at 4%."""
     here = GaussianPair([0, 0], np.eye(2), [1.5, 1], np.eye(2)).sample(100_000, random_state=0)
     rng, y = np.random.default_rng(1), here.y
     at_30, at_4 = (

@@ -193,7 +193,7 @@ def test_the_tails_are_those_of_brownian_motion():
     for x in (0.8, 1.2, 1.6, 2.0, 2.4):
         assert range_tail(x + 0.3) == pytest.approx((ranges > x + 0.3).mean(), abs=0.05)
         assert farthest_tail(x) == pytest.approx((farthest > x).mean(), abs=0.04)
-    assert farthest_tail(2.2414) == pytest.approx(0.05, abs=1e-4)  # tabulated 5 % points
+    assert farthest_tail(2.2414) == pytest.approx(0.05, abs=1e-4)  # tabulated 5% points
     assert range_tail(2.4977) == pytest.approx(0.05, abs=1e-4)
     for tail in (range_tail, farthest_tail):
         at = np.linspace(0.2, 9, 500)

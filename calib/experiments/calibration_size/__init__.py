@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
             "choice",
             50,
             choices=(10, 25, 50),
-            help="How many calibration sizes up to 100 %.",
+            help="How many calibration sizes up to 100%.",
         ),
         Parameter(
             "n_train", "Training rows", "choice", 800, choices=(200, 400, 800, 1600), help="Half each class."

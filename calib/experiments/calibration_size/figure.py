@@ -82,7 +82,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         f"{brief(last['venn_abers'])} with Venn–Abers",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
         f"lines (white "
-        f"in dark mode), every 10 %: forests that learn from training and calibration rows alike. Bands: two standard "
+        f"in dark mode), every 10%: forests that learn from training and calibration rows alike. Bands: two standard "
         f"errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
@@ -240,7 +240,7 @@ def prepare_data(data: Dataset) -> Mixture:
     assert data.posterior is not None
     bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
     return Mixture(
-        title=f"The first of the mixtures: even the best rule there is misclassifies {brief(100 * bayes)} %",
+        title=f"The first of the mixtures: even the best rule there is misclassifies {brief(100 * bayes)}%",
         caption="Four Gaussians a class, means in U(0, 20), variances in U(1, 5); every repetition draws others.",
         alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
         table=data.X.assign(y=data.y, posterior=data.posterior),

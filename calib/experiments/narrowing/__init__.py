@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
         "them: that is the price for following the curve ever more finely.",
         "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
-        "The band holds the middle 80 % of the rows. By scores, intervals are narrowest in the middle and about a "
+        "The band holds the middle 80% of the rows. By scores, intervals are narrowest in the middle and about a "
         "fifth "
         "wider towards both ends.",
     ),

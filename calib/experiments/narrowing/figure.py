@@ -30,7 +30,7 @@ def prepare(found: Narrowing) -> Narrow:
     return Narrow(
         title=f"{label_of(found.method)}: mean width {brief(found.mean[0])} with {found.sizes[0]} calibration "
         f"rows, {brief(found.mean[-1])} with {found.sizes[-1]:,}; it falls like n to the {brief(found.slope)}",
-        caption=f"Line: mean width of p1 − p0, band: the middle 80 % of the rows. Both axes are "
+        caption=f"Line: mean width of p1 − p0, band: the middle 80% of the rows. Both axes are "
         f"logarithmic, so that a power of n is a straight line; the thin ones are 1/n, n^(−2/3) and 1/√n. Nearest "
         f"here: {nearest}. Ten times the rows divide the width by {number(10**-found.slope)}.",
         alt="Mean width by calibration size: "

@@ -27,7 +27,7 @@ class Narrowing:
     mean, error
         Over objects and draws, with its standard error.
     low, high
-        The middle 80 % of the objects.
+        The middle 80% of the objects.
     slope
         Of ln mean width on ln n, over sizes from 100 on.
     """

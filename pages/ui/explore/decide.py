@@ -123,7 +123,7 @@ def table(decision: Decision) -> None:
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
     st.caption(
-        f"In the units of the two costs, a row; [low, high] are 95 % bootstrap intervals over "
+        f"In the units of the two costs, a row; [low, high] are 95% bootstrap intervals over "
         f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
     )
 

@@ -70,7 +70,7 @@ declare_settings(
             "choice",
             AXES[0],
             choices=AXES,
-            help="Log-odds tell small probabilities apart: 0.1 % from 3 %.",
+            help="Log-odds tell small probabilities apart: 0.1% from 3%.",
         ),
         Parameter(
             "faint",
@@ -242,7 +242,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95% interval")
         st.dataframe(
             formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals"
         )
