@@ -20,7 +20,7 @@ from calib.export import calibrator_json, read_calibrator, report_html, write_ca
 from calib.figures import FIGURES, formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.metrics import auc, brier_score
 from calib.synthetic import GaussianPair
 from tests.export.programs.engines import ENGINES
@@ -201,7 +201,7 @@ def test_an_explanation_ends_with_the_move(data):
     record = FIGURES["explained"].prepare(said)
     assert record.derivation[-1].startswith("All odds are multiplied by")
     assert record.title.endswith(
-        f"and {number(found.predictions['venn_abers'].p[at])} at the stated base rate"
+        f"and {brief(found.predictions['venn_abers'].p[at])} at the stated base rate"
     )
 
 

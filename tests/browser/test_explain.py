@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe
 from calib.analysis.explain import position_of
 from calib.figures.pairs import listed_rows
-from calib.kernel.wording import briefly
+from calib.kernel.wording import briefly, number
 from tests.evaluated import evaluated
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.beside": "[]"}
@@ -39,12 +39,14 @@ def explained_row(tab) -> int:
 def assert_explained(tab, evaluation, row: int) -> None:
     """Title and words hold the numbers of this row."""
     said, position = evaluation.predictions["venn_abers"], position_of(evaluation, row)
-    p0, p1, p = briefly(*(values[position] for values in (said.p0, said.p1, said.p)))
+    pair = said.p0[position], said.p1[position]
+    p0, p1, p = briefly(*pair, said.p[position])
     name = evaluation.dataset.classes[evaluation.y[position]]
     assert f"Row {row} ({name}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
     words = tab.page.locator(".stMarkdown p").all_inner_texts()
-    assert any(text.startswith("With label 0 added") and text.endswith(f"= {p0}.") for text in words)
-    assert any(text.startswith("With label 1 added") and text.endswith(f"= {p1}.") for text in words)
+    for label, end in enumerate(pair):
+        said_so = f"With label {label} added", f"= {number(end)}."
+        assert any(text.startswith(said_so[0]) and text.endswith(said_so[1]) for text in words)
 
 
 def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
