@@ -439,6 +439,8 @@ def main(argv: list[str] | None = None) -> int:
     except ValueError as error:  # InputError, or what a model itself refuses
         print(f"error: {error}", file=sys.stderr)
     except Exception as error:  # as a model from outside may fail
+        if args.command != "evaluate":
+            raise
         told = f"{args.command} did not work on these data ({type(error).__name__}: {error})"
         print(f"error: {told}: try another model, or other settings of this one.", file=sys.stderr)
     return 2

@@ -384,7 +384,7 @@ table = str([frame.value for frame in at.dataframe])
 assert "Shrunk" in table, table
 at = go(at, "learn_lessons")
 assert faults(at) == [], faults(at)
-assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.subheader, *at.caption])
+assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.header, *at.subheader, *at.caption])
 """
 
 

@@ -10,7 +10,10 @@ from calib.analysis.curves import binned_curve
 from calib.analysis.selection import selected_frame
 from tests.evaluated import of_address
 
-QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt", "bins": "10"}
+QUERY = {
+    "data": "sample:breast_cancer", "model": "naive_bayes", "calibrators": "none,platt", "bins": "10",
+    "reliability.faint": "true",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
