@@ -313,12 +313,14 @@ def _spread(figure: go.Figure) -> None:
         for lower, upper in pairwise(rows)
     ]
     share = (rows[-1][1] - rows[0][0] - sum(gaps)) / sum(high - low for low, high in rows)
-    before, after = [], []
-    place = rows[0][0]
+    if share <= 0:
+        return
+    before, after, place = [], [], rows[0][0]
     for (low, high), gap in zip(rows, [*gaps, 0.0], strict=True):
         before += [low, high]
         after += [place, place + share * (high - low)]
         place = after[-1] + gap
+    after = np.clip(after, 0, 1)  # sums of shares may pass 1 in the last digit
     for axis in figure.select_yaxes():
         axis.domain = axis.domain and np.interp(axis.domain, before, after)
     for words in figure.select_annotations():

@@ -4,6 +4,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
+from calib.figures.theme import for_a_room
 from tests.experiments.simulated import record as record_of
 from tests.headlines import long_numbers
 
@@ -56,3 +57,16 @@ def test_it_is_drawn_in_the_themes_own_inks_and_is_light(drawn, theme):
         assert "#0000" not in text
         assert theme.paper in text
         assert (DARK if theme is LIGHT else LIGHT).ink not in text
+
+
+def test_in_a_room_rows_of_panels_stay_in_their_order_within_the_picture(drawn):
+    _, records = drawn
+    for key, record in records.items():
+        figure = FIGURES[key].draw(record, LIGHT)
+        before, after = (
+            [axis.domain or (0, 1) for axis in each.select_yaxes()] for each in (figure, for_a_room(figure))
+        )
+        assert all(0 <= low < high <= 1 for low, high in after)
+        for (low, _), place in zip(before, after, strict=True):
+            below = [row[1] for row, was in zip(after, before, strict=True) if was[1] <= low]
+            assert all(place[0] >= end for end in below)
