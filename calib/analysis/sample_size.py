@@ -215,10 +215,7 @@ def sample_size(
     each = np.ones(len(y)) if weights is None else weights
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
-    asked = WIDTHS | (widths or {})
-    for name, width in asked.items():
-        checks.one_of(name, WIDTHS, "widths")
-        checks.in_range(width, f"widths: {name}", 0, open_ends=True)
+    asked = _checked(WIDTHS | (widths or {}))
     n, share, area = float(each.sum()), float(np.average(y, weights=each)), auc(y, p, each)
     uncertain = (p > 0) & (p < 1)
     if not uncertain.any():
@@ -241,6 +238,13 @@ def sample_size(
         for name, width in width_of.items()
     )
     return SampleSize(needed, round(n), share, threshold)
+
+
+def _checked(widths: dict[str, float]) -> dict[str, float]:
+    for name, width in widths.items():
+        checks.one_of(name, WIDTHS, "widths")
+        checks.in_range(width, f"widths: {name}", 0, open_ends=True)
+    return widths
 
 
 def fewest_rows(width, asked: float) -> float:

@@ -151,8 +151,6 @@ def prepare(
         if picked is None
         else np.flatnonzero(np.isin(evaluation.rows, picked))
     )
-    ece = evaluation.measured(["ece"])["ece"]
-    listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
     return Reliability(
         curves,
         in_bins,
@@ -170,9 +168,15 @@ def prepare(
         _caption(recipe, _few(in_bins), faint)
         + (_at_the_ends(in_bins, faint) if axis else "")
         + asked(shown),
-        f"Reliability diagram of {evaluation.size} test rows, {KINDS[recipe.curve].format(bins=recipe.bins)}: "
-        f"{listed or 'nothing to show'}.",
+        _alt(evaluation, shown),
     )
+
+
+def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
+    recipe, ece = evaluation.recipe, evaluation.measured(["ece"])["ece"]
+    listed = "; ".join(f"{label_of(key)} ECE {number(float(ece[key]))}" for key in shown)
+    kind = KINDS[recipe.curve].format(bins=recipe.bins)
+    return f"Reliability diagram of {evaluation.size} test rows, {kind}: {listed or 'nothing to show'}."
 
 
 def _axis(curves: Mapping[str, Any]) -> LogOddsAxis:
