@@ -146,10 +146,11 @@ def prepare(
     axis = _axis(in_bins or curves) if axes == "log_odds" else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
+    elsewhere = picked is not None
     rows = (
-        selected_rows(evaluation, selection)
-        if picked is None
-        else np.flatnonzero(np.isin(evaluation.rows, picked))
+        np.flatnonzero(np.isin(evaluation.rows, picked))
+        if elsewhere
+        else selected_rows(evaluation, selection)
     )
     return Reliability(
         curves,
@@ -159,7 +160,7 @@ def prepare(
             for key, p in predictions.items()
         },
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
-        tuple(read_ranges(selection)) if picked is None else (),
+        () if elsewhere else tuple(read_ranges(selection)),
         _leading(evaluation, shown),
         recipe.band,
         faint,
