@@ -146,12 +146,7 @@ def prepare(
     axis = _axis(in_bins or curves) if axes == "log_odds" else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
-    elsewhere = picked is not None
-    rows = (
-        np.flatnonzero(np.isin(evaluation.rows, picked))
-        if elsewhere
-        else selected_rows(evaluation, selection)
-    )
+    rows = selected_rows(evaluation, selection) if picked is None else _found(evaluation, picked)
     return Reliability(
         curves,
         in_bins,
@@ -160,7 +155,7 @@ def prepare(
             for key, p in predictions.items()
         },
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
-        () if elsewhere else tuple(read_ranges(selection)),
+        tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
         recipe.band,
         faint,
@@ -171,6 +166,11 @@ def prepare(
         + asked(shown),
         _alt(evaluation, shown),
     )
+
+
+def _found(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
+    """Positions of these rows of the dataset among the test rows."""
+    return np.flatnonzero(np.isin(evaluation.rows, picked))
 
 
 def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
