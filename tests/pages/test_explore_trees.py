@@ -223,21 +223,19 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
     from pages.ui.explore import trees
 
     monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
-    whole, let_go = trees.sweep, Event()
+    whole, begun, let_go = trees.sweep, Event(), Event()
 
     def held(recipe, data, watch, points, forests):
         """The forests wait after the first one, until they are called off."""
         for point in whole(recipe, data, watch, points, forests):
             yield point
             if forests and not let_go.is_set():
+                begun.set()
                 watch.cancel.wait(LIMIT)
 
     monkeypatch.setattr(trees, "sweep", held)
     at = at_once(STEM, **SMALL)
-    until(
-        lambda: len(jobs_of(at.run(), "depths")) == 2,
-        "first the tree, then the forests are grown",
-    )
+    until(lambda: at.run() and begun.is_set(), "first the tree, then the forests are grown")
     *_, forests = jobs_of(at, "depths")
     assert not forests.future.done()
     go(at, "explore_data")
