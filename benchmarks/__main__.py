@@ -87,7 +87,10 @@ if __name__ == "__main__":
     if unknown := set(given.names) - set(NAMES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     sys.argv[1:] = []  # each reads its own
-    found = {name: run(name) for name in given.names or NAMES}
-    if given.write:
-        given.write.write_text(written({name: said for name, (said, _) in found.items()}), encoding="utf-8")
-    sys.exit(any(broken for _, broken in found.values()))
+    found, any_broken = {}, False
+    for name in given.names or NAMES:
+        found[name], broken = run(name)
+        any_broken |= broken
+        if given.write:  # after each: a run that is stopped leaves what it found
+            given.write.write_text(written(found), encoding="utf-8")
+    sys.exit(any_broken)
