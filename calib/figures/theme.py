@@ -291,7 +291,7 @@ def for_a_room(figure: go.Figure) -> go.Figure:
         figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED))
     # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
     figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
-    figure.update_xaxes(automargin=True, nticks=5).update_yaxes(automargin=True)
+    figure.update_xaxes(automargin=True, nticks=5, title_standoff=LEGIBLE).update_yaxes(automargin=True)
     for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
         low, high = axis.domain or (0, 1)
         axis.nticks = 5 if high - low > 0.4 else 3
