@@ -307,8 +307,6 @@ def _open(found: Choice, key: str) -> str:
     if found.table.infinite["none"]:
         then = "at a Brier score of {}, before {}".format(*briefly(score, raw))
         return f"{label_of(key)} ends the infinite log loss, {then}"
-    if found.table.lower[key] > 0:
-        return f"{label_of(key)} raises the Brier score {moved(raw, score)}; the uncalibrated model is surer than the rows can support"
     return f"{label_of(key)} changes the Brier score {moved(raw, score)}, no more than sampling variability"
 
 

@@ -194,7 +194,14 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
 @pytest.mark.parametrize(
     ("seed", "rows", "shift", "noise", "answer", "title"),
     [
-        (5, 1500, 0.03, 0.035, LEAVE, "Leave the probabilities as they are: Venn–Abers lowers the Brier score "),
+        (
+            5,
+            1500,
+            0.03,
+            0.035,
+            LEAVE,
+            "Leave the probabilities as they are: Venn–Abers lowers the Brier score ",
+        ),
         (5, 1500, 0.10, 0.035, "Use Platt.", "Platt lowers the Brier score "),
         (5, 300, 0.06, 0.04, "Use Platt.", "Platt changes the Brier score "),
         (3, 1500, 0.0, 0.035, LEAVE, "No calibrator shown lowers the Brier score "),
