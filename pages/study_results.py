@@ -1,14 +1,17 @@
 """Study · Results: which setup is better over many data sets, whether by chance, and what papers print of it."""
 
-from pages.ui import frame
+from pages.ui import frame, headings
 from pages.ui.study import results
 
 recipe = frame.open_page("pages/study_results.py")
 
 found = results.opened(recipe)
 summary, paper = results.choices(recipe, found)
-results.headline(summary)
-results.diagrams(summary)
+place = headings.finding()
+with place.numbers:
+    results.headline(summary)
+with place.block:
+    results.diagrams(summary, place.sentence)
 results.numbers(summary, found)
 results.one_data_set(recipe, summary, found)
 results.tests(summary)

@@ -16,7 +16,7 @@ from calib.analysis.enough import too_few
 from calib.calibrators import CALIBRATORS, complexity_of, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
-from calib.kernel.wording import change, listed, number
+from calib.kernel.wording import change, listed, moved, number
 
 __all__ = ["Recommendation", "advise", "over_splits", "recommend", "too_few"]
 
@@ -178,12 +178,24 @@ def _passed_over(found: Choice, keys: Iterable[str], columns: str) -> str:
     """Methods with a lower Brier score that were not taken, each with the reason."""
     reasons: dict[str, list[str]] = {}
     for key in keys:
-        line = found.table.loc[key]
-        surer = f"which {SURER}" if line.sure else f"not told apart from {label_of(found.start)}"
-        reasons.setdefault(f"which {CERTAIN}" if line.infinite else surer, []).append(key)
+        reasons.setdefault(_why(found, key), []).append(key)
     return "Lower, but passed over: " + "; ".join(
         f"{_changes(found, those, columns)}, {why}" for why, those in reasons.items()
     )
+
+
+def _why(found: Choice, key: str) -> str:
+    """Why a method with a lower Brier score was not taken."""
+    line = found.table.loc[key]
+    if line.infinite:
+        return f"which {CERTAIN}"
+    return f"which {SURER}" if line.sure else f"not told apart from {label_of(found.start)}"
+
+
+def passed_over(found: Choice, key: str) -> str:
+    """A title that says what the answer says where this method lowers the Brier score but was not taken."""
+    line = f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}"
+    return f"{LEAVE.removesuffix('.')}: {line}, but is passed over, {_why(found, key)}"
 
 
 def _lowest_of_all(found: Choice, rows: str) -> str:

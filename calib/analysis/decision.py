@@ -138,6 +138,10 @@ class Decision:
         """The calibrator with the lowest realised cost; ties go to the first."""
         return str(self.table["realised"].idxmin())
 
+    def undecided_share(self, method: str) -> float:
+        """The share of the test rows that a method leaves undecided, each as often as its weight says."""
+        return mean(self.undecided[method].astype(float), self.evaluation.weight)
+
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
         """The rows whose interval of ``method`` holds the threshold, the widest first: interval, then features."""
         rows = np.flatnonzero(self.undecided[method])

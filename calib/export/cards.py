@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
@@ -71,6 +72,14 @@ def numbers(step: Step) -> pd.DataFrame | None:
     """The metrics that a step names, as text, the best of each marked; None where it names none."""
     keys = [key for key in step.beside if key in METRICS]
     return formatted_metrics(evaluate(step.recipe, load(step.recipe)), keys) if keys else None
+
+
+def advice(step: Step) -> tuple[str, ...]:
+    """What the advice on a step's rows says, the answer first; nothing where the step does not name it."""
+    if "advice" not in step.beside:
+        return ()
+    found = recommend(evaluate(step.recipe, load(step.recipe)))
+    return (found.answer, *found.reasons)
 
 
 def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:

@@ -36,7 +36,7 @@ class Costs:
     def to_frame(self) -> pd.DataFrame:
         """One row a calibrator, then the two rules that ask no model."""
         rules = pd.DataFrame(
-            {"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["never act", "always act"]
+            {"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["act on none", "act on all"]
         )
         return pd.concat([self.table, rules]).rename_axis("calibrator").reset_index()
 
@@ -52,12 +52,11 @@ def prepare(decision: Decision) -> Costs:
     table = decision.table
     if table.empty:
         raise InputError(NOTHING)
-    simple = "never act" if decision.never <= decision.always else "always act"
     caption = (
         "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
         "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; hollow to the "
-        f"left promised too little. Never acting costs {number(decision.never)} a row, always acting "
-        f"{number(decision.always)} (dashed: {simple})."
+        f"left promised too little. Acting on none costs {number(decision.never)} a row, acting on all "
+        f"{number(decision.always)} (dashed: {_simple(decision)})."
     )
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
@@ -65,6 +64,11 @@ def prepare(decision: Decision) -> Costs:
     return Costs(
         table, decision.never, decision.always, _finding(decision), caption, f"Costs a row. {summary}."
     )
+
+
+def _simple(record: Decision | Costs) -> str:
+    """The cheaper of the two rules that ask no model, named as on the decision curve."""
+    return "act on none" if record.never <= record.always else "act on all"
 
 
 def _finding(decision: Decision) -> str:
@@ -108,7 +112,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
         xanchor="right" if floor > end / 2 else "left",
         showarrow=False,
         font={"color": theme.muted},
-        text="never act" if record.never <= record.always else "always act",
+        text=_simple(record),
     )
     for name, shift, filled in (("realised", 0.13, True), ("expected", -0.13, False)):
         for i, key in enumerate(reversed(keys)):

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.choice import advise
+from calib.analysis.advice import passed_over
+from calib.analysis.choice import Choice, advise
 from calib.analysis.curves import (
     BinnedCurve,
     CorpCurve,
@@ -265,12 +266,17 @@ def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> 
 
 
 def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
-    """The uncalibrated model and the method recommended, or the one with the lowest Brier score."""
+    """The uncalibrated model and the method recommended, or the one with the lowest Brier score: of those that
+    lower it beyond sampling variability, where some do.
+    """
     others = [key for key in shown if key != "none"]
     if not others:
         return ("none",)
     found = advise(evaluation)
-    return ("none", found.choice if found.choice in others else str(found.table.score[others].idxmin()))
+    if found.choice in others:
+        return ("none", found.choice)
+    lower = [key for key in others if found.table.upper[key] < 0]
+    return ("none", str(found.table.score[lower or others].idxmin()))
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
@@ -284,16 +290,29 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return f"{label_of(best)}: Brier score {brief(score[best])}, ECE {brief(ece[best])}"
     if any(problem.severity == "warning" for problem in too_few(evaluation)):
         return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
-    key, raw = _leading(evaluation, shown)[1], score["none"]
-    if not found.table.upper[key] < 0:
-        if key == found.choice and found.table.infinite["none"]:
-            then = "at a Brier score of {}, before {}".format(*briefly(score[key], raw))
-            return f"{label_of(key)} ends the infinite log loss, {then}"
-        does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
-        return f"{does} the Brier score of {brief(raw)} beyond sampling variability"
-    text = f"{label_of(key)} lowers the Brier score {moved(raw, score[key])}"
+    key = _leading(evaluation, shown)[1]
+    if found.table.upper[key] < 0:
+        return passed_over(found, key) if found.choice == "none" else _lowers(found, key, ece)
+    if key == found.choice:
+        return _open(found, key)
+    does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
+    return f"{does} the Brier score of {brief(score['none'])} beyond sampling variability"
+
+
+def _lowers(found: Choice, key: str, ece: pd.Series) -> str:
+    """What a method gains beyond sampling variability."""
+    text = f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}"
     change = "and ECE" if ece[key] < ece["none"] else "but raises ECE"
-    return f"{text} {change} {moved(ece['none'], ece[key])}"
+    return f"{text} {change} {moved(*ece[['none', key]])}"
+
+
+def _open(found: Choice, key: str) -> str:
+    """What a method that is recommended without a sure gain in Brier score does."""
+    raw, score = found.table.score[["none", key]]
+    if found.table.infinite["none"]:
+        then = "at a Brier score of {}, before {}".format(*briefly(score, raw))
+        return f"{label_of(key)} ends the infinite log loss, {then}"
+    return f"{label_of(key)} changes the Brier score {moved(raw, score)}, no more than sampling variability"
 
 
 def _caption(recipe: Recipe, few: int, faint: bool) -> str:

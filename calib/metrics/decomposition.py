@@ -25,6 +25,8 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 LOSSES = ("brier", "log")
 
 
+# Predictions that differ from their recalibrated ones by no more are equal to them
+ROUNDING = 4 * np.finfo(np.float64).eps
 # Rows that a table of counts may stand for until their labels are drawn by its lines
 MOST_SPELT_OUT = 1_000_000
 
@@ -128,6 +130,8 @@ def corp_decomposition(
 def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
     """The same of rows that are pooled by their predictions, which costs a sort and nothing in the rows' order."""
     fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
+    # What is right up to rounding has none, exactly
+    tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
     overall = np.full(len(fitted), tied.sums.sum() / tied.weights.sum())
     own, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
     return Corp(own - recalibrated, uncertainty - recalibrated, uncertainty)

@@ -105,7 +105,8 @@ def metrics(evaluation: Evaluation) -> None:
     """Every metric of every calibrator; the best of each column marked."""
     headings.heading("Metrics on the test rows")
     every = toggle("reliability.all_metrics", evaluation.recipe)
-    shown = [*(evaluation.metrics if every else MAIN), *_more(evaluation)]
+    asked = _more(evaluation)  # first: at the end they would lie out of sight
+    shown = [*asked, *(evaluation.metrics if every else MAIN)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them "

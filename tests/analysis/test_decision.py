@@ -168,3 +168,17 @@ def test_a_hundred_thousand_rows_are_decided():
     decision = decide(evaluation)
     line = decision.table.loc["none"]  # right probabilities: the two costs agree
     assert line.realised_lower <= line.expected <= line.realised_upper
+
+
+def test_the_share_that_is_undecided_is_that_of_the_rows_repeated_by_their_weights():
+    rng = np.random.default_rng(3)
+    p, weight = rng.random(200), rng.integers(1, 5, 200)
+    table = pd.DataFrame({"label": (rng.random(200) < p).astype(int), "p": p.round(3), "w": weight})
+    recipe = Recipe(data="upload:x", target="label", content="predictions", weight="w")
+    evaluation = evaluate(recipe, load(recipe, {"x": table}))
+    said = evaluation.predictions["venn_abers"]
+    t = np.median(said.lower + said.upper) / 2
+    decision = decide(evaluation, cost_false_alarm=t, cost_miss=1 - t)
+    spelt_out = np.repeat(decision.undecided["venn_abers"], decision.evaluation.weight.astype(int))
+    assert decision.undecided_share("venn_abers") == pytest.approx(spelt_out.mean(), abs=1e-12)
+    assert decision.undecided_share("venn_abers") != decision.undecided["venn_abers"].mean()

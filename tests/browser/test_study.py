@@ -6,7 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from calib.kernel.wording import number
+from calib.kernel.wording import brief
 from calib.study import as_rows, summarise
 from calib.study.published import printed
 
@@ -23,7 +23,7 @@ def test_ones_own_results_are_compared_and_taken_along(tab):
     rows = own_rows()
     tab.open("study_results").upload("mine.csv", rows.to_csv(index=False).encode())
     summary = summarise(rows, "brier")
-    assert tab.headline()["Best average rank"] == f"mine · {number(summary.average_ranks['mine'])}"
+    assert tab.headline()["Best average rank"] == f"mine · {brief(summary.average_ranks['mine'])}"
     assert tab.page.get_by_test_id("stPlotlyChart").count() == 4
     assert tab.headline()["Compared"].startswith("88 of 100")  # german, spect and vote are other sets there
     archive = zipfile.ZipFile(io.BytesIO(tab.download(lambda: tab.press("All tables and diagrams (ZIP)"))))

@@ -4,9 +4,12 @@ import re
 
 import pytest
 
+from calib import evaluate
+from calib.analysis.advice import recommend
 from calib.export import chromium as browser
-from calib.export.cards import lesson_card, numbers, picture
+from calib.export.cards import advice, lesson_card, numbers, picture
 from calib.lessons import LESSONS
+from calib.sources import load
 
 
 @pytest.mark.parametrize(
@@ -51,3 +54,12 @@ def test_the_numbers_that_a_step_names_go_with_its_picture():
     step = LESSONS["not_useful"].steps[1]
     assert list(numbers(step).columns) == ["ECE", "Accuracy"]
     assert numbers(LESSONS["not_useful"].steps[0]) is None
+
+
+def test_the_advice_that_a_step_names_goes_with_its_picture():
+    named = [step for of in LESSONS.values() for step in of.steps if "advice" in step.beside]
+    assert LESSONS["when_it_helps"].steps[3] in named
+    for step in named:
+        found = recommend(evaluate(step.recipe, load(step.recipe)))
+        assert advice(step) == (found.answer, *found.reasons)
+    assert advice(LESSONS["when_it_helps"].steps[0]) == ()

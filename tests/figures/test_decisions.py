@@ -49,7 +49,7 @@ def test_the_costs_title_names_the_cheapest_and_says_where_it_may_be_sampling_va
     assert brief(line.realised) in record.title
     assert ("sampling variability" in record.title) == (line.difference_upper >= 0)
     table = record.to_frame().set_index("calibrator")
-    assert table.loc["never act", "realised"] == decision.never
+    assert table.loc["act on none", "realised"] == decision.never
     assert table.loc["venn_abers", "expected"] == decision.table.loc["venn_abers", "expected"]
 
 

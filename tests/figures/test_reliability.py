@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.advice import recommend
+from calib.analysis.advice import LEAVE, recommend
 from calib.analysis.curves import binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
 from calib.analysis.selection import selected_rows
@@ -189,6 +189,31 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
     assert ENTRY.prepare(judged(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})).title.startswith(
         "Too few rows"
     )
+
+
+@pytest.mark.parametrize(
+    ("seed", "rows", "shift", "noise", "answer", "title"),
+    [
+        (
+            5,
+            1500,
+            0.03,
+            0.035,
+            LEAVE,
+            "Leave the probabilities as they are: Venn–Abers lowers the Brier score ",
+        ),
+        (5, 1500, 0.10, 0.035, "Use Platt.", "Platt lowers the Brier score "),
+        (5, 300, 0.06, 0.04, "Use Platt.", "Platt changes the Brier score "),
+        (3, 1500, 0.0, 0.035, LEAVE, "No calibrator shown lowers the Brier score "),
+    ],
+)
+def test_the_title_says_what_the_advice_beside_it_says(seed, rows, shift, noise, answer, title):
+    y, truth, said, rng = world(seed, rows, lambda p: np.clip(p + shift, 0.02, 0.98))
+    close, platt = jitter(truth, rng, 0.005), jitter(truth, rng, noise)
+    found = judged(y, {"none": said, "platt": platt, "venn_abers": close})
+    assert recommend(found).answer == answer
+    assert ENTRY.prepare(found).title.startswith(title)
+    assert ("passed over" in ENTRY.prepare(found).title) == ("passed over" in recommend(found).reasons[0])
 
 
 def test_the_words_for_the_blind_name_every_ece():

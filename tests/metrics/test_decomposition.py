@@ -11,6 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 from calib.kernel.checks import InputError
 from calib.metrics import (
     brier_score,
+    chance_miscalibration,
     corp_decomposition,
     log_loss,
     loss_decomposition,
@@ -93,6 +94,15 @@ def test_corp_recalibrates_as_scikit_learns_isotonic_regression(digits):
     assert c.miscalibration == pytest.approx(
         np.mean((p - y) ** 2) - np.mean((recalibrated - y) ** 2), abs=1e-12
     )
+
+
+@pytest.mark.parametrize("dust", [2.0**-52, -(2.0**-52)])
+def test_what_is_right_up_to_rounding_has_no_miscalibration_and_none_by_chance(dust):
+    y = np.repeat([0, 1, 0, 1, 1], [4, 4, 1, 1, 1])
+    p = np.repeat([0.0, 1.0, 2 / 3], [4, 4, 3]) + dust
+    p = np.clip(p, 0, 1)
+    assert corp_decomposition(y, p).miscalibration == 0
+    assert chance_miscalibration(np.zeros(12), np.full(12, 1 - 2.0**-52)) == 0
 
 
 def test_corp_is_perfect_for_its_own_recalibration_and_infinite_for_a_certain_mistake():

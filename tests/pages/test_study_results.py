@@ -12,7 +12,7 @@ import pytest
 from calib.__main__ import main
 from calib.export import page_source, readable
 from calib.figures import FIGURES
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.study import COMPARISONS, PAPERS, Store, as_rows, summarise
@@ -66,7 +66,7 @@ def test_printed_tables_open_without_a_file(key):
     summary = summarise(as_rows(key), metric)
     pd.testing.assert_frame_equal(shown(at, summary.setups[0]), readable(tables(summary)[0]))
     ranks = summary.average_ranks
-    assert headline(at)["Best average rank"] == f"{ranks.idxmin()} · {number(ranks.min())}"
+    assert headline(at)["Best average rank"] == f"{ranks.idxmin()} · {brief(ranks.min())}"
     assert headline(at)["Data sets compared"] == f"{len(summary.means)} of {len(summary.means)}"
     assert "Beside the published values" not in [header.value for header in at.header]
 
@@ -93,7 +93,7 @@ def test_ones_own_rows_are_summarised_with_published_values_beside():
     table = shown(at, "mine")
     for data, setup in product(SETS, SETUPS):
         assert table.loc[data, setup].removesuffix(" ★") == number(means[data, setup])
-    assert headline(at)["Best average rank"] == "RF-VAP · 1.00"
+    assert headline(at)["Best average rank"] == "RF-VAP · 1.0"
     assert headline(at)["Highest win-rate"] == "RF-VAP · 100%"
     beside = shown(at, "published")
     line = beside[(beside.index == "haberman") & (beside["setup"] == "RF-VAP")].iloc[0]
@@ -197,7 +197,7 @@ def test_a_link_to_a_file_waits_for_it():
 def test_what_was_opened_is_there_after_another_page():
     at = bring(page(STEM), "mine.csv", as_csv(own_rows()))
     at = go(go(at, "learn_validity"), STEM)
-    assert headline(at)["Best average rank"] == "RF-VAP · 1.00"
+    assert headline(at)["Best average rank"] == "RF-VAP · 1.0"
     at.selectbox(key="results.rows").set_value("published:trees_laplace")
     settled(at.run())
     assert headline(at)["Best average rank"].startswith("LaP-VAP")

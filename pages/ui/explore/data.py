@@ -560,7 +560,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         )
         st.metric(
             f"Class 0: {plain(data.classes[0])}",
-            f"{1 - positives / size:.1%}",
+            percent(1 - positives / size),
             f"{size - positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
             **PLAIN,
             width=220,

@@ -105,10 +105,11 @@ def headline(decision: Decision) -> None:
             help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
         )
         for method, rows in decision.undecided.items():
+            held = subset(decision.evaluation, rows).size
             st.metric(
                 f"Undecided · {label_of(method)}",
-                brief_percent(rows.mean()),
-                f"{rows.sum():,} of {len(rows):,} rows",
+                brief_percent(decision.undecided_share(method)),
+                f"{held:,} of {decision.evaluation.size:,} rows",
                 delta_color="off",
                 delta_arrow="off",
                 width=200,

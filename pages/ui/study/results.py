@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -23,7 +24,7 @@ from calib.export import (
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter, Predictions
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import brief, brief_percent, counted
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -284,9 +285,9 @@ def headline(summary: MetricSummary) -> None:
     ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
     with st.container(horizontal=True, key="headline"):
         for label, value in (
-            ("Best average rank", f"{ranks.idxmin()} · {number(ranks.min())}"),
-            ("Highest win-rate", f"{rates.idxmax()} · {rates.max():.0%}"),
-            ("Friedman p-value", "–" if friedman is None else number(friedman.pvalue)),
+            ("Best average rank", f"{ranks.idxmin()} · {brief(ranks.min())}"),
+            ("Highest win-rate", f"{rates.idxmax()} · {brief_percent(rates.max())}"),
+            ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue)),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
         ):
             st.metric(label, value, width=215)
@@ -305,10 +306,11 @@ def _say(notes: Sequence[str]) -> None:
             st.text(note)
 
 
-def diagrams(summary: MetricSummary) -> None:
-    """The critical-difference diagram first, then win-rates and who is better than whom."""
-    for drawing in drawings(summary):
-        chart.show(drawing.name, drawing.source, drawing.key, **drawing.options)
+def diagrams(summary: MetricSummary, sentence: Any) -> None:
+    """The critical-difference diagram first, its finding at ``sentence``; then win-rates and pairs."""
+    for i, drawing in enumerate(drawings(summary)):
+        place = None if i else sentence
+        chart.show(drawing.name, drawing.source, drawing.key, sentence=place, **drawing.options)
 
 
 def numbers(summary: MetricSummary, found: Opened) -> None:
@@ -383,8 +385,8 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
     compared = table.frame[table.frame["comparable"]]
     with st.container(horizontal=True, key="published_headline"):
         st.metric("Compared", f"{len(compared)} of {len(table.frame)}", width=215)
-        st.metric("Median distance", number(compared["difference"].abs().median()), width=215)
-        st.metric("Largest distance", number(compared["difference"].abs().max()), width=215)
+        st.metric("Median distance", brief(compared["difference"].abs().median()), width=215)
+        st.metric("Largest distance", brief(compared["difference"].abs().max()), width=215)
     _remarks(table)
     st.dataframe(readable(table), width="stretch", key="table_published", alt=table.title)
     st.caption(plain(table.note))
