@@ -233,7 +233,7 @@ def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
     at.file_uploader(key="recipe_file").set_value(
         ("two.json", b'{"lesson": "nonsense:3"}', "application/json")
     ).run()
-    assert any("'lesson' is no field of a Recipe" in text for text in messages(at))
+    assert any("'lesson' is not a field of a Recipe" in text for text in messages(at))
 
 
 @pytest.mark.parametrize(
