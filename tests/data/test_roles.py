@@ -206,7 +206,7 @@ def test_a_table_of_counts_is_predictions_and_its_count_is_proposed():
     assert looks_like_predictions(counts)
     (problem,) = [p for p in validate(counts, "label", content="predictions") if p.fix == {"weight": "n"}]
     assert "6 rows would stand for 300" in problem.message
-    assert problem.action == "Take as counts"
+    assert problem.action == "Use as counts"
     recipe = Recipe(data="upload:0", content="predictions", target="label", weight="n")
     data = load(recipe, {"0": counts})
     assert list(data.X) == ["score"]
