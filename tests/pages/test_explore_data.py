@@ -140,7 +140,7 @@ def test_of_several_possible_labels_the_page_asks():
     at = brought(colic)
     assert at.session_state["recipe"].target is None
     assert not at.metric
-    assert any("Several columns could be it" in text for text in messages(at))
+    assert any("Several columns could be the label" in text for text in messages(at))
     (pills,) = at.get("button_group")[-1:]
     assert pills.options == ["outcome", "surgery", "lesion"]
     pills.set_value("lesion").run()

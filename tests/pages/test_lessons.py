@@ -103,7 +103,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
             at = press(at, "lesson_next")
     at = press(at, "lesson_previous")
     assert recipe(at) == LESSONS["why_calibrate"].steps[3].recipe.replace()
-    assert "Where to draw the line" in " ".join(titles(at))
+    assert "Where should I draw the line" in " ".join(titles(at))
 
 
 def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next():
@@ -164,7 +164,7 @@ def test_leaving_gives_the_readers_own_settings_and_upload_back():
     assert recipe(at).data != own.data
     at = press(at, "lesson_leave")
     assert faults(at) == []
-    assert "Where to begin" in at.title[0].value
+    assert "Where should I begin" in at.title[0].value
     assert recipe(at) == own
     at = go(at, "explore_reliability")
     assert faults(at) == []
