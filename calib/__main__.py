@@ -87,7 +87,7 @@ def _add_evaluate(commands: Any) -> None:
     )
     _add_file(command, "--html", "write a self-contained interactive report")
     _add_file(command, "--pdf", "the same on paper; needs a Chromium")
-    _add_file(command, "--csv", "write the predictions, one line a test row")
+    _add_file(command, "--csv", "write the predictions, one line per test row")
     command.add_argument(
         "--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones"
     )

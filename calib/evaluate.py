@@ -207,7 +207,7 @@ class Evaluation:
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
-                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one a fold, "
+                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
                 f"and none of them is the one {use}. Choose one test part instead of folds."
             )
         return fitted[0]
@@ -548,9 +548,9 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray) -> str:
     ratio = BaseRate(found.share, stated).ratio
     return (
         f"At a base rate of {stated:.3g}, stated, instead of the table's {found.share:.3g}: all odds are multiplied by "
-        f"about {ratio:.3g}, and the {found.size:,} test rows are weighted by class to stand for it, which makes their "
-        f"means worth those of {round(float(weight.sum())):,}. This is right where the classes look as in the table "
-        "and only their shares differ."
+        f"about {ratio:.3g}, and the {found.size:,} test rows are weighted by class to stand for it, which leaves "
+        f"their means as precise as those of {round(float(weight.sum())):,}. This is right where the classes look "
+        "as in the table and only their shares differ."
     )
 
 

@@ -396,7 +396,7 @@ _PAIRS = frozenset(spec.name for spec in dataclasses.fields(Recipe) if _holds_pa
 def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
     for name in values:
         if name not in allowed:
-            raise InputError(f"{name!r} is no field of a Recipe; the fields are {', '.join(allowed)}.")
+            raise InputError(f"{name!r} is not a field of a Recipe; the fields are {', '.join(allowed)}.")
 
 
 def _last(value: Any) -> str:

@@ -9,7 +9,7 @@ compare.keep(recipe)
 results = compare.results(compare.compared(recipe), recipe)
 if results:
     compare.show(results, recipe)
-    headings.part("Take along")
+    headings.part("Export")
     compare.everything(results)
     compare.calibrator(results)
 headings.part("Use a saved calibrator")

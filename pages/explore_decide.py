@@ -12,7 +12,7 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("Nothing to decide by: choose a calibrator in the sidebar that can answer here.")
+    st.info("There is no probability to decide by: choose a calibrator in the sidebar that works here.")
     st.stop()
 
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))

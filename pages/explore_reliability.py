@@ -11,7 +11,7 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("Nothing to draw: choose a calibrator in the sidebar that can answer here.")
+    st.info("Nothing to draw: choose a calibrator in the sidebar that works here.")
     st.stop()
 
 tables.named(evaluation)

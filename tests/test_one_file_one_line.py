@@ -444,7 +444,7 @@ LEFT_OUT = (
     "The plug-in 'bad' of the package broken is left out of calib.calibrators. "
     "ModuleNotFoundError: No module named 'no_such_module_at_all'.",
     "The plug-in 'brier' of the package broken is left out of calib.metrics. "
-    "<class 'outside.Mine'> is no calib.metrics.Metric.",
+    "<class 'outside.Mine'> is not a calib.metrics.Metric.",
 )
 
 

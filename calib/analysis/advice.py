@@ -68,7 +68,7 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     found, problems = advise(evaluation), too_few(evaluation)
     if any(problem.severity == "warning" for problem in problems):
         seen = (
-            f"What these rows show says little of others: {_changes(found, _tried(found))}."
+            f"What these rows show says little about others: {_changes(found, _tried(found))}."
             if found.compared
             else ""
         )
@@ -102,10 +102,10 @@ ENDS = ["value", "lower", "upper"]
 
 def _alone(evaluation: Evaluation) -> tuple[str, ...]:
     if not evaluation.predictions:
-        return ("No calibrator chosen can answer here.",)
+        return ("None of the chosen calibrators works here.",)
     (key,) = evaluation.predictions
     other = "a calibrator" if key == "none" else "Uncalibrated, or another calibrator,"
-    return (f"Only {label_of(key)} was judged: choose {other} to set against it.",)
+    return (f"Only {label_of(key)} was judged: choose {other} to compare it with.",)
 
 
 def _notes(problems: Iterable[Problem]) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         f"The calibrators were fitted on {counted(n, 'row')}, only {rare} of the rarer class: too few to tell them "
         f"apart. Even the overall share of {evaluation.dataset.classes[1]} is known only as "
         f"{brief_percent(low)} to {brief_percent(high)} from them.",
-        f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each number that Platt’s line has: "
+        f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each parameter of Platt’s line: "
         "more calibration rows, out-of-bag or cross-calibration, or more data.",
     )
 

@@ -54,14 +54,14 @@ class Mark:
         """The prediction beside what happened, and what that means.
 
         >>> Mark("none", 0.8, 0.85, 22, 0.82, 1.0, "odd").said
-        'To 22 rows the uncalibrated model gave about 82%. Of them 22 are odd: 100%. It promised too little.'
+        'For 22 rows the uncalibrated model predicted about 82%. Of them 22 are odd: 100%. It promised too little.'
         """
         whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
         verdict = "too much" if self.predicted > self.observed else "too little"
         return (
-            f"To {self.rows:,.0f} rows {whose} gave about {predicted}%. Of them {self.rows * self.observed:,.0f} are "
-            f"{self.positive}: {observed}%. It promised {verdict}."
+            f"For {self.rows:,.0f} rows {whose} predicted about {predicted}%. Of them "
+            f"{self.rows * self.observed:,.0f} are {self.positive}: {observed}%. It promised {verdict}."
         )
 
 

@@ -149,22 +149,23 @@ class SampleSize:
         short = [one for one in self.needed if one.rows > self.rows]
         if not short:
             return (
-                f"{counted(self.rows, 'test row')} tell each of these measures as closely as is usually asked"
+                f"{counted(self.rows, 'test row')} are enough to estimate each of these measures as precisely as "
+                "is usually asked"
             )
         worst = max(short, key=lambda one: one.rows)
         label = (
             LABELS[worst.measure][0].lower() + LABELS[worst.measure][1:] if worst.measure != "auc" else "AUC"
         )
         if math.isinf(worst.rows):
-            return f"No number of rows tells the {label} of such predictions"
-        needed = f"{worst.rows:,} rows are needed to tell the {label} as closely as is usually asked"
+            return f"No number of rows is enough to estimate the {label} of such predictions"
+        needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually asked"
         return f"{needed}; here are {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
             "Widths of 95% intervals, after Riley et al. 2021, for rows of which "
-            f"{percent(self.share)} are {positive} and predictions spread as those of {label} here; {self._benefit}"
+            f"{percent(self.share)} are {positive} and predictions spread like those of {label} here; {self._benefit}"
         )
 
     @property

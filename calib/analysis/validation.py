@@ -141,7 +141,7 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
         Where there is nothing to say, as for test rows of one class.
     """
     if evaluation.y.min() == evaluation.y.max():
-        raise InputError("The test rows are of one class: they tell nothing of how many are needed.")
+        raise InputError("The test rows are of one class: they cannot tell how many are needed.")
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
     predictions = evaluation.predictions[key]
     return key, sample_size(

@@ -151,12 +151,12 @@ class ScoreCalibrator(BaseEstimator):
         InputError
             Where it cannot be kept.
         """
-        raise InputError(f"{self.label} cannot be kept as a file: it says neither to_map nor from_map.")
+        raise InputError(f"{self.label} cannot be kept as a file: it defines neither to_map nor from_map.")
 
     @classmethod
     def from_map(cls, fields: Fields) -> ScoreCalibrator:
         """The fitted calibrator of what ``to_map`` wrote, every field checked and refused by its name."""
-        raise InputError(f"{cls.label} cannot be read from a file: it says neither to_map nor from_map.")
+        raise InputError(f"{cls.label} cannot be read from a file: it defines neither to_map nor from_map.")
 
     def formula(self, *scores: Term) -> dict[str, Term]:
         """The fitted map as formulas of the score: p, and before it p0 and p1 where the method has them.
@@ -189,7 +189,7 @@ class ScoreCalibrator(BaseEstimator):
 
     def _formula(self, score: Term) -> Term:
         raise InputError(
-            f"{self.label} cannot be written as SQL, ONNX or a program: it says no formula. Keep it as a calibrator "
+            f"{self.label} cannot be written as SQL, ONNX or a program: it has no formula. Keep it as a calibrator "
             "file (JSON), or choose another calibrator."
         )
 
@@ -306,7 +306,7 @@ class IntervalCalibrator(ScoreCalibrator):
     def _steps(self) -> tuple[Steps, Steps]:
         """p0 and p1 as (breaks (t,), values (t + 1,)); a break belongs to the step on its right for p0, left for p1."""
         raise InputError(
-            f"{self.label} cannot be written as SQL, ONNX or a program: its p0 and p1 are no step functions."
+            f"{self.label} cannot be written as SQL, ONNX or a program: its p0 and p1 are not step functions."
         )
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:

@@ -18,7 +18,7 @@ ROWS = 40
 def check_calibrator(method: Any) -> None:
     """Refuse, by name, what is no calibrator, describes itself wrongly or gives no probabilities on a small example."""
     if not (isinstance(method, type) and issubclass(method, ScoreCalibrator)):
-        raise InputError(f"{method!r} is no class that derives from calib.calibrators.ScoreCalibrator.")
+        raise InputError(f"{method!r} is not a class that derives from calib.calibrators.ScoreCalibrator.")
     check_named(method, method.__name__)
     if not isinstance(getattr(method, "source", None), str):
         raise InputError(f"{method.__name__}: source must be a text, such as the paper.")

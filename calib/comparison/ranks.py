@@ -144,7 +144,7 @@ def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
     same = np.asarray(alike, dtype=bool)
     if same.shape != (R.size, R.size):
         raise checks.InputError(
-            f"alike must have shape ({R.size}, {R.size}), one row a method, but has {same.shape}."
+            f"alike must have shape ({R.size}, {R.size}), one row per method, but has {same.shape}."
         )
     order = np.argsort(R, kind="stable")
     same = same[np.ix_(order, order)]

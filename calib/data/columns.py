@@ -61,7 +61,7 @@ class Column:
     missing, infinite, distinct
         Counts (of rows, of rows, of values); infinite are those beyond ±1e30 as well.
     strays
-        For ``mixed``, the values that are no numbers, each with its count.
+        For ``mixed``, the values that are not numbers, each with its count.
     role
         What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else
         feature.

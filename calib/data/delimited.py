@@ -83,7 +83,7 @@ def _readable(stated: str) -> str:
     if stated.isascii():
         return stated
     raise DataError(
-        f"The file says that {stated!r} separates its columns, which is no delimiter that is read.",
+        f"The file says that {stated!r} separates its columns, which is not a delimiter that can be read.",
         f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
     )
 
@@ -117,7 +117,7 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(
-            f"The text cannot be read as a table ({error}).", "Save it as CSV, one row a line."
+            f"The text cannot be read as a table ({error}).", "Save it as CSV, one row per line."
         ) from None
     return rows, lines
 
@@ -206,7 +206,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
 
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     """What is wrong with a text that Arrow refused: its first line with another number of cells."""
-    message = f"The text is no even table of {width} columns."
+    message = f"The text is not a regular table of {width} columns."
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
         for row in reader:

@@ -204,13 +204,13 @@ def read_json(text: str) -> pd.DataFrame:
         if len(set(lengths.values())) > 1:
             listed = ", ".join(f"{key!r} has {n}" for key, n in list(lengths.items())[:5])
             raise DataError(
-                f"The JSON columns differ in length: {listed}.", "Give each column one value a row."
+                f"The JSON columns differ in length: {listed}.", "Give each column one value per row."
             )
         columns = {key: typed_objects(column, key).values for key, column in value.items()}
         return _table(columns, truth=("false", "true"))
     raise DataError(
-        "This JSON is no table.",
-        'Give a list of objects, [{"column": value, …}, …], the same under "data", one object a line, '
+        "This JSON is not a table.",
+        'Give a list of objects, [{"column": value, …}, …], the same under "data", one object per line, '
         'or {"column": [values], …}.',
     )
 

@@ -16,7 +16,7 @@ from calib.data.typed import typed_frame
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"
-"""The column that says of which file a row is: the first trains and calibrates, the second is judged."""
+"""The column that says which file a row comes from: the first trains and calibrates, the second is judged."""
 
 
 def join_tables(

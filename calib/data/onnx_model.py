@@ -116,7 +116,9 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     label = labels[0] if labels[0] is not None else _later(frame, target)
     said, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in said.columns:
-        raise DataError(f"The table has a column {name!r} already, which the model's is to be.", "Rename it.")
+        raise DataError(
+            f"The table has a column {name!r} already, the name that the model's would have.", "Rename it."
+        )
     said[name] = np.concatenate(found)
     said.attrs = frame.attrs | {"model_score": name}
     return said
@@ -142,7 +144,7 @@ def _session(model: bytes) -> Any:
     except Exception as error:  # protobuf and onnxruntime each have errors of their own
         first = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise DataError(
-            f"This is no ONNX model that can be run ({first}).",
+            f"This is not an ONNX model that can be run ({first}).",
             "Export the model again; one of scikit-learn with skl2onnx and the option zipmap=False.",
         ) from None
 
@@ -220,7 +222,7 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     if kind == "string":
         return None
     if kind not in KINDS:
-        return f"{column!r} would have to be of the type {kind}, which no table holds"
+        return f"{column!r} would have to be of the type {kind}, which no table can hold"
     if not is_number(typed[column]):
         return f"{column!r} holds no numbers, and the model asks for {kind}"
     if kind not in ("float", "double") and typed[column].isna().any():
@@ -284,7 +286,7 @@ def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarra
     if one:
         return one[0], SCORE
     raise DataError(
-        "The model gives neither a probability of two classes nor one number a row.",
+        "The model gives neither probabilities of two classes nor one number per row.",
         "Export a model of two classes with its probabilities.",
     )
 

@@ -218,7 +218,7 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> l
 
 
 def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[str]:
-    reasons = {"for want of a label": ~labelled}
+    reasons = {"because the label is missing": ~labelled}
     reasons |= {f"because {column!r} is missing or infinite": ~good for column, good in finite.items()}
     return [
         f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
@@ -258,7 +258,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
-    "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to grow with the belief in class '0'."
+    "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
     """
     rows = np.ones(data.n) if data.weight is None else effective_weights(data.weight)
     n, ones = float(rows.sum()), float(rows @ data.y)
@@ -284,13 +284,13 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     if interval[1] < 0.5:
         message = (
             f"These scores rank the classes backwards: {result}. "
-            f"They seem to grow with the belief in class {negative!r}."
+            f"They seem to be scores of class {negative!r}."
         )
-        remedy = f"Choose the class that they speak of as the positive one; now it is {positive!r}."
+        remedy = f"Choose the class that they predict as the positive one; now it is {positive!r}."
     else:
         backwards = ", if anything backwards" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
-        remedy = f"Check that they speak of class {positive!r}, and that scores and labels belong to the same rows."
+        remedy = f"Check that they are scores of class {positive!r}, and that scores and labels are of the same rows."
     return Problem("warning", column, message, remedy, switch, action)
 
 

@@ -95,7 +95,7 @@ def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
     if not labelled.all():
         missing = f"{counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})"
-        yield f"Left out for want of a label: {missing}."
+        yield f"Left out because the label is missing: {missing}."
 
 
 def _as_asked(unused: Collection[str]) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
         if found.strays:
             shown = quoted(list(found.strays), 3)
             n = counted(sum(found.strays.values()), "value")
-            remarks.append(f"Column {name!r}: {n} that are no numbers ({shown}) count as missing.")
+            remarks.append(f"Column {name!r}: {n} that are not numbers ({shown}) count as missing.")
         if found.infinite:
             n = counted(found.infinite, "value")
             remarks.append(f"Column {name!r}: {n} infinite or beyond {BEYOND:g} count as missing.")

@@ -117,9 +117,7 @@ def read_table(
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
-        raise DataError(
-            f"{name} is not read: .{extension} is no format of tables that is known here.", SAVE_AS
-        )
+        raise DataError(f"{name} is not read: .{extension} is not a known table format.", SAVE_AS)
     frame = _read(content, extension, found, name, sheet, header)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")

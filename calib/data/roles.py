@@ -119,7 +119,7 @@ def read_roles(
     values, rows, left_out = {}, np.ones(len(typed), dtype=bool), []
     for role, name in given.items():
         values[role], missing = READERS[role](typed[name], name)
-        reasons = {f"for want of a {role} in {name!r}": missing}
+        reasons = {f"because the {role} in {name!r} is missing": missing}
         if role == "weight":
             reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
         if role == "time" and f"Column {name!r}: {AMBIGUOUS}" in notes:
@@ -262,9 +262,9 @@ def propose_roles(
 def _without_a_split(problem: Problem) -> Problem:
     return replace(
         problem,
-        remedy="Give it the role cluster: it is no feature then, and intervals draw the rows of one together.",
+        remedy="Give it the role cluster: it is then not a feature, and intervals draw the rows of one together.",
         fix={"cluster": problem.column},
-        action="Take as cluster",
+        action="Use as cluster",
     )
 
 
@@ -287,7 +287,7 @@ def _propose_weight(column: pd.Series, found: Column, used: bool) -> Problem | N
         message,
         "Give it the role weight, if each row counts as often as it says.",
         fix,
-        "Take as counts" if whole else "Take as weights",
+        "Use as counts" if whole else "Use as weights",
     )
 
 
@@ -299,7 +299,7 @@ def _propose_time(column: pd.Series, found: Column, used: bool) -> Problem | Non
         "info",
         found.name,
         "The rows are dated. A random split judges the past by the future, which may claim more than will come true.",
-        "Split in time, if the model will be used on what comes later; the date is no feature then.",
+        "Split in time, if the model will be used on what comes later; the date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split in time",
     )
@@ -309,12 +309,12 @@ def _propose_cluster(column: pd.Series, found: Column, used: bool) -> Problem | 
     if found.role != "identifier" or not 2 <= found.distinct < len(column) - found.missing:
         return None
     message = f"Looks like an identifier whose values come back: {found.distinct:,} different ones."
-    learned = " A model can learn single ones by heart, and rows" if used else " Rows"
+    learned = " A model can memorise single ones, and rows" if used else " Rows"
     return Problem(
         "warning",
         found.name,
         f"{message}{learned} of one fall on both sides of a random split, which flatters it.",
-        "Split by cluster, so that rows of one stay together; it is no feature then.",
+        "Split by cluster, so that rows of one stay together; it is then not a feature.",
         {"cluster": found.name, "split": "cluster"},
         "Split by cluster",
     )

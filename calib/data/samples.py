@@ -40,7 +40,7 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: odd or even",
             "digits.csv.gz",
             "odd",
-            "A random forest is right nearly always and far too modest about it: its diagram is an S.",
+            "A random forest is nearly always right and far too modest about it: its diagram is an S.",
         ),
         Sample(
             "breast_cancer",

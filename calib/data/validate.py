@@ -97,7 +97,7 @@ def _features(
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
-        yield Problem("error", None, f"There is no column {name!r} to leave out.", "Take it off the list.")
+        yield Problem("error", None, f"There is no column {name!r} to leave out.", "Remove it from the list.")
     features = [inspect(typed[name], name) for name in typed.columns if name not in left_out]
     for column in features:
         yield from _feature(column)
@@ -137,7 +137,9 @@ def _leaks(
             "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
         )
         auc = number(leak.auc)
-        message = f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the label may be known from what follows it."
+        message = (
+            f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the values may have been recorded after the outcome."
+        )
         remedy = "Leave it out, unless it is known before the outcome is."
         yield Problem(
             "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out"
@@ -165,7 +167,7 @@ def _predictions(
     )
     remedy = "Take the columns as features if a model is to learn from them."
     yield Problem(
-        "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Take as features"
+        "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Use as features"
     )
     yield from ranking_problems(data)
 
@@ -214,7 +216,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)
-        message = f"{len(counts)} labels are {kept} but for case and spaces: " + ", ".join(
+        message = f"{len(counts)} labels are {kept} apart from case and spaces: " + ", ".join(
             f"{name!r} is {meant!r}" for name, meant in list(other.items())[:5]
         )
         yield Problem(
@@ -252,7 +254,7 @@ def _feature(column: Column) -> Iterator[Problem]:
                 "warning",
                 name,
                 message,
-                "The column is left out. Give a meaning it may carry a column of its own.",
+                "The column is left out. If it carries a meaning, give that a column of its own.",
             )
         case "text":
             message = f"Looks like free text: {column.distinct:,} different values."
@@ -264,9 +266,9 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "mixed":
             strays = column.strays or {}
             message = (
-                f"Mixed types: among numbers, {sum(strays.values()):,} are none ({quoted(list(strays), 3)})."
+                f"Mixed types: {sum(strays.values()):,} values are not numbers ({quoted(list(strays), 3)})."
             )
-            remedy = "They count as missing. Correct in the file those that mean a number."
+            remedy = "They count as missing. Correct those in the file that stand for a number."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
         message = f"{counted(column.infinite, 'value')} infinite or beyond {BEYOND:g}."

@@ -84,8 +84,8 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
     )
     return OwnCalibration(
         title=found,
-        caption="To the right how sure of an answer, upwards how often it was right; on the diagonal one knows what "
-        "one knows. The Brier score is 0 for certain and right every time, 0.25 for one half on every answer.",
+        caption="To the right: how sure of an answer; upwards: how often it was right; on the diagonal the two are "
+        "the same. The Brier score is 0 for being certain and right every time, 0.25 for saying one half every time.",
         alt=f"{found}. "
         + " ".join(
             f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()

@@ -227,7 +227,7 @@ def _map_of(fitted: Any) -> dict[str, Any]:
     if isinstance(fitted, FoldCalibrators):
         return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
     if not isinstance(fitted, ScoreCalibrator):
-        raise InputError(f"{type(fitted).__name__} is no calibrator that can be written.")
+        raise InputError(f"{type(fitted).__name__} is not a calibrator that can be written.")
     return {"kind": fitted.kind or fitted.key, **fitted.to_map()}
 
 

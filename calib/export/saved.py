@@ -94,7 +94,7 @@ class SavedCalibrator:
             scores = checks.score_matrix(scores, "scores")
             if scores.shape[1] != self.columns:
                 raise InputError(
-                    f"{self.label} here needs {self.columns} scores a row, one from each {PARTS[self.input]}, "
+                    f"{self.label} here needs {self.columns} scores per row, one from each {PARTS[self.input]}, "
                     f"but there are {scores.shape[1]}."
                 )
         outcome = self._answer(scores)

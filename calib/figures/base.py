@@ -61,7 +61,7 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """A report's figure of one method with intervals: the Recipe's where it can answer, else the first that can."""
     methods = [key for key, each in evaluation.predictions.items() if each.lower is not None]
     if not methods:
-        raise InputError("No method with intervals can answer here.")
+        raise InputError("No method with intervals works here.")
     own = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)
     return evaluation, {"calibrator": own if own in methods else methods[0]}
 

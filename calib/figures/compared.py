@@ -74,7 +74,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric),
-        f"{what.help} A lane a Recipe, a mark a calibrator; the ring marks the best. {_same_rows(evaluations)}",
+        f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best. {_same_rows(evaluations)}",
         f"{what.label} side by side. {summary}.",
     )
 

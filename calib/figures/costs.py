@@ -19,7 +19,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, moved, number
 
-NOTHING = "There is no probability to decide by: choose a calibrator that can answer here."
+NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +54,15 @@ def prepare(decision: Decision) -> Costs:
         raise InputError(NOTHING)
     caption = (
         "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
-        "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; hollow to the "
-        f"left promised too little. Acting on none costs {number(decision.never)} a row, acting on all "
-        f"{number(decision.always)} (dashed: {_simple(decision)})."
+        "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; a hollow "
+        f"mark to the left promised too low a cost. Acting on none costs {number(decision.never)} per row, acting on "
+        f"all {number(decision.always)} (dashed: {_simple(decision)})."
     )
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
     )
     return Costs(
-        table, decision.never, decision.always, _finding(decision), caption, f"Costs a row. {summary}."
+        table, decision.never, decision.always, _finding(decision), caption, f"Costs per row. {summary}."
     )
 
 
@@ -76,9 +76,9 @@ def _finding(decision: Decision) -> str:
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
     if best == decision.reference:
-        return f"{label_of(best)} costs {brief(cost)} a row; nothing here is cheaper"
+        return f"{label_of(best)} costs {brief(cost)} per row; nothing here is cheaper"
     before = float(table.realised[decision.reference])
-    text = f"{label_of(best)} lowers the cost a row {moved(before, cost)}"
+    text = f"{label_of(best)} lowers the cost per row {moved(before, cost)}"
     return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
 
 
@@ -93,7 +93,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             height=110 + 58 * len(keys),
             showlegend=False,
             margin={"l": 110, "r": 16, "t": 28, "b": 48},
-            xaxis={"title": {"text": "Cost a row"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
+            xaxis={"title": {"text": "Cost per row"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
             yaxis={
                 "range": [-0.6, len(keys) - 0.4],
                 "tickvals": list(range(len(keys))),

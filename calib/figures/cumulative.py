@@ -25,7 +25,7 @@ from calib.metrics import CumulativeDifferences, cumulative_differences
 
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
-ASKED = "Nothing to draw: choose a calibrator that can answer here."
+ASKED = "Nothing to draw: choose a calibrator that works here."
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +69,9 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     return CumulativeGraph(
         walks,
         f"{finding} (Kuiper’s test, 5%)",
-        "Rows are sorted by probability. Where a line climbs the probabilities are too low, where it falls too high, "
-        "by its slope. The bar at the start reaches two standard deviations of the calibrator whose probabilities "
-        "leave most to chance: how far its line may wander." + asked(walks),
+        "Rows are sorted by probability. Where a line climbs, the probabilities are too low; where it falls, too "
+        "high; its slope says by how much. The bar at the start reaches two standard deviations of the "
+        "calibrator whose probabilities leave most to chance: how far its line may wander." + asked(walks),
         "Cumulative differences of label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

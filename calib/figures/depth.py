@@ -63,7 +63,7 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
     table = join(tables)
     if metric not in table or table[metric].isna().all():
         raise InputError(
-            f"{METRICS[metric].label} is not there for these calibrators on these data: choose another metric."
+            f"{METRICS[metric].label} is not available for these calibrators on these data: choose another metric."
         )
     calibrators = tuple(dict.fromkeys(table.loc[table[metric].notna(), "calibrator"]))
     name = "none" if "none" in calibrators else calibrators[0]

@@ -60,7 +60,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     """
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     if not shown:
-        raise InputError("No calibrator can answer here.")
+        raise InputError("No calibrator works here.")
     predictions = {key: evaluation.predictions[key] for key in shown}
     counts = {
         key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)

@@ -18,8 +18,8 @@ from calib.kernel.wording import brief, briefly, counted, number
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
 MERGED = {
-    "log": "p = p1 / (1 − p0 + p1), the least log loss to be regretted",
-    "square": "p = p1 + p0²/2 − p1²/2, the least square loss to be regretted",
+    "log": "p = p1 / (1 − p0 + p1), the least regret in log loss",
+    "square": "p = p1 + p0²/2 − p1²/2, the least regret in square loss",
     "midpoint": "p = (p0 + p1)/2",
 }
 MERGED_OVER_FOLDS = {

@@ -91,7 +91,7 @@ def prepare(
         f"The observed frequency agrees with the mean interval in {agreed}"
         if told.any()
         else "Too few rows for bins",
-        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 came, with its 95% Wilson "
+        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 occurred, with its 95% Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
         "every bin." + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
         f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",

@@ -106,7 +106,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         tuple(series),
         summaries,
         rows,
-        f"Class 1 came in {brief_percent(observed)} of the rows, as {held} of {len(series)} methods said it would",
+        f"Class 1 occurred in {brief_percent(observed)} of the rows, as {held} of {len(series)} methods predicted",
         _caption(series),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "

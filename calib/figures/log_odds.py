@@ -30,7 +30,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     """
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     if not shown:
-        raise InputError("No calibrator can answer here.")
+        raise InputError("No calibrator works here.")
     record = reliability.prepare(
         evaluation, shown, axes="log_odds", bins=BINS, binning="quantile", curve="binned", band="confidence"
     )

@@ -224,8 +224,8 @@ def _layout(theme: Theme) -> dict[str, Any]:
         theme,
         height=620,
         clickmode="event+select",
-        xaxis={**axis, "title": {"text": "p0, had it label 0"}},
-        yaxis={**axis, "title": {"text": "p1, had it label 1"}},
+        xaxis={**axis, "title": {"text": "p0, with label 0"}},
+        yaxis={**axis, "title": {"text": "p1, with label 1"}},
         xaxis2=margin,
         yaxis2=margin,
     )

@@ -282,7 +282,7 @@ def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     """What the leading method changes, in one sentence, by the comparison that the recommendation rests on."""
     if not shown:
-        return "No calibrator can answer here"
+        return "No calibrator works here"
     found, ece = advise(evaluation), evaluation.measured(["ece"])["ece"]
     others, score = [key for key in shown if key != "none"], found.table["score"]
     if "none" not in shown or not others:
@@ -317,7 +317,7 @@ def _open(found: Choice, key: str) -> str:
 
 def _caption(recipe: Recipe, few: int, faint: bool) -> str:
     text = (
-        "On the diagonal, what is predicted is what happens. Below it the model promises too much, above it too "
+        "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
         "little; an S-shape means too timid, its mirror image too bold."
     )
     if recipe.curve == "corp":

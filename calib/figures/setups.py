@@ -50,7 +50,7 @@ def prepare(table: pd.DataFrame) -> Setups:
         Where it has none.
     """
     if table.empty:
-        raise InputError("No setup can answer on these data: choose another model.")
+        raise InputError("No setup works on these data: choose another model.")
     summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
         for name, row in table.iterrows()

@@ -77,8 +77,9 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
         raise InputError(
-            "There are no curves for the full placement: its model and both isotonic fits are made anew for every row, "
-            "so that p0 and p1 are no functions of one score. Explain one prediction shows a row's own fits."
+            "There are no curves for the full placement: its model and both isotonic fits are made anew for "
+            "every row, so that p0 and p1 are not functions of one score. Explain one prediction shows a row's "
+            "own fits."
         )
     curves = tuple(one.step_curves() for one in fitted)
     scores, y = evaluation.calibration_scores, evaluation.calibration_y

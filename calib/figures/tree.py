@@ -116,12 +116,12 @@ def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, 
 def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     text = (
         "Each line is a node: the condition that leads to it, the training rows n, the class it predicts, and p with "
-        f"its interval [p0, p1] by {label_of(tree.method)}, drawn at the right; an inner node says what it would say "
-        "as a leaf. Wide intervals: few calibration rows have such scores. A ring at the right is the node's own "
-        "estimate: far from the interval, it was wrong about its rows."
+        f"its interval [p0, p1] by {label_of(tree.method)}, drawn at the right; an inner node shows what it would "
+        "predict as a leaf. Wide intervals: few calibration rows have such scores. A ring at the right is the "
+        "node's own estimate: far from the interval, it was wrong about its rows."
     )
     if lit:
-        text += " Dark: the way of the chosen row."
+        text += " Dark: the path of the chosen row."
     if hidden:
         text += f" {hidden} leaves are folded away."
     return text

@@ -62,7 +62,7 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         chosen = (row, float(score[own]), float(width[own]))
     name = label_of(calibrator)
     finding = (
-        f"{name} leaves most open at scores near {brief(float(score[widest]))}: {brief(float(width[widest]))}"
+        f"{name} is least certain at scores near {brief(float(score[widest]))}: {brief(float(width[widest]))}"
     )
     return WidthByScore(
         table,

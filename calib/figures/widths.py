@@ -22,7 +22,7 @@ BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)
 NARROWEST = 1e-6  # where the axis begins at the latest
 CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
-NO_INTERVALS = "No method with intervals can answer here: Venn and Venn–Abers need calibration scores."
+NO_INTERVALS = "No method with intervals works here: Venn and Venn–Abers need calibration scores."
 
 
 @dataclass(frozen=True, eq=False)

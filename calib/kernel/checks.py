@@ -55,7 +55,7 @@ def score_matrix(scores: Any, name: str = "tree scores") -> Array:
     """Finite scores of every tree as a float64 array of shape (n, n_trees), at least one tree."""
     array = _floats(scores, name)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise InputError(f"{name} must be a table with one column a tree, but have shape {array.shape}.")
+        raise InputError(f"{name} must be a table with one column per tree, but have shape {array.shape}.")
     _float_vector(array.ravel(), name)
     return array
 
@@ -198,7 +198,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     """Pairs of probabilities as a float64 array of shape (n, 2)."""
     array = np.asarray(intervals)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(f"{name} must hold one pair a row, shape (n, 2), but has shape {array.shape}.")
+        raise InputError(f"{name} must hold one pair per row, shape (n, 2), but has shape {array.shape}.")
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
@@ -318,7 +318,7 @@ MOST_POINTS = 60
 
 
 def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
-    """(score, label) of every "score:label" in a text, which are set apart by blanks.
+    """(score, label) of every "score:label" in a text, which are separated by spaces.
 
     >>> labelled_points("0.2:0 0.7:1", "points")
     [(0.2, 0), (0.7, 1)]
@@ -442,7 +442,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"
-        raise InputError(f"{name} must have shape {allowed}, one line a row, but has shape {array.shape}.")
+        raise InputError(f"{name} must have shape {allowed}, one line per row, but has shape {array.shape}.")
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
@@ -476,7 +476,7 @@ def results_table(table: Any, name: str) -> Array:
     values = _floats(table, name)
     if values.ndim != 2 or values.shape[0] < 1 or values.shape[1] < 2:
         raise InputError(
-            f"{name} must have one row a data set and one column a method, at least 2 methods, but has shape "
+            f"{name} must have one row per data set and one column per method, at least 2 methods, but has shape "
             f"{values.shape}."
         )
     missing = np.argwhere(np.isnan(values))

@@ -45,7 +45,7 @@ def parse(content: str | bytes, what: str) -> Fields:
         raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
 
     def no_number(word: str) -> None:
-        raise InputError(f"{what} holds {word}, which is no number.")
+        raise InputError(f"{what} holds {word}, which is not a number.")
 
     try:
         value = json.loads(content, parse_constant=no_number)

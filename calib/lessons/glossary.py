@@ -46,7 +46,7 @@ ENTRIES = {
     "auc": Term("AUC", "The chance that a row of class 1 is scored above a row of class 0; 0.5 is guessing."),
     "band": Term(
         "Consistency band",
-        "Where 95 in 100 marks would fall were the model right.",
+        "Where 95 in 100 marks would fall if the model were right.",
         ("band belongs", "The band shows"),
     ),
     "bhattacharyya": Term(
@@ -61,7 +61,7 @@ ENTRIES = {
     ),
     "brier": Term(
         "Brier score",
-        "Mean squared difference of prediction and label: 0 is perfect, 0.25 is saying one half of every row.",
+        "Mean squared difference of prediction and label: 0 is perfect, 0.25 is predicting one half for every row.",
     ),
     "calibrated": Term(
         "Calibrated",
@@ -134,7 +134,7 @@ ENTRIES = {
     ),
     "log_loss": Term(
         "Log loss",
-        "Mean of −ln of the probability given to the label that came; ∞ after one certain mistake.",
+        "Mean of −ln of the probability given to the true label; ∞ after one certain mistake.",
         ("log loss", "Log loss"),
     ),
     "minimax": Term("Minimax", "The choice whose worst case is least bad.", ("minimax",)),
@@ -181,7 +181,7 @@ ENTRIES = {
     "reliability": Term(
         "Reliability",
         "Murphy’s part of the Brier score that calibration can remove, measured in 100 "
-        "bins; of few rows it is mostly noise.",
+        "bins; with few rows it is mostly noise.",
         linked=False,
     ),
     "reliability_diagram": Term(
@@ -200,7 +200,7 @@ ENTRIES = {
     ),
     "score": Term(
         "Score",
-        "What a model says of a row before calibration; higher means more likely of class 1.",
+        "What a model gives a row before calibration; higher means more likely of class 1.",
         linked=False,
     ),
     "tce": Term(
@@ -211,14 +211,14 @@ ENTRIES = {
     ),
     "valid": Term(
         "Valid",
-        "A promise that holds for any number of rows: on average the selected probability is the label.",
+        "A promise that holds for any number of rows: on average the selected probability equals the label.",
         ("valid", "validity", "Validity"),
         linked=False,
     ),
     "venn": Term(
         "Venn predictor",
         "Puts the new row into a category with others, once with label 0 and once with "
-        "label 1, and says the share of class 1 there: two probabilities.",
+        "label 1, and gives the share of class 1 there: two probabilities.",
         ("Venn predictor",),
     ),
     "venn_abers": Term(

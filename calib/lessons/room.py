@@ -162,7 +162,7 @@ class Rooms:
     Examples
     --------
     >>> rooms = Rooms()
-    >>> code, key = rooms.open([Round("Bins", "Do more bins raise the ECE?", ("Yes", "No"), 1, ("So.", "Not so."))])
+    >>> code, key = rooms.open([Round("Bins", "Do more bins raise the ECE?", ("Yes", "No"), 1, ("So.", "Not quite."))])
     >>> seat = rooms.join(code)
     >>> rooms.go(code, key, 1)
     >>> rooms.vote(code, seat, 1, Vote(2, sure=0.9))

@@ -86,7 +86,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
 def check_metric(metric: Any) -> None:
     """Refuse, by name, what is no Metric, describes itself wrongly or gives no number on a small example."""
     if not isinstance(metric, Metric):
-        raise InputError(f"{metric!r} is no calib.metrics.Metric.")
+        raise InputError(f"{metric!r} is not a calib.metrics.Metric.")
     check_named(metric, f"Metric {metric.key!r}")
     checks.one_of(metric.needs, NEEDS, f"{metric.key}: needs")
     checks.one_of(metric.higher_is_better, (True, False, None), f"{metric.key}: higher_is_better")

@@ -157,7 +157,7 @@ SMOOTH_DIFFERENCES = tuple(
             "e90",
             "E90",
             e90,
-            "Distance from a loess curve that nine rows of ten keep.",
+            "Distance from a loess curve within which nine of ten rows lie.",
             lambda found: found.quantile(0.9),
         ),
         (

@@ -63,7 +63,7 @@ class ModelEntry:
 def check_model(entry: Any) -> None:
     """Refuse, by name, what is no ModelEntry, describes itself wrongly or builds no classifier from its defaults."""
     if not isinstance(entry, ModelEntry):
-        raise InputError(f"{entry!r} is no calib.models.ModelEntry.")
+        raise InputError(f"{entry!r} is not a calib.models.ModelEntry.")
     check_named(entry, f"Model {entry.key!r}")
     one_of(entry.score, ("probability", "margin"), f"{entry.key}: score")
     try:

@@ -33,16 +33,22 @@ ENTRY = ModelEntry(
             "learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."
         ),
         Parameter(
-            "max_leaf_nodes", "Leaves a tree", "integer", 31, 2, 255, help="More leaves, finer interactions."
+            "max_leaf_nodes",
+            "Leaves per tree",
+            "integer",
+            31,
+            2,
+            255,
+            help="More leaves, finer interactions.",
         ),
         Parameter(
             "min_samples_leaf",
-            "Rows a leaf",
+            "Rows per leaf",
             "integer",
             20,
             1,
             200,
-            help="More rows a leaf, smoother probabilities.",
+            help="More rows per leaf, smoother probabilities.",
         ),
     ),
     help="Often the best ranking on tables; its probabilities drift to 0 and 1 with more trees.",

@@ -42,7 +42,7 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="Probabilities are steps of one over this.",
+            help="Probabilities are multiples of one over this number.",
         ),
         Parameter(
             "weights",
@@ -53,5 +53,5 @@ ENTRY = ModelEntry(
             help="Nearer rows count more.",
         ),
     ),
-    help="No assumption on the shape of the boundary; few distinct probabilities.",
+    help="No assumption about the shape of the boundary; few distinct probabilities.",
 )

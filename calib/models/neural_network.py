@@ -22,7 +22,7 @@ ENTRY = ModelEntry(
     label="Neural network",
     make=_make,
     parameters=(
-        Parameter("units", "Units a layer", "integer", 50, 1, 500, help="More units, closer fit."),
+        Parameter("units", "Units per layer", "integer", 50, 1, 500, help="More units, closer fit."),
         Parameter("layers", "Hidden layers", "integer", 1, 1, 4, help="More layers bend the boundary more."),
         Parameter(
             "alpha", "Weight penalty", "number", 1e-3, 1e-7, 10, help="Larger keeps probabilities milder."

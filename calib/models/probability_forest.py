@@ -270,7 +270,7 @@ _SHAPE = (
 )
 _FEATURES = Parameter(
     "max_features",
-    "Features a split",
+    "Features per split",
     "choice",
     "sqrt",
     choices=("sqrt", "log2", None),
@@ -299,5 +299,5 @@ BAGGED_TREES = ModelEntry(
     make=partial(ProbabilityForest, max_features=None),
     parameters=(_trees(100, "More trees, finer and steadier probabilities."), *_SHAPE),
     bagged=True,
-    help="A forest whose splits see every feature: more alike trees, bolder probabilities.",
+    help="A forest whose splits see every feature: trees that are more alike, bolder probabilities.",
 )

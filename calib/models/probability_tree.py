@@ -170,12 +170,12 @@ def depth_parameters(min_samples_leaf: int) -> tuple[Parameter, ...]:
         ),
         Parameter(
             "min_samples_leaf",
-            "Rows a leaf",
+            "Rows per leaf",
             "integer",
             min_samples_leaf,
             1,
             500,
-            help="More rows a leaf, smoother probabilities.",
+            help="More rows per leaf, smoother probabilities.",
         ),
     )
 

@@ -199,7 +199,7 @@ class Placement(ABC):
 
     def _own_scores(self) -> np.ndarray:
         raise InputError(
-            f"The placement {self.key!r} has calibration scores of more models than the one: use another."
+            f"The placement {self.key!r} has calibration scores of more than one model: use another placement."
         )
 
     def light(self, *more: str) -> Self:

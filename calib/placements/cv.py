@@ -82,7 +82,7 @@ class CrossFit(Placement):
 
     key = "cv"
     label = "Cross-calibration"
-    help = "Every row calibrates, scored by a model that did not see it; costs one fit a fold and one more."
+    help = "Every row calibrates, scored by a model that did not see it; costs one fit per fold and one more."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         rarest = int(np.bincount(y, self.rows.weights).min())

@@ -1,4 +1,4 @@
-"""At random, each class in the same share everywhere: right where rows know nothing of each other.
+"""At random, each class in the same share everywhere: right where rows are independent of each other.
 
 A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and
 multinomial draws), so that the parts are independent and no sample is spelt out.
@@ -24,7 +24,7 @@ class AtRandom(Splitter):
 
     key = "random"
     label = "At random"
-    help = "Every row has the same chance: right where rows know nothing of each other."
+    help = "Every row has the same chance: right where rows are independent of each other."
 
     def __init__(self, stratified: bool = True):
         self.stratified = stratified

@@ -136,7 +136,7 @@ def _boosting(seed: int) -> Any:
 
 
 def _j48(seed: int) -> ProbabilityTree:
-    """A pruned tree for Weka's J48: entropy, two rows a leaf; cost-complexity for error-based pruning."""
+    """A pruned tree for Weka's J48: entropy, two rows per leaf; cost-complexity for error-based pruning."""
     return ProbabilityTree(criterion="entropy", min_samples_leaf=2, ccp_alpha=0.01, random_state=seed)
 
 

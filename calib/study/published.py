@@ -24,7 +24,7 @@ from calib.study.rows import KEYS, measure
 
 COLUMNS = ("data", "setup", "own", "published", "difference", "table", "comparable", "remark")
 SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
-"""Lines of printed tables that are no data sets."""
+"""Lines of printed tables that are not data sets."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ TREES = Paper(
             comparable=True,
         ),
         Rule(
-            "The paper pools ten repeats of ten folds; of fewer repeats the bins' noise makes reliability larger.",
+            "The paper pools ten repeats of ten folds; with fewer repeats the bins' noise makes reliability larger.",
             metrics=("reliability",),
             comparable=True,
         ),

@@ -109,7 +109,7 @@ def read_protocol(text: str, file: str) -> Protocol:
     try:
         return _protocol(tomllib.loads(text), file.removesuffix(".toml"))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file} is no TOML: {error}.") from None
+        raise InputError(f"{file} is not TOML: {error}.") from None
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 
@@ -138,7 +138,7 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
         raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"setups: {twice!r} is there twice; each needs a name of its own.")
+        raise InputError(f"setups: {twice!r} appears twice; each needs a name of its own.")
     for name in own.get("default", ()):
         checks.one_of(name, names, "default")
     return Protocol(

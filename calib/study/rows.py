@@ -93,8 +93,8 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
             f"has no column {quoted(missing)}" if missing else "has no column that is named after a metric"
         )
         raise InputError(
-            f"{name} {lacks}: the results of a study have the columns {', '.join(KEYS)} and then one a metric, such as "
-            "brier or log_loss, one row a fold. Bring the file that python -m calib study --csv has written."
+            f"{name} {lacks}: the results of a study have the columns {', '.join(KEYS)} and then one per metric, "
+            "such as brier or log_loss, one row per fold. Upload the file that python -m calib study --csv has written."
         )
     rows = pd.DataFrame({key: _texts(frame[key]) if key in KEYS[:2] else frame[key] for key in KEYS})
     unnamed = rows[list(KEYS)].isna().any(axis=1)

@@ -230,8 +230,8 @@ def _compute(
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     raise InputError(
-                        f"Workers were ended {MOST_DEATHS} times in a row by the system, most often for want of "
-                        f"memory: use fewer --jobs or a smaller set. The results so far are kept. ({error})"
+                        f"Workers were ended {MOST_DEATHS} times in a row by the system, most often because memory ran "
+                        f"out: use fewer --jobs or a smaller set. The results so far are kept. ({error})"
                     ) from None
             finally:
                 results.close()

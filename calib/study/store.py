@@ -372,13 +372,13 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is no store of a study ({error}); choose another file.") from None
+        raise InputError(f"{name} is not a store of a study ({error}); choose another file.") from None
     if made_by != APPLICATION:
-        raise InputError(f"{name} is a SQLite file, but no store of a study; choose another file.")
+        raise InputError(f"{name} is an SQLite file, but not a store of a study; choose another file.")
     if schema != SCHEMA:
         raise InputError(
             f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
-            "Choose another file, or go on with the version that made it."
+            "Choose another file, or continue with the version that made it."
         )
 
 
@@ -390,7 +390,7 @@ def _readable(name: Path | str) -> Iterator[None]:
     except InputError:
         raise
     except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
-        raise InputError(f"{name} is damaged ({error}). Take another copy of it.") from None
+        raise InputError(f"{name} is damaged ({error}). Use another copy of it.") from None
 
 
 def _check_whole(db: sqlite3.Connection) -> None:
@@ -405,7 +405,7 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != own.execute(listed).fetchall():
-            raise InputError(f"{name} is no store of a study as it was written; choose another file.")
+            raise InputError(f"{name} is not a store of a study as it was written; choose another file.")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

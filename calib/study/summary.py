@@ -227,7 +227,7 @@ def summarise(
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
-            f"{what.label} is the mean over folds here, and of so few rows mostly noise of its bins; the value of "
+            f"{what.label} is the mean over folds here, and with so few rows mostly noise of its bins; the value of "
             "pooled folds needs the predictions, which the store holds and a CSV file does not."
         )
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))

@@ -144,7 +144,7 @@ def t_table(summary: MetricSummary) -> Table:
         frame.loc[frame.index != name, name] = INFINITE
     note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."
     if summary.infinite:
-        note += f" {listed(list(summary.infinite))}: infinite on some data set, so that a mean difference says nothing."
+        note += f" {listed(list(summary.infinite))}: infinite on some data set, so a mean difference says nothing."
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
     return Table("t_tests", "One-sided paired t-tests, not adjusted for their number", frame, note, marked)
 
@@ -185,7 +185,7 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
     """One's own beside the printed values, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
-        why = "Printed is the value of pooled folds; the other is a mean over folds."
+        why = "The printed value is that of pooled folds; the other is a mean over folds."
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )

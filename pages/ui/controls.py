@@ -133,7 +133,7 @@ def _data(recipe: Recipe) -> None:
         list(choices),
         format_func=choices.get,
         label_visibility="collapsed",
-        help="Samples, synthetic sets and files you have brought. The Data page has all the rest.",
+        help="Samples, synthetic sets and files you have uploaded. The Data page has the rest.",
     )
     if recipe.judge_on is not None:
         st.caption(f"Judged on {plain(recipe.judge_file or recipe.judge_on)}")
@@ -361,7 +361,7 @@ def _judged_on(recipe: Recipe, help: str) -> None:
             "Folds of the evaluation",
             min_value=2,
             max_value=20,
-            help="Every row is judged once, by a model that did not see it: more rows, and so many more fits.",
+            help="Every row is judged once, by a model that did not see it: more test rows, at the price of more fits.",
         )
 
 
@@ -416,8 +416,8 @@ def _base_rate(recipe: Recipe) -> None:
             min_value=LOWEST_PERCENT,
             max_value=100 - LOWEST_PERCENT,
             format="%g",
-            help="Where the positives are rarer or more frequent than in the table: all odds are multiplied by one "
-            "ratio, and the test rows weighted to stand for it. Reliability, Base rate, shows before and after and "
+            help="Where the positives are rarer or more frequent than in the table: all odds are multiplied by "
+            "one ratio, and the test rows are weighted to match. Reliability, Base rate, shows before and after and "
             "estimates it from rows without labels.",
             store=lambda percent: percent / 100,
         )

@@ -38,7 +38,7 @@ PICTURES = {
     "pdf": ("Document (PDF)", "application/pdf"),
 }
 NO_CHROMIUM = (
-    "Pictures and PDF made here need a Chromium on the server; the camera on the chart saves SVG and PNG."
+    "Pictures and PDF made here need Chromium on the server; the camera on the chart saves SVG and PNG."
 )
 
 
@@ -107,7 +107,7 @@ def calibrators(evaluation: Evaluation, key: str) -> str | None:
         index=len(evaluation.calibrators) - 1,
         format_func=label_of,
         key=f"{key}_calibrator",
-        help="A lookup table or a few numbers, with the merge rule; the README has a loader of ten lines.",
+        help="A lookup table or a few numbers, with the merge rule; the README has a ten-line loader.",
     )
     try:
         check_exportable(evaluation, chosen)

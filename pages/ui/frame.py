@@ -104,7 +104,7 @@ PAGES = {
         Page(
             "pages/explore_venn_abers.py",
             "Venn–Abers",
-            "How sure can each single probability be?",
+            "How certain can each probability be?",
             ("model", "placement", "base_rate", "bins", "axes"),
         ),
         Page(
@@ -122,23 +122,23 @@ PAGES = {
         Page(
             "pages/explore_decide.py",
             "Decide",
-            "Where to draw the line, and what does it cost?",
+            "Where should I draw the line, and what does it cost?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
             "pages/explore_compare.py",
             "Compare and report",
-            "Which settings serve best, and what to take along?",
+            "Which settings work best, and what should I export?",
             ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve"),
         ),
     ),
     "Learn": (
-        Page("pages/learn_lessons.py", "Lessons", "Where to begin?"),
+        Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
         Page("pages/learn_class.py", "Class", "What does the whole class think?"),
         Page(
             "pages/learn_cl_gl.py",
             "CL and GL",
-            "What does a model lose by its groups, and what by its numbers?",
+            "What does a model lose to its groups, and what to its numbers?",
         ),
         Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
         Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
@@ -146,15 +146,13 @@ PAGES = {
         Page(
             "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
         ),
-        Page(
-            "pages/learn_validity.py", "Validity", "Which promise do two probabilities keep that one cannot?"
-        ),
+        Page("pages/learn_validity.py", "Validity", "What can two probabilities promise that one cannot?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
     ),
     "Study": (
-        Page("pages/study_run.py", "Run", "Do a paper’s results come out again on my data?"),
+        Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
         Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
     ),
 }
@@ -173,8 +171,8 @@ def load_pages() -> None:
 
 
 LOST = (
-    "The server lost this session, as after a restart or a long pause. The page was set up again from its address; "
-    "please take your last step once more."
+    "The server lost this session, for example after a restart or a long pause. The page was restored from its "
+    "address; please repeat your last step."
 )
 
 

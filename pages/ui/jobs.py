@@ -245,7 +245,9 @@ def _failure(what: str, error: BaseException) -> str:
             f"{what} needs more memory than there is. {safe} choose fewer rows, fewer trees or another model."
         )
     if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
-        return f"{what} was ended from outside ({type(error).__name__}), half done. {safe} try again."
+        return (
+            f"{what} was stopped from outside ({type(error).__name__}) before it was done. {safe} try again."
+        )
     return (
         f"{what} did not work on these data ({type(error).__name__}: {error}). "
         f"{safe} try another model, or other settings of this one."
@@ -265,12 +267,12 @@ def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | No
 def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
     """After a cancel: what the page shows now, and a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        before = "The picture below, if any, belongs to the settings before."
+        before = "The picture below, if any, belongs to the previous settings."
         own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
-        below = "What is shown below was done until then." if partly else before
+        below = "What is shown below had been done by then." if partly else before
         st.info(f"Cancelled. {below}" if own else "Cancelled.")
         st.button(
-            "Go on" if partly else "Fit again" if kind == PAGE else "Start again",
+            "Continue" if partly else "Fit again" if kind == PAGE else "Start again",
             key=f"fit_again_{kind}",
             on_click=partial(forget, kind, list(keys)),
         )

@@ -11,7 +11,7 @@ from pages.ui import state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
-SENTENCE = "See whether a model’s probabilities come true, and mend them where they do not."
+SENTENCE = "See whether a model’s probabilities come true, and correct them where they do not."
 
 
 def doors() -> None:

@@ -158,7 +158,7 @@ def _read(query: dict[str, str]) -> tuple[Recipe, str | None, bool]:
     new = Recipe.from_query(fields)
     for name, _ in new.settings:
         if name not in SETTINGS:
-            raise InputError(f"{name!r} is no setting of any page.")
+            raise InputError(f"{name!r} is not a setting of any page.")
     return new, lesson, checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
 
 

@@ -111,8 +111,8 @@ def metrics(evaluation: Evaluation) -> None:
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them "
         f"{plain(evaluation.dataset.classes[1])}. "
-        "★ marks the best value of a column; a small difference may be sampling variability, and miscalibration is to "
-        f"be read against what chance alone gives a perfect model, beside it.{_platt(evaluation)}"
+        "★ marks the best value of a column; a small difference may be sampling variability. Read miscalibration "
+        f"against what chance alone gives a perfect model, shown beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]

@@ -36,7 +36,7 @@ def test_its_words_hold_its_numbers():
     rows = selected_rows(said, mark.selection)
     p, y = said.predictions["none"].p[rows], said.y[rows]
     n, predicted, events, observed, verdict = re.fullmatch(
-        r"To (\d+) rows the uncalibrated model gave about ([\d.]+)%\. Of them (\d+) are yes: ([\d.]+)%\. "
+        r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are yes: ([\d.]+)%\. "
         r"It promised too (much|little)\.",
         mark.said,
     ).groups()

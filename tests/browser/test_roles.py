@@ -84,7 +84,7 @@ def test_counts_are_proposed_and_judged_as_their_rows(tab):
     content = files.as_csv(table)
     tab.open("explore_data").upload("visits.csv", content)
     assert tab.recipe_query()["content"] == "predictions"
-    tab.press("Take as counts")
+    tab.press("Use as counts")
     tab.go("Reliability")
     recipe, _, evaluation = judged(tab, content)
     assert recipe.weight == "count"

@@ -28,7 +28,7 @@ def test_a_study_is_run_cancelled_gone_on_with_and_opened(tab):
     until(lambda: tab.headline().get("Cells done", "0 of").split()[0] != "0", "some cells are done")
     assert "cells" in tab.page.get_by_test_id("stProgress").inner_text()
     main.get_by_role("button", name="Cancel").click()
-    main.get_by_role("button", name="Go on").wait_for(timeout=1000 * LIMIT)
+    main.get_by_role("button", name="Continue").wait_for(timeout=1000 * LIMIT)
     tab.settle()
     done = int(tab.headline()["Cells done"].split()[0].replace(",", ""))
     assert 0 < done < 1800

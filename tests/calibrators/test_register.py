@@ -150,8 +150,8 @@ def broken(**attributes):
 @pytest.mark.parametrize(
     ("method", "words"),
     [
-        (Mine(), "is no class that derives from"),
-        (dict, "is no class that derives from"),
+        (Mine(), "is not a class that derives from"),
+        (dict, "is not a class that derives from"),
         (broken(key="Mine"), "Broken: key must be lower-case"),
         (broken(key="platt"), "'platt' is taken"),
         (broken(label=None), "Broken: label must be"),

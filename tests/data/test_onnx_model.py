@@ -136,7 +136,7 @@ def test_a_graph_that_asks_for_more_memory_than_a_bound_is_refused(rows):
 
 
 def test_a_broken_model_is_told_by_its_message_alone(capfd):
-    with pytest.raises(DataError, match="no ONNX model"):
+    with pytest.raises(DataError, match="not an ONNX model"):
         onnx_scores(
             logistic("zipmap", TensorProto.FLOAT).SerializeToString().replace(b"ZipMap", b"Zi\xbfMap"[:6]),
             TABLE,
@@ -162,8 +162,8 @@ def elsewhere_within():
         (elsewhere_within().SerializeToString(), "weights in another file"),
         (foreign().SerializeToString(), "operators of 'com.evil'"),
         (elsewhere().SerializeToString(), "weights in another file"),
-        (b"\x80\x04K\x01.", "no ONNX model"),
-        (b"", "no ONNX model"),
+        (b"\x80\x04K\x01.", "not an ONNX model"),
+        (b"", "not an ONNX model"),
     ],
 )
 def test_what_is_not_the_graph_alone_is_refused(content, words):

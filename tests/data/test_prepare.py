@@ -56,7 +56,7 @@ def test_rows_without_a_label_are_left_out_and_the_others_keep_their_numbers():
     data = prepare(frame, "target")
     assert data.X.index.tolist() == [i for i in range(N) if i not in (2, 5)]
     np.testing.assert_array_equal(data.X["x"], FRAME["x"].drop([2, 5]))
-    assert "Left out for want of a label: 2 rows (rows 3, 6)." in data.notes
+    assert "Left out because the label is missing: 2 rows (rows 3, 6)." in data.notes
 
 
 def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed():
@@ -64,7 +64,7 @@ def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed
     x[[3, 4]], x[7] = np.inf, "n/k"
     data = prepare(FRAME.assign(x=x, k=FRAME["k"].astype(float).replace(0, -np.inf)), "target")
     assert np.flatnonzero(data.X["x"].isna()).tolist() == [3, 4, 7] or np.isinf(data.X["x"]).any()
-    assert any("'x': 1 value that are no numbers ('n/k') count as missing" in note for note in data.notes)
+    assert any("'x': 1 value that are not numbers ('n/k') count as missing" in note for note in data.notes)
     zeros = int((FRAME["k"] == 0).sum())
     assert any(
         f"'k': {zeros} values infinite or beyond 1e+30 count as missing" in note for note in data.notes

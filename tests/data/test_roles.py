@@ -113,7 +113,7 @@ def test_rows_without_a_weight_or_of_none_are_left_out_by_number():
     assert data.weight.tolist() == [3, 2]
     assert data.row_numbers.tolist() == [1, 4]
     assert {
-        "Left out for want of a weight in 'n': 1 row (row 2).",
+        "Left out because the weight in 'n' is missing: 1 row (row 2).",
         "Left out with a weight of 0 in 'n': 1 row (row 3).",
     } <= set(data.notes)
 
@@ -161,7 +161,7 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
     data = prepare(table, "target", roles={key: ROLES[key] for key in ("time", "cluster", "part")})
     assert data.n == N - 2
     assert len(np.unique(data.cluster)) == 20 + 2
-    assert sum("Left out for want of a" in note for note in data.notes) == 2
+    assert sum("Left out because the" in note for note in data.notes) == 2
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_table_of_counts_is_predictions_and_its_count_is_proposed():
     assert looks_like_predictions(counts)
     (problem,) = [p for p in validate(counts, "label", content="predictions") if p.fix == {"weight": "n"}]
     assert "6 rows would stand for 300" in problem.message
-    assert problem.action == "Take as counts"
+    assert problem.action == "Use as counts"
     recipe = Recipe(data="upload:0", content="predictions", target="label", weight="n")
     data = load(recipe, {"0": counts})
     assert list(data.X) == ["score"]

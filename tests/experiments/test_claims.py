@@ -62,7 +62,7 @@ ELSEWHERE = {
         "The peaks of beta": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "One such row bends": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Platt, which takes": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
-        "It says two things only": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
+        "It predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
         "With more dimensions": "overlap/test_simulation.py::test_more_dimensions_leave_less_to_repair",
         "PPA only moves": "overlap/test_simulation.py::test_adjustment_cannot_help",
         "Platt, beta and isotonic": "overlap/test_simulation.py::test_adjustment_cannot_help",
@@ -140,7 +140,7 @@ def losses(seed, **settings):
 
 
 @over_seeds
-@claims("cl_gl", "Pure leaves say 0 or 1", "Choose Laplace")
+@claims("cl_gl", "Pure leaves predict 0 or 1", "Choose Laplace")
 def test_pure_leaves_are_two_groups_and_laplace_splits_them(seed):
     pure, laplace = found("cl_gl", seed), found("cl_gl", seed, leaf="laplace")
     assert pure.table["p"].tolist() == [0, 1]
@@ -278,7 +278,7 @@ def test_what_remains_does_not_go_with_more_rows(seed):
     assert many == pytest.approx(some, rel=0.15)
 
 
-@claims("tree_count", "Trees that all say the same")
+@claims("tree_count", "Trees that all agree")
 def test_a_mean_of_equal_trees_is_the_tree():
     p, posterior = np.array([0.0, 1.0, 0.3]), np.array([0.2, 0.5, 0.3])
     assert np.mean((np.mean([p] * 5, axis=0) - posterior) ** 2) == pytest.approx(
@@ -415,7 +415,7 @@ def test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred():
     assert all(200 <= rows[key] <= 260 for key in ("isotonic", "venn_abers", "rank"))
 
 
-@claims("calibration_size", "Settled is not yet", "The thick line is the same")
+@claims("calibration_size", "Settled does not yet", "The thick line is the same")
 def test_they_beat_no_calibration_only_with_hundreds_of_rows():
     below = beats_none(by_share(), "tce")
     rows = {key: None if share is None else round(800 * share) for key, share in below.items()}
@@ -510,7 +510,7 @@ def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_
 
 
 @over_seeds
-@claims("compare", "Widen the window", "Platt is hard to beat", "But the scorer misses")
+@claims("compare", "Widen the window", "Platt is hard to beat", "But the scorer has to do without")
 def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(seed):
     result, off = distances(seed, window=1.0)
     assert np.abs(result.p["full"] - result.p["simplified"]).mean() < 0.01
@@ -642,7 +642,7 @@ def partition(name):
     )
 
 
-@claims("finite", "A leaf says", "One leaf is calibrated", "What it loses")
+@claims("finite", "A leaf predicts", "One leaf is calibrated", "What it loses")
 def test_one_leaf_is_calibrated_and_loses_by_grouping_alone():
     calibration, grouping, _, p = partition("one_leaf")
     assert calibration == pytest.approx(0, abs=1e-9)
@@ -657,7 +657,7 @@ def test_one_split_takes_most_of_the_grouping_loss():
     assert calibration < 0.001
 
 
-@claims("finite", "Pure leaves say", "They are worse than one leaf")
+@claims("finite", "Pure leaves predict", "They are worse than one leaf")
 def test_pure_leaves_are_two_groups_and_worse_than_one_leaf():
     _, _, loss, p = partition("pure_leaves")
     assert set(p) == {0.0, 1.0}

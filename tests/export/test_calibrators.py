@@ -90,7 +90,7 @@ def test_rank_comes_back_with_the_scores_of_every_tree():
     assert (saved.input, saved.columns) == ("tree_scores", 4)
     new = rng.integers(0, 9, (50, 4)) / 8
     np.testing.assert_array_equal(saved.predict(new).p, fitted.predict(new))
-    with pytest.raises(InputError, match=r"4 scores a row, one from each tree, but there are 3"):
+    with pytest.raises(InputError, match=r"4 scores per row, one from each tree, but there are 3"):
         saved.predict(new[:, :3])
 
 

@@ -210,7 +210,7 @@ def test_the_correction_is_the_default_for_binned_brier_only():
 
 
 def test_the_correction_is_unbiased_and_the_plain_terms_are_not():
-    """Two leaves that predict 0.3 and 0.6; posteriors uniform around 0.4 and 0.6, five rows a leaf."""
+    """Two leaves that predict 0.3 and 0.6; posteriors uniform around 0.4 and 0.6, five rows per leaf."""
     rng = np.random.default_rng(3)
     leaf = np.repeat([0, 1], 5)
     p, middle = np.array([0.3, 0.6])[leaf], np.array([0.4, 0.6])[leaf]

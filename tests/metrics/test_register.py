@@ -46,7 +46,7 @@ def fails(y, p):
 @pytest.mark.parametrize(
     ("metric", "words"),
     [
-        (largest, "is no calib.metrics.Metric"),
+        (largest, "is not a calib.metrics.Metric"),
         (dataclasses.replace(MINE, key="brier"), "'brier' is taken"),
         (dataclasses.replace(MINE, key="a b"), "key must be lower-case"),
         (dataclasses.replace(MINE, label=""), "label must be"),

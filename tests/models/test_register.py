@@ -42,7 +42,7 @@ def test_it_is_fitted_with_the_recipes_settings():
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        (BernoulliNB, "is no calib.models.ModelEntry"),
+        (BernoulliNB, "is not a calib.models.ModelEntry"),
         (dataclasses.replace(MINE, key="svm"), "'svm' is taken"),
         (dataclasses.replace(MINE, key=""), "key must be lower-case"),
         (dataclasses.replace(MINE, label=""), "label must be"),

@@ -80,7 +80,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     at.segmented_control(key="reliability.details").set_value("groups").run()
     assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="reliability.group").options)
     go(at, "explore_data")
-    press(at, "Take as features")
+    press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
     assert any("called like predictions" in text for text in messages(at))
     press(at, "Judge them as predictions")
@@ -93,7 +93,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     spelt[:4] = "unknown"
     content = csv({"x": X, "target": spelt})
     at = brought(content)
-    assert any("5 labels are 3 but for case and spaces: " in text for text in messages(at)), messages(at)
+    assert any("5 labels are 3 apart from case and spaces: " in text for text in messages(at)), messages(at)
     press(at, "Merge spellings")
     assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
     press(at, "Leave these rows out")
@@ -140,7 +140,7 @@ def test_of_several_possible_labels_the_page_asks():
     at = brought(colic)
     assert at.session_state["recipe"].target is None
     assert not at.metric
-    assert any("Several columns could be it" in text for text in messages(at))
+    assert any("Several columns could be the label" in text for text in messages(at))
     (pills,) = at.get("button_group")[-1:]
     assert pills.options == ["outcome", "surgery", "lesion"]
     pills.set_value("lesion").run()

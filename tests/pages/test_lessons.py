@@ -103,7 +103,7 @@ def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
             at = press(at, "lesson_next")
     at = press(at, "lesson_previous")
     assert recipe(at) == LESSONS["why_calibrate"].steps[3].recipe.replace()
-    assert "Where to draw the line" in " ".join(titles(at))
+    assert "Where should I draw the line" in " ".join(titles(at))
 
 
 def test_a_change_within_a_step_is_allowed_undone_by_reset_and_gone_in_the_next():
@@ -164,7 +164,7 @@ def test_leaving_gives_the_readers_own_settings_and_upload_back():
     assert recipe(at).data != own.data
     at = press(at, "lesson_leave")
     assert faults(at) == []
-    assert "Where to begin" in at.title[0].value
+    assert "Where should I begin" in at.title[0].value
     assert recipe(at) == own
     at = go(at, "explore_reliability")
     assert faults(at) == []
@@ -233,7 +233,7 @@ def test_a_file_of_settings_opens_no_lesson_nor_one_that_is_not_there():
     at.file_uploader(key="recipe_file").set_value(
         ("two.json", b'{"lesson": "nonsense:3"}', "application/json")
     ).run()
-    assert any("'lesson' is no field of a Recipe" in text for text in messages(at))
+    assert any("'lesson' is not a field of a Recipe" in text for text in messages(at))
 
 
 @pytest.mark.parametrize(

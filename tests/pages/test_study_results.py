@@ -123,7 +123,7 @@ def test_very_many_gaps_are_folded_away_and_all_named():
     ]
     rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
     at = bring(page(STEM, **{"results.setups": "m9,m10"}), "many.csv", as_csv(rows))
-    assert "9 remarks on what is missing stand below." in messages(at)
+    assert "9 remarks on what is missing are below." in messages(at)
     assert [f"set{i}: no value of m{i}" in " ".join(text.value for text in at.text) for i in range(9)] == [
         True
     ] * 9

@@ -156,11 +156,11 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
     from calib.study.store import APPLICATION
 
     cases = {
-        "is a SQLite file, but no store": lambda: made_by_others(path),
+        "is an SQLite file, but not a store": lambda: made_by_others(path),
         f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA + 1
         ),
-        "is no store of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
+        "is not a store of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
     }
     for message, make in cases.items():
         path.unlink(missing_ok=True)
@@ -210,11 +210,11 @@ def test_a_store_is_read_from_its_bytes(path):
     pd.testing.assert_frame_equal(uploaded.rows(), rows)
     assert uploaded.pooled("one", "VAP").p.tolist() == [0.2, 0.9]
     for content in (b"data,setup\none,VAP\n" * 99, b"", b"SQLite format 3\0" + bytes(2000)):
-        with pytest.raises(InputError, match="results.sqlite is .*no store of a study"):
+        with pytest.raises(InputError, match="results.sqlite is .*not a store of a study"):
             Store.of_bytes(content, "results.sqlite")
     path.unlink()
     made_by_others(path)
-    with pytest.raises(InputError, match="a SQLite file, but no store"):
+    with pytest.raises(InputError, match="an SQLite file, but not a store"):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
 
 
@@ -238,7 +238,7 @@ def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, m
     store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
     store._db.execute(f"UPDATE {table} = ?", (value,))
     uploaded = Store.of_bytes(store.content(), "results.sqlite")
-    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Take another copy"):
+    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Use another copy"):
         (uploaded.rows(), uploaded.pooled("one", "VAP"))
 
 
@@ -280,7 +280,7 @@ def test_an_upload_with_other_tables_than_ours_is_refused(path, more):
         db.execute(more)
         db.commit()
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(InputError, match="no store of a study as it was written"):
+    with pytest.raises(InputError, match="not a store of a study as it was written"):
         Store.of_bytes(path.read_bytes(), "results.sqlite")
 
 

@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     why=(
         "It can follow any rising curve, but needs rows for that; and the forest would have used the same rows better.",
         "It goes lower than most with 800 rows. But the same rows, given to the forest itself, lower the error more.",
-        "Two numbers are learned with few rows. But its curve does not fit these scores, and no further row repairs "
+        "Two numbers are learned with few rows. But its curve does not fit these scores, and more rows do not repair "
         "that.",
         "The calibration rows make the tuned forest itself better, by more than any calibrator gains from them.",
     ),
@@ -58,15 +58,15 @@ EXPERIMENT = Experiment(
     notice=(
         "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of rows. Isotonic "
         "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
-        "Settled is not yet better than nothing. The thick line is the same forest not calibrated, and it is tuned: "
-        "PPA and beta get below it from 400 and 464 rows on, rank from 496, Venn–Abers from 672, isotonic regression "
-        "from 704, Platt never.",
+        "Settled does not yet mean better than nothing. The thick line is the same forest not calibrated, and it "
+        "is tuned: PPA and beta get below it from 400 and 464 rows on, rank from 496, Venn–Abers from 672, "
+        "isotonic regression from 704, Platt never.",
         "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
-        "settles before beta, yet higher: its curve does not fit, which no further row repairs.",
+        "settles before beta, yet higher: its curve does not fit, which more rows do not repair.",
         "With a dozen rows Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",
         "RF_opt takes the calibration rows for training instead. Look where its line runs.",
-        "Look at ECE, then at the entropies: a method that says few different things fills few bins, and few full "
-        "bins have a small ECE. It says little about the single prediction.",
+        "Look at ECE, then at the entropies: a method with few different predictions fills few bins, and few full "
+        "bins have a small ECE. It says little about a single prediction.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",

@@ -16,10 +16,11 @@ EXPERIMENT = Experiment(
     answers=("As many as leaves", "Some twenty", "Two"),
     right=3,
     why=(
-        "That takes leaf and group for one. Leaves that say the same cannot be told apart by their prediction, and "
-        "pure leaves say 0 or 1 only.",
-        "That would need leaves that say some twenty different things. Pure leaves say 0 or 1, whatever their size.",
-        "Every leaf holds one class only, so each says 0 or 1: two groups.",
+        "That takes each leaf as a group. Leaves with the same prediction cannot be told apart by it, and "
+        "pure leaves predict only 0 or 1.",
+        "That would need leaves with some twenty different predictions. Pure leaves predict 0 or 1, whatever "
+        "their size.",
+        "Every leaf holds one class only, so each predicts 0 or 1: two groups.",
     ),
     turn={"leaf": "laplace"},
     parameters=(
@@ -61,9 +62,9 @@ EXPERIMENT = Experiment(
     ),
     simulation=one_model,
     notice=(
-        "A group is a union of leaves: all that say the same. Pure leaves say 0 or 1, so that there are two groups, "
-        "however many leaves there are. Choose Laplace: leaves of different sizes now say different things, and the "
-        "two groups split again.",
+        "A group is a union of leaves: all with the same prediction. Pure leaves predict 0 or 1, so there are "
+        "two groups, however many leaves there are. Choose Laplace: leaves of different sizes now predict "
+        "different values, and the two groups split again.",
         "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
         "probabilities inside the group. Hover a cell for its group and its share of both.",
         "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what "

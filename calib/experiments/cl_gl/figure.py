@@ -53,7 +53,7 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
     return Surfaces(
         title=f"Wrong numbers cost this model {brief(parts.calibration)} (CL), coarse groups "
-        f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} nobody could avoid (IL)",
+        f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} is unavoidable (IL)",
         caption=f"{sum_of_terms}. {_groups(point.binned)} Probability of class 1, true and predicted, from blue (0) "
         f"to orange (1); the line is one half. "
         f"Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "

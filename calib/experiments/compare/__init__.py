@@ -17,9 +17,9 @@ EXPERIMENT = Experiment(
     answers=tuple(METHODS.values()),
     right=5,
     why=(
-        "Through a narrow window a score rests on few neighbours, so that it is too often near 0 or 1.",
+        "Through a narrow window a score rests on few neighbours, so it is too often near 0 or 1.",
         "It believes the training scores, which are surer than scores of new rows will ever be.",
-        "A held-out third is honest, but it is few rows, and the scorer misses them.",
+        "A held-out third is honest, but it is few rows, and the scorer has to do without them.",
         "A sigmoid is the right shape here, but it is fitted to training scores that are too sure.",
         "It reuses the training scores, too, but its pair takes back some of their certainty.",
         "It alone keeps a promise, by widening its pairs: they become so wide that they say little.",
@@ -30,7 +30,12 @@ EXPERIMENT = Experiment(
         training_objects(50),
         GAP,
         Parameter(
-            "tests", "Test rows a draw", "choice", 20, choices=(5, 10, 20, 50), help="All judged by the same."
+            "tests",
+            "Test rows per draw",
+            "choice",
+            20,
+            choices=(5, 10, 20, 50),
+            help="All methods are judged by the same ones.",
         ),
         draws(200, 50, 100, 200, 500),
     ),
@@ -38,11 +43,11 @@ EXPERIMENT = Experiment(
     notice=(
         "Narrow the window: the training scores become 0 and 1, and direct isotonic regression, which believes them, "
         "is among the worst. Full Venn–Abers does not: its intervals grow towards [0, 1] and its p moves to 1/2.",
-        "Widen the window: simplified and full become one, since refitting no longer changes the order of the scores. "
-        "Platt is hard to beat then, because the true probability is a sigmoid of x.",
+        "Widen the window: simplified and full become the same, since refitting no longer changes the order of "
+        "the scores. Platt is hard to beat then, because the true probability is a sigmoid of x.",
         "A held-out third does not inherit the certainty of training scores: with a narrow window it beats isotonic "
-        "regression on the training scores. But the scorer misses these rows: with a wide window, where training "
-        "scores can be trusted, it is the worst of the six.",
+        "regression on the training scores. But the scorer has to do without these rows: with a wide window, "
+        "where training scores can be trusted, it is the worst of the six.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

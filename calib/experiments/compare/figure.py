@@ -61,8 +61,8 @@ def prepare(found: Compared) -> Compare:
         title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
         + (f"; {METHODS[second.method]}, {brief(second.tce)}, cannot be told apart from it" if tied else ""),
         caption="Above: mean squared distance to the true probability (TCE) with two standard errors over the draws; "
-        "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal a "
-        "prediction is what happens. Open marks reuse the training scores. "
+        "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal, what "
+        "was predicted came true. Open marks reuse the training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here."),
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         table=table,

@@ -10,13 +10,13 @@ EXPERIMENT = Experiment(
     key="constant",
     page=PAGE,
     name="The constant predictor",
-    question="The constant Venn predictor puts all rows into one category: with k ones among l labels it says "
+    question="The constant Venn predictor puts all rows into one category: with k ones among l labels it predicts "
     "k/(l + 1) and (k + 1)/(l + 1), whatever the row is. What is it worth?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
     right=2,
     why=(
         "To be right on average over everybody says nothing about anybody: it never looks at the row.",
-        "It is right on average, and says the same of every row.",
+        "It is right on average, and predicts the same for every row.",
         "Narrow and valid go together well: with many labels the share of ones is known closely.",
     ),
     parameters=(GAP, training_objects(100), WINDOW, draws(2000, 500, 1000, 2000, 5000, 10000)),

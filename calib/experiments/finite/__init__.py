@@ -26,7 +26,8 @@ EXPERIMENT = Experiment(
     why=(
         "It is calibrated, but lumps everything together: all that could be told apart is lost.",
         "One split tells the two halves apart, and its leaves still hold enough labels.",
-        "To fit every label is not to know the probabilities: a lone 0 among ones speaks for its whole neighbourhood.",
+        "Fitting every label is not the same as knowing the probabilities: a lone 0 among ones speaks for its "
+        "whole neighbourhood.",
     ),
     turn={"line": FLAT},
     parameters=(
@@ -35,8 +36,8 @@ EXPERIMENT = Experiment(
             "Points, as position:probability:label, and | for a cut",
             "line",
             START,
-            help=f"From 2 to {MOST_ON_LINE} points from left to right, set apart by blanks; a point without a label is "
-            "no training row.",
+            help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces; a point without a label is "
+            "not a training row.",
             extra={
                 "drawn_by_page": True,
                 "short": "True probabilities",
@@ -46,12 +47,12 @@ EXPERIMENT = Experiment(
     ),
     simulation=every_partition,
     notice=(
-        "A leaf says the share of class 1 among its labels, whatever the probabilities are. Points are taken as "
+        "A leaf predicts the share of class 1 among its labels, whatever the probabilities are. Points are taken as "
         "equally likely, and losses are summed over both classes, as in the paper: twice the Brier score used "
         "elsewhere here.",
         "One leaf is calibrated: half of the labels are 1, and so is the mean probability. What it loses is grouping "
         "loss (GL). One split takes most of that away and stays calibrated, or nearly so.",
-        "Pure leaves say 0 or 1 only, so that there are two groups, however many leaves; the lone 0 on the right "
+        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves; the lone 0 on the right "
         "spoils its neighbourhood. They are worse than one leaf, although they fit every label.",
         "Entropy (IL) is the same for all partitions. Turn one label and see how far the best partition moves: the "
         "tree sees labels only, never this map.",

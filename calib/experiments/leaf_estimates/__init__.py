@@ -10,13 +10,13 @@ EXPERIMENT = Experiment(
     key="leaf_estimates",
     page="tree_depth",
     name="Leaf estimates",
-    question="A tree is grown until every leaf is pure, so that it says 0 or 1. Which comes closest to the true "
+    question="A tree is grown until every leaf is pure, so that it predicts 0 or 1. Which comes closest to the true "
     "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 rows take the "
     "frequency of an ancestor), or a forest of 100 such pure trees?",
     answers=("Laplace", "Curtailment", "The forest"),
     right=2,
     why=(
-        "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still speaks from a single row.",
+        "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still rests on a single row.",
         "Curtailment asks an ancestor with enough rows: it repairs the cause, leaves that are too small.",
         "A mean over pure trees helps a lot. But all of them have learnt from the same rows, noise included.",
     ),
@@ -35,7 +35,8 @@ EXPERIMENT = Experiment(
         "leaf itself stays as small as it was.",
         "Curtailment gives the small leaves up: it asks an ancestor that has seen enough. The threshold is a depth "
         "that adapts to the place, and again the best one lies in between.",
-        "In a forest pure leaves do less harm, for their errors differ from tree to tree. Curtailed trees still help.",
+        "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
+        "still help.",
     ),
     formulas=(
         r"\text{frequency: } \frac{n_1}{n} \qquad \text{Laplace: } \frac{n_1+1}{n+2}",

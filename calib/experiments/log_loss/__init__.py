@@ -11,9 +11,9 @@ EXPERIMENT = Experiment(
     key="log_loss",
     page=PAGE,
     name="Infinite log loss",
-    question="A method that says 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic regression "
-    "says 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of direct isotonic "
-    "regression are still finite?",
+    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic "
+    "regression predicts 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of "
+    "direct isotonic regression are still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(
@@ -43,8 +43,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends a run of isotonic regression for good, fitted on the training scores (DIR) or on a "
-        "held-out third.",
+        "Every certain mistake ends a run of isotonic regression for good, whether fitted on the training scores (DIR) "
+        "or on a held-out third.",
         "With a window of 0.5 the other four lines never end. Platt's curve only comes near 0 and 1, and so does the "
         "score itself: with the narrowest window its runs end as well.",
         "Only the two Venn–Abers predictors can promise it, whatever the score: p0 < 1 and p1 > 0, because the row "

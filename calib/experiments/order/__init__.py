@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
     name="Theorem 2: why order must not matter",
-    question="A predictor looks at no row at all. With k ones among l training labels it says k/l or (k + 1)/l when "
-    "the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
+    question="A predictor looks at no row at all. With k ones among l training labels it predicts k/l or (k + 1)/l "
+    "when the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
     right=1,
@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
         "Every ordering of the labels is equally likely. Where the first label is 0 the selected probability is m/l, "
         "where it is 1 it is (m − 1)/l, and among those orderings class 1 comes last in just that share.",
         "It is therefore perfectly calibrated, and still no Venn predictor: one contained in it could not "
-        "depend on the order and would have to say k/l alone.",
+        "depend on the order and would have to predict k/l alone.",
         "Theorem 2 says that among predictors that ignore the order of the training rows, those that keep the "
         "promise of theorem 1 contain a Venn predictor. This example shows that it needs the first half of that.",
     ),

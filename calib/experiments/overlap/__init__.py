@@ -20,10 +20,10 @@ EXPERIMENT = Experiment(
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
-        "Every true probability is one half there, and a fully grown forest still says less than 0.3 or more than "
-        "0.7 of a third of the rows.",
+        "Every true probability is one half there, and a fully grown forest still predicts less than 0.3 or more than "
+        "0.7 for a third of the rows.",
         "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
-        "There is nearly nothing left to repair there: a forest that says 0 or 1 is right.",
+        "There is nearly nothing left to repair there: a forest that predicts 0 or 1 is right.",
     ),
     turn={"base": "tuned"},
     parameters=(
@@ -91,23 +91,23 @@ EXPERIMENT = Experiment(
     ),
     simulation=RUN,
     notice=(
-        "At the left the classes are the same, every true probability is one half, and a fully grown forest still says "
-        "less than 0.3 or more than 0.7 of a third of the rows: it has learnt noise. Calibration pulls it back to the "
-        "middle, and so does tuning (RF_opt: few, large leaves).",
+        "At the left the classes are the same, every true probability is one half, and a fully grown forest "
+        "still predicts less than 0.3 or more than 0.7 for a third of the rows: it has learnt noise. Calibration "
+        "pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
         "More trees do not help there (RF_large): all of them have learnt the same noise.",
         "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
         "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
         "every distance. Venn–Abers does at all of them.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
-        "to repair. Half-way it is now too timid, and there calibration helps, the tuned forest too.",
+        "to repair. Half-way it is now too timid, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
         "already. Platt, beta and isotonic can.",
         "The peaks of beta over the tuned forest: a calibration row scored exactly 0 was of class 1, and the log-odds "
         "of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, hardly "
         "notices.",
-        "With the tuned forest measure ECE, all that can be had on real data, and switch on Venn in the legend. It "
-        "says "
-        "two things only: between overlap and half-way in two dimensions it has the smallest ECE, and the largest TCE "
+        "With the tuned forest measure ECE, all that can be measured on real data, and switch on Venn in the "
+        "legend. It predicts "
+        "only two values: between overlap and half-way in two dimensions it has the smallest ECE, and the largest TCE "
         "of the calibrators.",
     ),
     formulas=(

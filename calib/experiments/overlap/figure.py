@@ -98,7 +98,7 @@ def prepare_measures(
     return Panels(
         title=f"All measures in {d} dimensions",
         caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
-        "method adds: TCE, with the noise of the labels. ECE is measured without the truth." + GREY,
+        "method adds: TCE, plus the noise of the labels. ECE is measured without the truth." + GREY,
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
         answer=None,
@@ -137,7 +137,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     step, steps = int(gain.idxmax()), f"{_worse(as_it_is, calibrated)} of {len(means)} steps"
     if gain[step] <= 0:
         return (
-            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and none of it better",
+            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and never better",
             None,
             (),
         )

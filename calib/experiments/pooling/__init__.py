@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
     right=1,
     why=(
         "Every move takes one pool away, and one must be left.",
-        "No pair is looked at twice in vain: a pool, once joined, is never split, so that each move leaves one pool "
+        "Pairs do not have to be tried again: a pool, once joined, is never split, so each move leaves one pool "
         "fewer.",
         "A joined pool may be joined again, but it never has to be split: its parts would fall again.",
     ),
@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
             "Points, as score:label",
             "points",
             START,
-            help=f"Up to {MOST_POINTS}, set apart by blanks. Equal scores are pooled before the first move. Click a "
+            help=f"Up to {MOST_POINTS}, separated by spaces. Equal scores are pooled before the first move. Click a "
             "point of the upper picture to turn its label.",
         ),
         Parameter(

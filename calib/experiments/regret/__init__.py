@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="One number for two",
     question="Someone has to act on a single probability p, and the label may still turn out either way. "
-    "With label 0 it would have been better to say p0, with label 1 p1: what p costs more than that "
+    "With label 0 it would have been better to say p0, with label 1 p1: what p costs beyond that "
     "is its regret. Which p keeps the larger of the two regrets as small as it can be?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,

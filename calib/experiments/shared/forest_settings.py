@@ -28,7 +28,7 @@ RESULTS = Parameter(
     "choice",
     "shipped",
     choices=("shipped", "anew"),
-    help="With the paper's settings and seed 0 the results made beforehand, at once; or computed here and now.",
+    help="With the paper's settings and seed 0 the results computed beforehand, at once; or computed here and now.",
     extra={"names": {"shipped": "Made beforehand", "anew": "Compute here"}},
 )
 
@@ -41,7 +41,7 @@ def measure(*figures: str) -> Parameter:
         "choice",
         "tce",
         choices=tuple(MEASURES),
-        help="TCE, CL + GL and IL need the true probabilities; the others could be had on real data.",
+        help="TCE, CL + GL and IL need the true probabilities; the others can also be computed on real data.",
         extra=view_of(*figures, names=MEASURES),
     )
 

@@ -33,7 +33,7 @@ SIZE = Parameter(
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
-    help="About half of each class; more keep those of fewer.",
+    help="About half of each class; a larger number keeps the rows of a smaller one.",
 )
 SPREAD = Parameter(
     "covariances",

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="Theorem 1",
     question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
-    "training rows and a test row again and again. Which of these stays on average equal to the label?",
+    "training rows and a test row again and again. Which of these equals the label on average?",
     answers=(
         "p0, the lower one",
         "p1, the upper one",

@@ -41,10 +41,10 @@ EXPERIMENT = Experiment(
         "More trees narrow the cloud, but only towards what an endless forest would say. What they can still take away "
         "falls like one over their number: with 5 trees about half of the TCE, with 50 less than a tenth.",
         "What remains at 500 trees is not chance: all of them saw the same data. Make them shallower: at "
-        "depth 4 less than half of it is left. More rows change little: 2000 in place of 1000, and about as much "
+        "depth 4 less than half of it is left. More rows change little: with 2000 in place of 1000, about as much "
         "remains.",
         "One tree against a forest: the forest's TCE is that of its trees on average, less how much they "
-        "disagree. Trees that all say the same would gain nothing.",
+        "disagree. Trees that all agree would gain nothing.",
     ),
     formulas=(
         r"p = \frac1T \sum_t p_t",

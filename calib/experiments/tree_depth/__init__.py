@@ -16,7 +16,8 @@ EXPERIMENT = Experiment(
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(
-        "Rows of very different truth share a leaf, so that high probabilities come out too low and low ones too high.",
+        "Rows with very different true probabilities share a leaf, so that high probabilities come out too low "
+        "and low ones too high.",
         "Depth 4 is deep enough to tell places apart, and its leaves still hold enough rows to count.",
         "More splits do lower the bias. But few rows are left in a leaf, and their share of class 1 is mostly chance.",
     ),
@@ -44,19 +45,19 @@ EXPERIMENT = Experiment(
             "choice",
             "leaves",
             choices=("leaves", "predictions"),
-            help="CL and GL of one tree: a leaf is a group, or all leaves that say the same are one.",
+            help="CL and GL of one tree: a leaf is a group, or all leaves with the same prediction are one.",
             extra=view_of("tree_depth_curve", names={"leaves": "Leaves", "predictions": "Predictions"}),
         ),
     ),
     simulation=at_depths,
     notice=(
-        "Too shallow, and the line of means is flatter than the diagonal: rows of very different truth share a "
-        "leaf. Too deep, and the line is right but the points scatter about it: few rows decide a leaf. TCE, the "
-        "mean squared distance to the diagonal, is bias² plus scatter.",
-        "One tree, below, each leaf a group: every further level lowers GL, for groups get smaller, and nearly every "
-        "one raises CL, for they hold fewer rows to count. Their sum, the TCE, is least in between.",
-        "Choose predictions as groups: pure leaves all say 0 or 1, so the groups grow together again and GL returns. "
-        "The sum stays what it was.",
+        "Too shallow, and the line of means is flatter than the diagonal: rows with very different true "
+        "probabilities share a leaf. Too deep, and the line is right but the points scatter about it: few rows "
+        "decide a leaf. TCE, the mean squared distance to the diagonal, is bias² plus scatter.",
+        "One tree, below, each leaf a group: every further level lowers GL, because groups get smaller, and "
+        "nearly every one raises CL, because they hold fewer rows to count. Their sum, the TCE, is least in between.",
+        "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge again and GL returns. "
+        "The sum stays the same.",
         "How deep is best depends on the data: seed 5 draws classes that overlap more, and less depth is better there.",
         "The forest is best at much the same depth, but being too deep costs it far less: what its trees get wrong in "
         "different directions, the mean takes away. It gives thousands of different predictions, so its groups are "

@@ -12,13 +12,13 @@ EXPERIMENT = Experiment(
     page="which_model",
     name="Which model",
     question="Two Gaussian classes with equal covariances: what logistic regression assumes is exactly true. Then one "
-    "class is spread over a much wider area, and it is no longer true. Who comes closest to the true probabilities "
+    "class is spread over a much wider area, and it is no longer true. Which comes closest to the true probabilities "
     "then: a forest, a support-vector machine with Platt scaling, or still logistic regression?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(
         "A forest assumes next to nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
-        "A curved boundary fits, and Platt scaling has two numbers only to learn: little scatter.",
+        "A curved boundary fits, and Platt scaling has only two numbers to learn: little scatter.",
         "It was exactly right in the upper row. Its straight boundary is wrong here, and no more rows can bend it.",
     ),
     turn={"kernel": "linear"},
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             "choice",
             NO_OTHER,
             choices=tuple(OTHERS),
-            help="Any other model of the menu, with its own defaults. The tuned forest takes a minute.",
+            help="Any other model from the menu, with its own defaults. The tuned forest takes a minute.",
             extra={"names": OTHERS},
         ),
         Parameter(
@@ -75,8 +75,8 @@ EXPERIMENT = Experiment(
         "lie on different sides of the wide class, and one straight boundary cannot suit both.",
         "The line of the support-vector machine bends: Platt scaling lays one curve over scores that were never meant "
         "to be probabilities; too low where the truth is high, too high where it is low.",
-        "The forest's line stays near the diagonal in both rows, for it assumes next to nothing. Its error is nearly "
-        "all scatter, and scatter can be reduced: choose depth 4.",
+        "The forest's line stays near the diagonal in both rows, because it assumes next to nothing. Its error "
+        "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),
     formulas=(
         r"\Sigma_0=\Sigma_1:\quad \ln\frac{\pi(x)}{1-\pi(x)} = w^\top x + b",

@@ -55,7 +55,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     fitted = unmoved(held)
     if not hasattr(fitted, "formula"):
         raise InputError(
-            f"{type(fitted).__name__} is no calibrator that can be written as SQL, ONNX or a program."
+            f"{type(fitted).__name__} is not a calibrator that can be written as SQL, ONNX or a program."
         )
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
     method = CALIBRATORS[saved.method] if saved else folds[0]

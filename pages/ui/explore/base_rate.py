@@ -71,8 +71,8 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         return
     st.markdown(f"**{said.finding}**")
     st.caption(
-        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval is of "
-        "the likelihood ratio, and takes them for right."
+        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval "
+        "comes from the likelihood ratio and assumes that they are right."
     )
     if 0 < said.rate < 1:
         label = f"Take {percent(said.rate)}"

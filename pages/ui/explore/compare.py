@@ -73,7 +73,7 @@ def keep(recipe: Recipe) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
             st.markdown(f"**{plain(name)}** · {plain(_differing(one))}", width="stretch")
             goes_on = partial(state.replace, one)
-            st.button("Open", key=f"open_{i}", on_click=goes_on, help="Go on with these settings.")
+            st.button("Open", key=f"open_{i}", on_click=goes_on, help="Continue with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load a file of Recipes"):
         st.file_uploader(
@@ -124,7 +124,7 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Each is fitted once; what another page has fitted is there at once.",
+            help="Each is fitted once; what another page has already fitted appears at once.",
         )
     return {name: (fresh | kept())[name] for name in names}
 
@@ -211,7 +211,7 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, the "
         "predictions on the test rows, "
         "and every fitted calibrator."
-        + ("" if draws else " PDF, SVG and PNG made here need a Chromium on the server.")
+        + ("" if draws else " PDF, SVG and PNG made here need Chromium on the server.")
     )
     with st.expander("The Python source"):
         st.code(source, language="python")
@@ -239,7 +239,7 @@ def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
             downloads.programs(evaluations[name], chosen, "compare")
     if chosen is not None:
         st.caption(
-            "JSON comes back to this page and to the command line. To run where scores are made: SQL, a select list "
+            "JSON can be loaded again here and by the command line. To run where scores are made: SQL, a select list "
             "for SQLite, DuckDB and PostgreSQL; ONNX, in double precision; Python and JavaScript, a function each."
         )
 

@@ -144,7 +144,7 @@ def own_model(recipe: Recipe) -> None:
         "own_model",
         asked,
         turned,
-        "A model that I have",
+        "A model of my own",
         help="An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
     )
     if not on:
@@ -152,7 +152,7 @@ def own_model(recipe: Recipe) -> None:
     if recipe.onnx is not None:
         st.markdown(f"Scored by **{plain(recipe.onnx_file or recipe.onnx)}**.")
     st.file_uploader(
-        "A model of two classes as ONNX",
+        "A two-class model as ONNX",
         key="model_file",
         on_change=_model_brought,
         help="Only its graph runs. It stays in this session's memory and is never written to disk. A pickle is never "
@@ -198,7 +198,7 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             recipe,
             raw_table,
             target,
-            "Columns that are no inputs of the model; it takes the others in order.",
+            "Columns that are not inputs of the model; it takes the others in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
         st.dataframe(
@@ -282,7 +282,7 @@ def reading(recipe: Recipe) -> None:
             step=1,
             and_then=ANEW,
             width=200,
-            help="What stands above it is not read; 0 where the file has no header.",
+            help="Anything above it is not read; 0 where the file has no header.",
         )
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
 
@@ -391,7 +391,7 @@ def _roles(recipe: Recipe, columns: list[str]) -> None:
                     help=controls.recipes_help(role),
                 )
         st.caption(
-            "How rows are held out by them is chosen on the other pages, beside the model, under Split: at random, in "
+            "How they hold rows out is chosen on the other pages, beside the model, under Split: at random, in "
             "time, by cluster or as the file says."
         )
 
@@ -411,7 +411,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         "Score columns",
         numbers,
         placeholder="Chosen by default",
-        help="Columns of predictions. The other columns are no scores, and groups can be judged by them.",
+        help="Columns of predictions. The other columns are not scores; they can define groups.",
     )
 
 
@@ -487,7 +487,9 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
-    st.info("Choose the label column: the class that each row belongs to. Several columns could be it.")
+    st.info(
+        "Choose the label column: the class that each row belongs to. Several columns could be the label."
+    )
     state.control(
         st.pills,
         "target",

@@ -74,7 +74,7 @@ def range_of_thresholds(recipe: Recipe) -> None:
         min_value=0.0,
         max_value=1.0,
         step=0.01,
-        help="Those that anybody would act by: where a model has to earn its keep.",
+        help="Thresholds that somebody might act on: where the model has to be useful.",
     )
 
 
@@ -91,7 +91,7 @@ def headline(decision: Decision) -> None:
     with st.container(horizontal=True, key="headline"):
         st.metric("Threshold", brief(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
         st.metric(
-            f"Realised cost a row · {label_of(best)}",
+            f"Realised cost per row · {label_of(best)}",
             brief(line.realised),
             **(difference(line.difference, reference, up_is_good=False) if reference else {}),
             width=250,
@@ -124,7 +124,7 @@ def table(decision: Decision) -> None:
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
     st.caption(
-        f"In the units of the two costs, a row; [low, high] are 95% bootstrap intervals over "
+        f"In the units of the two costs, per row; [low, high] are 95% bootstrap intervals over "
         f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
     )
 
@@ -162,9 +162,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     held = subset(decision.evaluation, rows)
     st.markdown(
         f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
-        f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says no, its upper end "
-        f"says act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
-        "A second look pays here first."
+        f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says not to act, its "
+        f"upper end says to act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        "A second look is worth most here."
     )
     said = {
         key: st.column_config.NumberColumn(label_of(key), format="%.3f")

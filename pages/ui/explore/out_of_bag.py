@@ -29,8 +29,8 @@ def needs_features(recipe: Recipe) -> None:
     if recipe.content == "predictions":
         st.info(
             "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
-            "predictions came without their model, so that neither the out-of-bag nor the held-out setups can be made. "
-            "Calibrated on rows kept back, these scores are judged on the Reliability and Venn–Abers pages."
+            "predictions came without their model, so neither the out-of-bag nor the held-out setups can be built. "
+            "The Reliability and Venn–Abers pages calibrate these scores on rows kept back and judge them."
         )
         st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
         st.stop()
@@ -40,14 +40,14 @@ def needs_bagging(recipe: Recipe) -> None:
     """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
     why = no_bags(recipe, dataset(recipe))
     if why:
-        st.info(f"{why} Shown are the five setups with a held-out share.")
+        st.info(f"{why} The five setups with a held-out share are shown.")
         return
     if bagged(recipe):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{MODELS[recipe.model].label} has no out-of-bag rows: every part of it sees every training row. Shown are "
-            f"the five setups with a held-out share; for all ten choose {bagging.models()} under Model."
+            f"{MODELS[recipe.model].label} has no out-of-bag rows: every part of it sees every training row. The five "
+            f"setups with a held-out share are shown; for all ten choose {bagging.models()} under Model."
         )
         bagging.use_forest()
 

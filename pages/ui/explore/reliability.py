@@ -81,7 +81,12 @@ declare_settings(
         ),
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter(
-            "details", "Details", "choice", DETAILS[0], choices=DETAILS, help="What stands under the diagram."
+            "details",
+            "Details",
+            "choice",
+            DETAILS[0],
+            choices=DETAILS,
+            help="What is shown under the diagram.",
         ),
         Parameter("all_metrics", "All metrics", "boolean", False),
         Parameter(
@@ -98,7 +103,7 @@ declare_settings(
             "text",
             None,
             optional=True,
-            help="The column whose groups are judged apart.",
+            help="The column whose groups are judged separately.",
         ),
         Parameter("group_diagrams", "A diagram for every group", "boolean", False),
         Parameter(
@@ -428,14 +433,14 @@ def rows_needed(evaluation: Evaluation) -> None:
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
     """How far a difference varies: with the test rows, and with the whole split."""
     if len(evaluation.predictions) < 2:
-        st.info("Choose a second calibrator: there is nothing to set it against.")
+        st.info("Choose a second calibrator: there is nothing to compare the first with.")
         return
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].drawn:
         st.markdown("**The same model, other test rows**")
         if found is not None:
             chart.show("differences", found, key="differences_rows")
-        st.caption("There is one split of this kind, so that nothing can be said of others.")
+        st.caption("There is only one split of this kind, so nothing can be said about others.")
         return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")

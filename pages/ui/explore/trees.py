@@ -78,7 +78,7 @@ declare_settings(
             "choice",
             "none",
             choices=CALIBRATORS,
-            help="Whose loss is taken apart where true probabilities are known.",
+            help="The calibrator whose loss is split into its parts where true probabilities are known.",
         ),
         Parameter(
             "growth",
@@ -86,7 +86,7 @@ declare_settings(
             "choice",
             "tree",
             choices=tuple(GROWTHS),
-            help="Whose diagrams at chosen depths are shown.",
+            help="The models whose diagrams at chosen depths are shown.",
         ),
         Parameter(
             "leaves",
@@ -129,7 +129,7 @@ declare_settings(
             None,
             low=0,
             optional=True,
-            help="The node of the tree from which on it is drawn.",
+            help="The node at which the drawing of the tree begins.",
         ),
     ),
 )
@@ -158,8 +158,8 @@ def needs_features(recipe: Recipe) -> None:
     if recipe.content == "predictions":
         st.info(
             "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
-            "without them: what made the scores, and how deep it is, cannot be told from the scores alone. What they "
-            "are worth stands on the Reliability and Venn–Abers pages."
+            "without them: what made the scores, and how deep it is, cannot be told from the scores alone. The "
+            "Reliability and Venn–Abers pages show what they are worth."
         )
         st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
         st.stop()
@@ -232,7 +232,7 @@ def curves(recipe: Recipe, growing: Growing) -> None:
         if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
             return
     fits, seconds = forest_cost(recipe, list(growing.points.values()))
-    cost = f"{jobs.price(fits, seconds)} They rest while you are on another page."
+    cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
     if not jobs.may_begin("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
         draw()
     elif jobs.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
@@ -328,7 +328,7 @@ def not_grown(recipe: Recipe, growing: Growing) -> None:
 
 
 def _name(point: DepthFit) -> str:
-    leaves = f"{point.leaves:.0f} leaves" + (" a tree" if GROWTHS[point.growth].forest else "")
+    leaves = f"{point.leaves:.0f} leaves" + (" per tree" if GROWTHS[point.growth].forest else "")
     return f"{f'Fully grown, depth {point.depth}' if point.deepest else f'Depth {point.depth}'}: {leaves}"
 
 
@@ -400,7 +400,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     if root:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go one up."
+                f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go up one level."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
     hint = "Click a node with branches to draw the tree from there."
@@ -418,7 +418,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
         )
     if row is not None:
         label = plain(tree.classes[int(tree.labels[position])])
-        st.markdown(f"**The way of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
+        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
         _table(
             tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
         )
@@ -437,8 +437,8 @@ def rules(tree: GrownTree) -> None:
         len(table) > MOST_RULES
     )
     st.caption(
-        f"{largest}One line a leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: what "
-        "calibration says of it; the last two columns: the test rows that ended there, and their share of class 1."
+        f"{largest}One line per leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: its "
+        "calibrated values; the last two columns: the test rows that ended there, and their share of class 1."
     )
     tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
 
@@ -458,5 +458,5 @@ def _table(table: pd.DataFrame, key: str) -> None:
         | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
         alt="Rule, training rows, class, p0, p1 and p of every leaf"
         if key == "leaf_rules"
-        else "The nodes on the way",
+        else "The nodes on the path",
     )

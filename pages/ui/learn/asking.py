@@ -12,7 +12,7 @@ from pages.ui import frame
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
-WRONG = ":red-badge[:material/cancel: Not so.]"
+WRONG = ":red-badge[:material/cancel: Not quite.]"
 
 
 def ask(

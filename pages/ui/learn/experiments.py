@@ -296,8 +296,8 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, values: dic
     if answer == guess:
         text = f"{said} {reason}"
     else:
-        mistaken = why[guess - 1] if guess != experiment.right else "It is so with the usual settings."
-        text = f"{said} {mistaken} It is: {plain(experiment.answers[answer - 1])}. {reason}"
+        mistaken = why[guess - 1] if guess != experiment.right else "That holds with the usual settings."
+        text = f"{said} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
     asking.met(experiment.key, text.strip(), answer == guess)
     if experiment.turn and usual:
         _turn(experiment)
@@ -310,7 +310,7 @@ def _turn(experiment: Experiment) -> None:
     shown = parameter.extra.get("names", {}).get(value, value)
     change = partial(state.update, **{f"{experiment.key}.{name}": value})
     st.button(
-        f"Change one setting and the answer turns: {parameter.extra.get('short', parameter.label)} to {shown}",
+        f"Change one setting and the answer changes: {parameter.extra.get('short', parameter.label)} to {shown}",
         key="turn",
         on_click=change,
     )

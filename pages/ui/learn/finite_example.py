@@ -81,7 +81,7 @@ def _cuts(line: Line) -> None:
         store=lambda cuts: str(line.cut_at(cuts)),
         selection_mode="multi",
         format_func=name,
-        help="Each leaf between two cuts says the share of class 1 among its labels.",
+        help="Each leaf between two cuts predicts the share of class 1 among its labels.",
     )
     if not 0 < len(line.cuts) <= SLIDERS:
         return
@@ -142,7 +142,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
             },
             alt="Points with position, true probability, label, and whether the line is cut after each",
         )
-        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is no training row.")
+        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is not a training row.")
 
 
 def _dragged(line: Line) -> None:
@@ -161,7 +161,7 @@ def _dragged(line: Line) -> None:
         low=min(x) - 0.5,
         high=max(x) + 0.5,
         label="Position",
-        alt="Points by position and true probability, what their leaves say, and what each group should say",
+        alt="Points by position and true probability, what their leaves predict, and what each group should predict",
     )
 
 

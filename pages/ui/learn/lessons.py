@@ -204,7 +204,7 @@ def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, in
     answer, right = chosen[number], question.right
     text = f"{plain(question.answers[answer - 1])}: {plain(question.why[answer - 1])}"
     if answer != right:
-        text += f" It is “{plain(question.answers[right - 1])}”: {plain(question.why[right - 1])}"
+        text += f" The answer is “{plain(question.answers[right - 1])}”: {plain(question.why[right - 1])}"
     asking.met(about, text, answer == right)
 
 

@@ -377,7 +377,7 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
     st.caption(f"Room {code} · {_whereabouts(seen)}")
     if seen.number == 0:
         st.title("You are in", anchor=False)
-        st.markdown("The first question comes here by itself.")
+        st.markdown("The first question appears here by itself.")
     elif seen.round is None:
         _own_score(seen)
     elif not seen.round.answers:
@@ -405,7 +405,7 @@ def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
             )
     chance, *_ = steps = levels(len(asked.answers))
     st.segmented_control(
-        "How sure are you? (You need not say.)",
+        "How sure are you? (Optional.)",
         steps,
         default=mine.sure if mine else None,
         format_func=lambda sure: "A guess" if sure == chance else f"{sure:.0%}",
@@ -432,7 +432,7 @@ def _told(mine: Vote | None, asked: Round) -> None:
         st.markdown(f"{RIGHT} {right}")
     else:
         st.markdown(f"{WRONG} {_reason(asked, mine.answer)}")
-        st.markdown(f"It is {right}")
+        st.markdown(f"The answer is {right}")
 
 
 def _reason(asked: Round, answer: int) -> str:
@@ -441,7 +441,7 @@ def _reason(asked: Round, answer: int) -> str:
 
 def _own_score(seen: Seen) -> None:
     """What this student answered, in one sentence or two."""
-    st.title("That was it", anchor=False)
+    st.title("That was the last question", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.told)
     st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")
     said = [Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None]

@@ -133,7 +133,7 @@ def shipped() -> dict[str, Protocol]:
 def _wanted(recipe: Recipe) -> str:
     chosen = recipe.setting("run.protocol")
     if not chosen.startswith(UPLOAD):
-        return f"There is no protocol called {chosen!r}: choose one, or bring a file."
+        return f"There is no protocol called {chosen!r}: choose one, or upload a file."
     what = recipe.setting("run.protocol_file") or "the protocol that this link was made with"
     return (
         f"Upload {what} again to continue, and the page opens as it was; its content never travels in a link."
@@ -308,9 +308,7 @@ def _files_received() -> None:
         state.update(
             **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}
         )
-        problems += [
-            f"This {_file(name)} is another file than the one before of this name." for name in another
-        ]
+        problems += [f"This {_file(name)} differs from the earlier file of this name." for name in another]
     if problems:
         state.say(" ".join(problems))
 
@@ -327,7 +325,7 @@ def _table(content: bytes, name: str) -> pd.DataFrame:
             f"There is no column {TARGET!r}. A study takes the label from a column of that name."
         )
     if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
-        raise InputError("The tables brought are too large together for the browser; use the command line.")
+        raise InputError("The uploaded tables are too large together for the browser; use the command line.")
     return frame
 
 
@@ -353,7 +351,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "metrics",
             list(METRICS),
             f"The protocol's {len(protocol.metrics)}",
-            "What is measured in each fold. More can be taken later without a new fit.",
+            "What is measured in each fold. More can be computed later without a new fit.",
             format_func=lambda key: METRICS[key].label,
         )
     with beside:
@@ -368,7 +366,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
                 protocol.splits.folds,
                 2,
                 100,
-                "Parts of the rows, each of which tests once.",
+                "Parts of the rows, each of which is the test part once.",
             )
     folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}

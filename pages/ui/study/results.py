@@ -122,7 +122,7 @@ def _wanted(recipe: Recipe) -> str:
     """What a link has open that is not here, and the remedy."""
     kind, _, key = recipe.setting("results.rows").partition(":")
     if kind == PUBLISHED:
-        return f"There are no published tables called {key!r}: choose some under Open, or bring a file."
+        return f"There are no published tables called {key!r}: choose some under Open, or upload a file."
     known = recipe.setting("results.file_name")
     what = f"{known} again" if known else "the file of results that this link was made with"
     return f"Upload {what} to continue, and the page opens as it was; its content never travels in a link."
@@ -138,7 +138,7 @@ def uploader() -> None:
         "Results of a study: its store, or the CSV file that the command line writes",
         key="results_file",
         on_change=_received,
-        help="The store also holds predictions, for diagrams of each data set. A table has one row a fold: data, "
+        help="The store also holds predictions, for diagrams of each data set. A table has one row per fold: data, "
         "setup, repeat, fold, seed, then one column a metric. The file stays in memory and is never written to disk.",
     )
     browser.keep_focus("results_file", after=list(files()))
@@ -203,7 +203,7 @@ def _choose_source(recipe: Recipe) -> None:
         list(names),
         format_func=names.get,
         placeholder="Choose results",
-        help="Files brought in this session, and the tables that papers print.",
+        help="Files uploaded in this session, and the tables that papers print.",
     )
 
 
@@ -300,7 +300,7 @@ def _say(notes: Sequence[str]) -> None:
         for note in notes:
             st.warning(plain(note))
         return
-    st.warning(f"{len(notes)} remarks on what is missing stand below.")
+    st.warning(f"{len(notes)} remarks on what is missing are below.")
     with st.expander("What is missing"):
         for note in notes:
             st.text(note)
@@ -415,7 +415,7 @@ def _download(table: Table) -> None:
 
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
     """All tables and diagrams at once, made when a button is pressed."""
-    headings.part("Take along")
+    headings.part("Export")
     theme, source = frame.theme(), page_source("results", recipe)
     with st.container(horizontal=True, key="study_files"):
         page = partial(study_html, summary, paper, source, theme)

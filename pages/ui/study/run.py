@@ -98,8 +98,8 @@ def _too_many(of: Extent) -> str | None:
     if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
         return (
             f"In the browser a study has at most {MOST_CELLS:,} cells, {MOST_RESULTS:,} results and "
-            f"{MOST_PREDICTIONS:,} predictions: choose fewer repeats, setups or sets, or take the command line "
-            "that stands below."
+            f"{MOST_PREDICTIONS:,} predictions: choose fewer repeats, setups or sets, or use the command "
+            "line below."
         )
     return None
 
@@ -197,7 +197,7 @@ def take_along(recipe: Recipe) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(
-            "The same from a shell, without the browser's limits; again with the same store it goes on:"
+            "The same from a shell, without the browser's limits; run again with the same store, it continues:"
         )
         st.code(study_command(recipe), language="bash", wrap_lines=True)
         with st.container(horizontal=True):
@@ -205,12 +205,12 @@ def take_along(recipe: Recipe) -> None:
             button("Store (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
             st.button("Discard the results", key="run_discard", on_click=_discard)
         st.caption(
-            "Results are kept in this session's memory: take the store along to go on another day, here or with "
-            "--store. While another page is open a run rests."
+            "Results are kept in this session's memory: download the store to continue another day, here or with "
+            "--store. A run pauses while another page is open."
         )
     with right:
         st.file_uploader(
-            "A store to go on with",
+            "A store to continue from",
             key="run_store_file",
             on_change=_store_received,
             max_upload_size=MOST_STORE,
@@ -239,4 +239,4 @@ def _store_received() -> None:
     except InputError as error:
         state.say(about_file(file.name, error))
     except (sqlite3.Error, ValueError) as error:
-        state.say(f"{file.name} is no store that can be read ({error}); choose another file.")
+        state.say(f"{file.name} is not a store that can be read ({error}); choose another file.")
