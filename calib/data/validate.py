@@ -266,7 +266,7 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "mixed":
             strays = column.strays or {}
             message = (
-                f"Mixed types: {sum(strays.values()):,} values are not numbers ({quoted(list(strays), 3)})."
+                f"Mixed types: not a number in {counted(sum(strays.values()), 'row')} ({quoted(list(strays), 3)})."
             )
             remedy = "They count as missing. Correct those in the file that stand for a number."
             yield Problem("warning", name, message, remedy)

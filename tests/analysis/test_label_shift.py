@@ -130,7 +130,7 @@ def test_infinite_numbers_of_another_table_are_missing_as_in_the_first(evaluated
 def test_folds_have_no_one_model_to_score_new_rows():
     data = GaussianPair([0], [[1]], [1], [[1]]).sample(100, random_state=0)
     fitted = fit(Recipe(model="naive_bayes", calibrators=("platt",), evaluation="folds", folds=2), data)
-    with pytest.raises(InputError, match="one a fold"):
+    with pytest.raises(InputError, match="one per fold"):
         estimate_of_rows(calibrate(fitted.recipe, fitted), fitted, data.X, "platt")
 
 

@@ -41,8 +41,8 @@ def test_a_good_table_has_no_problems():
         ("colour", [f"a few words and {a}" for a in RNG.integers(0, 10**6, N)], "warning", "free text"),
         ("day", pd.date_range("2020-01-01", periods=N), "info", "dates"),
         ("day", pd.date_range("2020-01-01", periods=N).strftime("%d.%m.%Y"), "info", "dates"),
-        ("x", [*GOOD["x"].astype("str")[2:], "n/k", "n/k"], "warning", "2 are none ('n/k')"),
-        ("x", [*GOOD["x"][1:], "n/k"], "warning", "1 are none ('n/k')"),
+        ("x", [*GOOD["x"].astype("str")[2:], "n/k", "n/k"], "warning", "not a number in 2 rows ('n/k')"),
+        ("x", [*GOOD["x"][1:], "n/k"], "warning", "not a number in 1 row ('n/k')"),
         ("target", ["yes"] * N, "error", "only the label 'yes'"),
         ("target", [None] * N, "error", "no label at all"),
         ("target", ["maybe", None, *GOOD["target"][2:]], "warning", "1 of 200 rows have no label"),
@@ -130,7 +130,7 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
     merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
-    assert "6 labels are 3 but for case and spaces" in merge.message
+    assert "6 labels are 3 apart from case and spaces" in merge.message
     assert "'YES' is 'yes'" in merge.message
     assert "'Unknown' is 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}

@@ -219,7 +219,7 @@ def test_a_range_that_is_none_is_refused(changes, words):
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        ({"evaluation": "folds", "folds": 2}, "platt", "one a fold"),
+        ({"evaluation": "folds", "folds": 2}, "platt", "one per fold"),
         (
             {"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}},
             "rank",

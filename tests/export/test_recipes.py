@@ -37,7 +37,7 @@ def test_one_recipe_as_the_command_line_takes_it_is_read_too():
         ({"recipes": {}}, "recipes must hold 1 to"),
         ({"recipes": []}, "recipes must be an object"),
         ({"recipes": {"bad": {"bins": 1}}}, "'bad' cannot be used: bins must be a whole number"),
-        ({"recipes": {"bad": {"magic": 1}}}, "'bad' cannot be used: 'magic' is no field"),
+        ({"recipes": {"bad": {"magic": 1}}}, "'bad' cannot be used: 'magic' is not a field"),
         ({"recipes": {"bad": [1]}}, "'bad' cannot be used"),
         ({"recipes": {"bad": {"calibrators": 5}}}, "'bad' cannot be used"),
         ({"recipes": {"bad": {"calibrators": [["none"]]}}}, "'bad' cannot be used"),

@@ -347,7 +347,7 @@ def test_what_is_left_out_is_said(evaluations, monkeypatch):
     archive = zipfile.ZipFile(io.BytesIO(content))
     text = archive.read("README.txt").decode()
     assert "platt as JSON" in text
-    assert "one a fold" in text
+    assert "one per fold" in text
     assert "No Chromium was found" in text
     assert not [name for name in archive.namelist() if "/calibrators/" in name or name.endswith(".svg")]
 

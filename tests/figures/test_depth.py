@@ -119,7 +119,7 @@ def test_some_depths_are_enough_for_a_picture():
     assert len({trace.xaxis for trace in figure.data}) == 2
     with pytest.raises(InputError, match="No depth is grown yet"):
         prepare([])
-    with pytest.raises(InputError, match=r"Mean width is not there"):
+    with pytest.raises(InputError, match=r"Mean width is not available"):
         prepare([table[table["calibrator"] == "none"] for table in scores()], "width")
 
 

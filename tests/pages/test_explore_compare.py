@@ -125,7 +125,7 @@ def test_another_metric_draws_another_chart():
 
 def test_what_cannot_be_kept_as_json_says_why():
     at = page("explore_compare", **QUICK, evaluation="folds", folds="2")
-    assert any("one a fold" in caption.value for caption in at.caption)
+    assert any("one per fold" in caption.value for caption in at.caption)
     assert faults(at) == []
 
 

@@ -200,7 +200,7 @@ def test_more_repeats_later_take_only_those_that_are_missing_and_their_time_is_m
     ("name", "content", "message"),
     [
         ("small.toml", TOML.replace(b"brier", b"briar"), "small.toml: [metrics] keys"),
-        ("small.toml", b"title = ", "small.toml is no TOML"),
+        ("small.toml", b"title = ", "small.toml is not TOML"),
         ("small.toml", b"\xff\xfe\x00", "small.toml is not UTF-8 text"),
         ("small.toml", b"", "small.toml: title is missing"),
     ],

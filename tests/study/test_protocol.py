@@ -166,7 +166,7 @@ calibrators = ["*"]
             r"\[\[setups\]\] number 2: calibrator must be one of",
         ),
         ('name = "Raw", ', "", r"\[\[setups\]\] number 1: name is missing"),
-        ('name = "Raw"', 'name = "VAP"', "'VAP' is there twice"),
+        ('name = "Raw"', 'name = "VAP"', "'VAP' appears twice"),
         (
             "n_estimators = 5",
             "n_estimators = 0",
@@ -181,7 +181,7 @@ calibrators = ["*"]
             "seeds is unknown here; allowed are title, source, default, data",
         ),
         ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default must be one of 'Raw', 'VAP'"),
-        ("[splits]", "[splits", "small.toml is no TOML"),
+        ("[splits]", "[splits", "small.toml is not TOML"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
         (
             "n_estimators = 5 }",
