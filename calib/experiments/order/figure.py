@@ -28,7 +28,7 @@ def prepare(orderings: Orderings) -> Order:
     found = {first: orderings.frequency(first) for first in (0, 1)}
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
-        f"after a first {first} it predicts {_fraction(orderings, selected[first])}, and class 1 comes in "
+        f"after a {first} it predicts {_fraction(orderings, selected[first])}, and class 1 comes in "
         f"{_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None
