@@ -149,8 +149,8 @@ class SampleSize:
         short = [one for one in self.needed if one.rows > self.rows]
         if not short:
             return (
-                f"{counted(self.rows, 'test row')} {'is' if self.rows == 1 else 'are'} enough to estimate each of these measures as precisely as "
-                "is usually asked"
+                f"{counted(self.rows, 'test row')} {'is' if self.rows == 1 else 'are'} enough to estimate each of "
+                "these measures as precisely as is usually asked"
             )
         worst = max(short, key=lambda one: one.rows)
         label = (
