@@ -35,9 +35,10 @@ def test_over_which_row_of_a_bag_is_the_test_row_the_answers_of_true_labels_miss
 
 def test_venn_abers_is_valid_by_the_script_s_measure_and_uncalibrated_scores_are_not():
     world = script.made_worlds()["steps"]
-    rows = [script.drawn(world, 200, RNG) for _ in range(60)]
-    venn_abers = script.measures(np.stack([script.venn_abers(*one, RNG) for one in rows]), *world)
-    raw = np.stack([np.stack([script.GRID] * 2, axis=1)] * 60)
+    rng = np.random.default_rng(0)
+    rows = [script.drawn(world, 200, rng) for _ in range(240)]
+    venn_abers = script.measures(np.stack([script.venn_abers(*one, rng) for one in rows]), *world)
+    raw = np.stack([np.stack([script.GRID] * 2, axis=1)] * 240)
     by_hand = np.sqrt((world[0] * (world[1] - script.GRID) ** 2).sum())
     assert script.measures(raw, *world)["valid"] == pytest.approx(by_hand, rel=0.02)
     assert venn_abers["valid"] < 0.3 * by_hand

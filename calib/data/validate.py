@@ -265,7 +265,8 @@ def _feature(column: Column) -> Iterator[Problem]:
             yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
-            message = f"Mixed types: not a number in {counted(sum(strays.values()), 'row')} ({quoted(list(strays), 3)})."
+            rows = counted(sum(strays.values()), "row")
+            message = f"Mixed types: not a number in {rows} ({quoted(list(strays), 3)})."
             remedy = "They count as missing. Correct those in the file that stand for a number."
             yield Problem("warning", name, message, remedy)
     if column.infinite:

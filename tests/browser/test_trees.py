@@ -10,7 +10,6 @@ from calib.analysis.depth import grow
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.sources import load
-from tests.browser.test_explain import click_mark
 
 QUERY = {
     "data": "synthetic:gaussian",
@@ -33,7 +32,9 @@ def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(ta
     marks = [t for t in FIGURES["tree"].draw(record).data if t.mode == "markers+text"]
     numbers = [int(known[0]) for trace in marks for known in trace.customdata]
     which = next(i for i, n in enumerate(numbers) if n and not tree.nodes[n].leaf)
-    click_mark(tab, "tree", which)
+    tab.click_chart(
+        "tree", *[place for trace in marks for place in zip(trace.x, trace.y, strict=True)][which]
+    )
     assert tab.recipe_query()["trees.node"] == str(numbers[which])
     assert tab.page.get_by_text(f"Drawn from node {numbers[which]} on").count() == 1
     parent = tree.nodes[numbers[which]].parent
