@@ -335,7 +335,7 @@ def test_a_changed_file_takes_the_place_of_the_one_of_its_name_and_results_are_n
     at = settled(press(small_study(repeats=1), "start_study"))
     at = bring(at, "run_files", ("one.csv", csv(7)))
     assert settings_in_address(at)["run.sets"] == (f"upload:{digest(csv(7))}:one.csv",)
-    assert any("This one.csv is another file" in text for text in messages(at))
+    assert any("This one.csv differs from the earlier file" in text for text in messages(at))
     at = settled(press(at, "start_study"))
     assert any("the data have changed since" in text for text in messages(at))
 
