@@ -184,7 +184,7 @@ def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
     server.keep_in()
     load_pages()
-    server.settle_modules()
+    server.search_for_garbage()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)

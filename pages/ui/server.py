@@ -11,6 +11,7 @@ import asyncio
 import gc
 import logging
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -52,15 +53,35 @@ def keep_in() -> None:
         logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
 
 
+SEARCH_EVERY = 10.0  # seconds
+
+
+class _Searches:
+    """When garbage was last searched for."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+
+
 @st.cache_resource(show_spinner=False)
-def settle_modules() -> None:
+def settle_modules() -> _Searches:
     """Once for the server: leave what is loaded by now out of every later search for garbage.
 
-    Streamlit searches after every run of a page or a fragment. In all that the libraries have made that takes
-    a tenth of a second, in a room of forty phones more than the machine has.
+    In all that the libraries have made a search takes a tenth of a second. Streamlit would search after every run of a
+    page or a fragment, in which nothing else can run: with twenty clients that was most of the processor's time.
     """
+    config.set_option("runner.postScriptGC", False)
     gc.collect()
     gc.freeze()
+    return _Searches()
+
+
+def search_for_garbage() -> None:
+    """Now and then; Python by itself searches when much has been made."""
+    searches = settle_modules()
+    if time.monotonic() > searches.last + SEARCH_EVERY:
+        searches.last = time.monotonic()
+        gc.collect()
 
 
 def lost_its_session() -> bool:

@@ -65,6 +65,17 @@ def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
     """Most of a search's time: forty phones that ask for news every two seconds would leave no time for anything."""
     page("learn_glossary")
     assert gc.get_freeze_count() > 2 * len(gc.get_objects())
+    assert not server.config.get_option("runner.postScriptGC")
+
+
+def test_what_only_refers_to_itself_is_found_now_and_then(monkeypatch):
+    page("learn_glossary")
+    lost = Owner()
+    lost.itself, held = lost, weakref.ref(lost)
+    del lost
+    monkeypatch.setattr(server, "SEARCH_EVERY", 0.0)
+    server.search_for_garbage()
+    assert held() is None
 
 
 def test_closed_sessions_are_forgotten_when_their_time_is_over_although_no_other_tab_is_closed(monkeypatch):
