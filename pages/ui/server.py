@@ -67,10 +67,9 @@ class _Searches:
 def settle_modules() -> _Searches:
     """Once for the server: leave what is loaded by now out of every later search for garbage.
 
-    In all that the libraries have made a search takes a tenth of a second. Streamlit would search after every run of a
-    page or a fragment, in which nothing else can run: with twenty clients that was most of the processor's time.
+    In all that the libraries have made a search takes a tenth of a second, in which nothing else can run. Streamlit
+    would search after every run of a page or a fragment: with twenty clients that was most of the processor's time.
     """
-    config.set_option("runner.postScriptGC", False)
     gc.collect()
     gc.freeze()
     return _Searches()
