@@ -26,6 +26,7 @@ Array = np.ndarray
 
 INTERVALS = ("wilson", "clopper_pearson")
 
+FEW = 10  # a bin with fewer rows says little: pictures draw it faint, or not at all
 NEAREST = 1e-6  # to 0 and 1, for log-odds
 # Groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
 FINE = 1000

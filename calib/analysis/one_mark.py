@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.analysis.curves import binned_curve
+from calib.analysis.curves import FEW, binned_curve
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import write_ranges
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import briefly
-
-FEWEST = 10  # rows of a mark that is to be read
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Mark:
 def telling_mark(evaluation: Evaluation) -> Mark | None:
     """The mark of the model's own predictions that lies farthest off the diagonal, in standard errors.
 
-    None where no bin has ten rows. The standard error is that of a frequency whose probability is the mean
+    None where every bin has few rows. The standard error is that of a frequency whose probability is the mean
     prediction, √(p (1 − p) / n), p kept 1 / n away from 0 and 1.
     """
     key, recipe = reference_of(evaluation.predictions), evaluation.recipe
@@ -80,7 +78,7 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
         strategy=recipe.binning,
         sample_weight=predictions.weight,
     )
-    enough = np.flatnonzero(curve.count >= FEWEST)
+    enough = np.flatnonzero(curve.count >= FEW)
     if not enough.size:
         return None
     count, mean = curve.count[enough], curve.mean_p[enough]

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.curves import FEW
 from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
-from calib.figures.reliability import FEW
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import binomial_interval
+from calib.analysis.curves import FEW, binomial_interval
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
@@ -17,8 +17,6 @@ from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.wording import counted, probability
 from calib.metrics.intervals import IntervalBins, interval_bins
-
-FEW = 10  # a bin with fewer rows says little: it is drawn faint
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ import plotly.graph_objects as go
 from calib.analysis.advice import passed_over
 from calib.analysis.choice import Choice, advise
 from calib.analysis.curves import (
+    FEW,
     BinnedCurve,
     CorpCurve,
     Histogram,
@@ -42,7 +43,6 @@ from calib.kernel.memo import once
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
 from calib.recipe import Recipe
 
-FEW = 10  # a bin with fewer rows says little: it is drawn faint, where asked for
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
 MOST_BANDS = 4  # that can be told apart where they lie over each other

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import BinnedCurve, binned_curve
+from calib.analysis.curves import FEW, BinnedCurve, binned_curve
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
@@ -18,7 +18,7 @@ from calib.kernel.records import Predictions
 from calib.kernel.wording import brief, number
 from calib.metrics import METRICS
 
-COLUMNS, BINS, FEW, LONGEST = 4, 10, 10, 22  # a bin with fewer rows says little: it is drawn faint
+COLUMNS, BINS, LONGEST = 4, 10, 22
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
+from calib.analysis.curves import FEW
 from calib.analysis.differences import (
     COMPARED,
     REPEATED,
@@ -77,7 +78,7 @@ declare_settings(
             "Bins with few rows, too",
             "boolean",
             False,
-            help="Bins with fewer than 10 rows say little; they are drawn faint.",
+            help=f"Bins with fewer than {FEW} rows say little; they are drawn faint.",
         ),
         Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
         Parameter(
