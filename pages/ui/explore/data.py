@@ -95,22 +95,28 @@ def _brought(widget: str) -> str | None:
     return key
 
 
-def other_file(recipe: Recipe) -> None:
-    """Another table to judge on: this one trains and calibrates then, and all of the other is the test part."""
-    asked = recipe.judge_on is not None or st.session_state.get("asked_for_other", False)
+def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
+    """Whether a file besides the table is asked for: it is given, or the toggle is on; ``without`` takes it back."""
+    asked = f"asked_{widget}"
 
     def turned(on: bool) -> None:
-        st.session_state["asked_for_other"] = on
-        if not on and recipe.judge_on is not None:
-            state.update(**sources.judging(None))
+        st.session_state[asked] = on
+        if not on and given is not None:
+            state.update(**without)
 
-    on = shown(
-        st.toggle,
+    return shown(
+        st.toggle, widget, given is not None or st.session_state.get(asked, False), turned, label, help=help
+    )
+
+
+def other_file(recipe: Recipe) -> None:
+    """Another table to judge on: this one trains and calibrates then, and all of the other is the test part."""
+    on = _asked_for(
         "judge_elsewhere",
-        asked,
-        turned,
+        recipe.judge_on,
+        sources.judging(None),
         "Judge on another file",
-        help="This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
+        "This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
     )
     if not on:
         return
@@ -132,20 +138,12 @@ def _judge_on() -> None:
 
 def own_model(recipe: Recipe) -> None:
     """A model that is there already, as ONNX: it scores the table, and nothing is trained."""
-    asked = recipe.onnx is not None or st.session_state.get("asked_for_model", False)
-
-    def turned(on: bool) -> None:
-        st.session_state["asked_for_model"] = on
-        if not on and recipe.onnx is not None:
-            state.update(**controls.NO_MODEL)
-
-    on = shown(
-        st.toggle,
+    on = _asked_for(
         "own_model",
-        asked,
-        turned,
+        recipe.onnx,
+        controls.NO_MODEL,
         "A model of my own",
-        help="An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
+        "An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
     )
     if not on:
         return
