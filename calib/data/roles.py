@@ -50,9 +50,8 @@ SYNONYMS = {
         "out of sample",
     ),
 }
-DEVELOPMENT = (
-    "dev"  # beside rows that train it calibrates, as in machine learning; else it trains, as in banks
-)
+# Beside rows that train it calibrates, as in machine learning; else it trains, as in banks
+DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 MOMENTS = frozenset(
     ("date", "datetime", "timestamp", "year")
