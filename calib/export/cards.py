@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
-from calib.evaluate import calibrate, evaluate, fit
+from calib.evaluate import Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
@@ -29,30 +30,63 @@ FIRST = {"explore_venn_abers": "pairs", "explore_decide": "costs", "explore_tree
 """The chart of a step that names none; of other pages the reliability diagram."""
 
 
+class Staged(NamedTuple):
+    """What a step shows: its chart, the metrics that it names or None, and its advice, the answer first, or nothing."""
+
+    chart: Chart
+    numbers: pd.DataFrame | None
+    advice: tuple[str, ...]
+
+
+def staged(step: Step, watch: Watch | None = None) -> Staged:
+    """All of it, from one fit."""
+    fitted = _fitted(step)
+    chart = _chart(step, fitted, watch or Watch())
+    keys = [key for key in step.beside if key in METRICS]
+    if not step.beside:
+        return Staged(chart, None, ())
+    evaluation = calibrate(step.recipe, fitted())
+    found = recommend(evaluation) if "advice" in step.beside else None
+    return Staged(
+        chart,
+        formatted_metrics(evaluation, keys) if keys else None,
+        (found.answer, *found.reasons) if found else (),
+    )
+
+
 def picture(step: Step, watch: Watch | None = None) -> Chart:
     """The chart that a step names, else the first one of its page; the reliability diagram of its Recipe for pages with
     tables only.
     """
-    watch = watch or Watch()
+    return _chart(step, _fitted(step), watch or Watch())
+
+
+def _fitted(step: Step) -> Callable[[], Fitted]:
+    """The fit of a step's Recipe, made where it is first asked for."""
+    return cache(lambda: fit(step.recipe, load(step.recipe)))
+
+
+def _chart(step: Step, fitted: Callable[[], Fitted], watch: Watch) -> Chart:
     if step.page.startswith("learn_"):
         return _of_experiment(step, watch)
     key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
     options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
-    return Chart(key, FIGURES[key].prepare(_source(key, step.recipe, watch), **options))
+    return Chart(key, FIGURES[key].prepare(_source(key, step.recipe, fitted, watch), **options))
 
 
-def _source(key: str, recipe: Recipe, watch: Watch) -> Any:
+def _source(key: str, recipe: Recipe, fitted: Callable[[], Fitted], watch: Watch) -> Any:
     """What the figure of an Explore page is made of."""
-    data = load(recipe)
     if key == "depth":
-        return [depth_scores(recipe, each) for each in sweep(recipe, data, watch)]
-    fitted = fit(recipe, data)
-    evaluation = calibrate(recipe, fitted)
+        return [depth_scores(recipe, each) for each in sweep(recipe, load(recipe), watch)]
+    evaluation = calibrate(recipe, fitted())
     if key == "explained":
-        return explain(evaluation, fitted, widest_row(evaluation))
+        return explain(evaluation, fitted(), widest_row(evaluation))
     if key == "widths":
         others = set(dict(recipe.settings).get("venn_abers.beside", ())) - {recipe.placement}
-        return [evaluation, *(evaluate(recipe.replace(placement=one), data) for one in sorted(others))]
+        return [
+            evaluation,
+            *(evaluate(recipe.replace(placement=one), evaluation.dataset) for one in sorted(others)),
+        ]
     if key == "costs":
         return decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
     return evaluation
@@ -66,20 +100,6 @@ def _of_experiment(step: Step, watch: Watch) -> Chart:
     numbers = experiment.numbers(values, simulation)
     found = experiment.simulate(simulation, random_state=step.recipe.seed, watch=watch, **numbers)
     return Chart(key, FIGURES[key].prepare(found, **experiment.view(values, key)))
-
-
-def numbers(step: Step) -> pd.DataFrame | None:
-    """The metrics that a step names, as text, the best of each marked; None where it names none."""
-    keys = [key for key in step.beside if key in METRICS]
-    return formatted_metrics(evaluate(step.recipe, load(step.recipe)), keys) if keys else None
-
-
-def advice(step: Step) -> tuple[str, ...]:
-    """What the advice on a step's rows says, the answer first; nothing where the step does not name it."""
-    if "advice" not in step.beside:
-        return ()
-    found = recommend(evaluate(step.recipe, load(step.recipe)))
-    return (found.answer, *found.reasons)
 
 
 def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:

@@ -7,7 +7,7 @@ import pytest
 from calib import evaluate
 from calib.analysis.advice import recommend
 from calib.export import chromium as browser
-from calib.export.cards import advice, lesson_card, numbers, picture
+from calib.export.cards import lesson_card, picture, staged
 from calib.lessons import LESSONS
 from calib.sources import load
 
@@ -52,8 +52,8 @@ def test_a_step_is_pictured_by_the_chart_that_it_names():
 
 def test_the_numbers_that_a_step_names_go_with_its_picture():
     step = LESSONS["not_useful"].steps[1]
-    assert list(numbers(step).columns) == ["ECE", "Accuracy"]
-    assert numbers(LESSONS["not_useful"].steps[0]) is None
+    assert list(staged(step).numbers.columns) == ["ECE", "Accuracy"]
+    assert staged(LESSONS["not_useful"].steps[0]).numbers is None
 
 
 def test_the_advice_that_a_step_names_goes_with_its_picture():
@@ -61,5 +61,5 @@ def test_the_advice_that_a_step_names_goes_with_its_picture():
     assert LESSONS["when_it_helps"].steps[3] in named
     for step in named:
         found = recommend(evaluate(step.recipe, load(step.recipe)))
-        assert advice(step) == (found.answer, *found.reasons)
-    assert advice(LESSONS["when_it_helps"].steps[0]) == ()
+        assert staged(step).advice == (found.answer, *found.reasons)
+    assert staged(LESSONS["when_it_helps"].steps[0]).advice == ()

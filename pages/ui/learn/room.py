@@ -19,7 +19,7 @@ from calib.experiments.ballots import Ballots, draw, letter, prepare, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
-from calib.export.cards import advice, numbers, picture
+from calib.export.cards import staged
 from calib.figures.theme import ROOM, controls, for_a_room
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
@@ -319,18 +319,18 @@ def _picture(asked: Round, hidden: bool) -> None:
     step = asked.step
     if step is None:
         return
-    make = {(step.page, step.title): lambda watch: (picture(step, watch), numbers(step), advice(step))}
+    make = {(step.page, step.title): partial(staged, step)}
     found = jobs.run("class_picture", "Drawing the picture", make)
     if found is None or hidden:
         return
-    (chart, table, said), *_ = found
-    record, drawn = chart.record, chart.draw(frame.theme())
+    (here,) = found
+    record, drawn = here.chart.record, here.chart.draw(frame.theme())
     figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
-    if table is not None:
-        st.dataframe(table, width="stretch", key="class_numbers", alt="The metrics named")
-    for i, sentence in enumerate(said):
+    if here.numbers is not None:
+        st.dataframe(here.numbers, width="stretch", key="class_numbers", alt="The metrics named")
+    for i, sentence in enumerate(here.advice):
         st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
     query = state.address(step.recipe, step.place or None)
     st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
