@@ -37,7 +37,7 @@ run: $(RUN)
 # One BLAS thread a worker: workers on as many cores would otherwise slow each other down. Compiled files are kept even
 # where the environment forbids it: every process that the suite starts would compile calib again.
 test: $(DEV)
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not soak" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not soak" $(ARGS)
 
 lint: $(DEV)
 	$(PY) -m ruff check

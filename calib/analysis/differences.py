@@ -27,7 +27,8 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
-MANY_ROWS = 20_000  # from here on fewer resamples: their noise is then far below the interval's width
+RESAMPLES = 1000
+MANY_ROWS, RESAMPLES_OF_MANY = 20_000, 200  # whose noise is then far below the interval's width
 LEVEL = 0.95
 REPEATED = 20  # splits, where nothing else is asked for
 Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
@@ -93,7 +94,7 @@ def differences(
     """
     metrics, n = list(metrics), evaluation.size
     reference = reference_of(evaluation.predictions)
-    repeats = 1000 if n <= MANY_ROWS else 200
+    repeats = RESAMPLES if n <= MANY_ROWS else RESAMPLES_OF_MANY
     drawn = [metric for metric in metrics if metric not in PER_ROW]
     resampled = _resampled(evaluation, drawn, reference, repeats, random_state, watch or Watch())
     paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}

@@ -23,7 +23,7 @@ from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messa
 from tests.waiting import LIMIT, until
 
 STEM = "explore_trees"
-SMALL = {"data": "synthetic:gaussian", "data_params": '{"n":120}', "params": '{"n_estimators":2}'}
+SMALL = {"data": "synthetic:gaussian", "data_params": '{"n":120}', "params": '{"n_estimators":2,"min_samples_leaf":3}'}
 
 
 def opened(**query):
@@ -74,12 +74,13 @@ def test_the_best_uncalibrated_numbers_are_scikit_learns():
     train, test = map(np.sort, train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0))
     own, _ = train_test_split(np.arange(len(train)), test_size=1 / 3, stratify=y[train], random_state=0)
     rows = train[own]
+    leaf = {"min_samples_leaf": 3, "random_state": 0}
     for name, make in (
-        ("Tree, held out", lambda limit: DecisionTreeClassifier(max_depth=limit, random_state=0)),
-        ("Forest, held out", lambda limit: RandomForestClassifier(2, max_depth=limit, random_state=0)),
+        ("Tree, held out", lambda limit: DecisionTreeClassifier(max_depth=limit, **leaf)),
+        ("Forest, held out", lambda limit: RandomForestClassifier(2, max_depth=limit, **leaf)),
     ):
         best = np.inf
-        for limit in [*range(1, 16), None]:
+        for limit in [*range(1, 12), None]:
             model = make(limit).fit(X[rows], y[rows])
             members = getattr(model, "estimators_", [model])
             for laplace in (False, True):
@@ -162,7 +163,7 @@ def test_nothing_but_the_forests_own_settings_grows_again(monkeypatch):
     assert faults(at) == []
     assert fits == []
     at.number_input(key="params.n_estimators").set_value(5).run()
-    assert settled(at).session_state["recipe"].params == (("n_estimators", 5),)
+    assert dict(settled(at).session_state["recipe"].params)["n_estimators"] == 5
     # a tree has no number of trees
     assert {dict(recipe.params).get("n_estimators") for recipe in fits} == {None, 5}
 

@@ -221,7 +221,7 @@ def test_a_store_is_read_from_its_bytes(path):
 @pytest.mark.parametrize(
     ("table", "value", "says"),
     [
-        ("predictions SET content", zlib.compress(b"\n" + bytes(2**27)), "more than 100,000,000 bytes"),
+        ("predictions SET content", zlib.compress(b"\n" + bytes(2**20)), "more than 1,000,000 bytes"),
         ("predictions SET content", b"other", "incorrect header"),
         (
             "predictions SET content",
@@ -233,7 +233,7 @@ def test_a_store_is_read_from_its_bytes(path):
     ],
 )
 def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, monkeypatch):
-    monkeypatch.setattr("calib.study.cell.MOST_BYTES", 10**8)
+    monkeypatch.setattr("calib.study.cell.MOST_BYTES", 10**6)
     store = Store.in_memory()
     store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
     store._db.execute(f"UPDATE {table} = ?", (value,))
