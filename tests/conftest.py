@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """For ``--dist loadfile``: a file's tests share what it prepared; all of the browser share a server and Chromium."""
+    """For ``--dist loadfile``: a file's tests share what it prepared; the browser's share a server and Chromium."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from calib.data import TableFile
 from calib.evaluate import evaluate
@@ -21,6 +22,7 @@ def table(n: int, seed: int) -> bytes:
     return files.as_csv(pd.DataFrame({"x": x, "z": rng.normal(size=n).round(4), "outcome": label}))
 
 
+@pytest.mark.soak
 def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_path):
     old, new = table(400, 0), table(150, 1)
     mine, other = (f"upload:{digest(content)}" for content in (old, new))

@@ -50,6 +50,7 @@ def test_predictions_made_elsewhere_need_no_model(tab):
         assert files.shown(evaluation, "brier", "none") in title
 
 
+@pytest.mark.soak
 def test_names_in_a_file_are_shown_as_text(tab):
     """HTML, Markdown and formulas in names and cells stay what they are: letters."""
     html, marked = (

@@ -23,7 +23,11 @@ from tests.pages.app import at_once, bring, faults, go, headline, jobs_of, messa
 from tests.waiting import LIMIT, until
 
 STEM = "explore_trees"
-SMALL = {"data": "synthetic:gaussian", "data_params": '{"n":120}', "params": '{"n_estimators":2,"min_samples_leaf":3}'}
+SMALL = {
+    "data": "synthetic:gaussian",
+    "data_params": '{"n":120}',
+    "params": '{"n_estimators":2,"min_samples_leaf":3}',
+}
 
 
 def opened(**query):
