@@ -22,7 +22,7 @@ from calib.calibrators import CALIBRATORS, count_outside, label_of
 from calib.data import preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError, are_whole, effective_weights
-from calib.kernel.memo import once
+from calib.kernel.memo import once, share
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
@@ -215,7 +215,9 @@ class Evaluation:
     def with_view(self, recipe: Recipe) -> Evaluation:
         """The same numbers under another Recipe's view fields: nothing is fitted again."""
         before = self.before and self.before.with_view(recipe)
-        return replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
+        viewed = replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
+        share(self, viewed)  # what is worked out for a whole Evaluation is the same in every view
+        return viewed
 
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""

@@ -15,6 +15,7 @@ from calib.analysis.differences import Repeats
 from calib.analysis.enough import too_few
 from calib.calibrators import CALIBRATORS, complexity_of, label_of
 from calib.evaluate import Evaluation
+from calib.kernel.memo import once
 from calib.kernel.records import Problem
 from calib.kernel.wording import change, listed, moved, number
 
@@ -63,6 +64,10 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     >>> recommend(evaluation).answer
     'Use Platt.'
     """
+    return once(evaluation, "recommend", lambda: _recommend(evaluation))
+
+
+def _recommend(evaluation: Evaluation) -> Recommendation:
     if len(evaluation.predictions) < 2:
         return Recommendation(NOTHING, _alone(evaluation), _notes(too_few(evaluation)))
     found, problems = advise(evaluation), too_few(evaluation)

@@ -97,8 +97,8 @@ def _best(
     free &= ~((x > box[:, :1]) & (x < box[:, 2:3]) & (y > box[:, 1:2]) & (y < box[:, 3:])).any(axis=1)
     if not free.any():
         return None
-    start, end, left, box = (each[free] for each in (start, end, left, box))
-    alone = np.minimum(_distance(start, others), ALONE)
+    alone = np.minimum(np.repeat(_distance(starts, others), len(steps)), ALONE)
+    start, end, left, box, alone = (each[free] for each in (start, end, left, box, alone))
     crossed = sum(_distance(start + part * (end - start), others) < 0.02 for part in (0.5, 1))
     cost = np.hypot(*(end - start).T) - 3 * alone + 0.2 * crossed
     i = int(np.argmin(cost))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
-import numpy as np
 import pandas as pd
 
 from calib.analysis.sample_size import LABELS, SampleSize
@@ -99,15 +98,16 @@ def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
 
 
 def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
-    table = table.dropna(axis="columns", how="all")
-    shown = pd.DataFrame(index=index)
-    for key in table.columns:
-        values, texts = table[key], [number(value) for value in table[key]]
-        marked = best(METRICS[key], values) & (len(set(texts)) > 1)
-        shown[METRICS[key].label] = [
-            text + (BEST if star else "") for text, star in zip(texts, marked, strict=True)
-        ]
-    return shown
+    known = {key: table[key].tolist() for key in table.columns if not table[key].isna().all()}
+    return pd.DataFrame(
+        {METRICS[key].label: _starred(METRICS[key], each) for key, each in known.items()}, index
+    )
+
+
+def _starred(metric: Metric, values: Sequence[float]) -> list[str]:
+    texts = [number(value) for value in values]
+    starred = _best(metric, values) if len(set(texts)) > 1 else set()
+    return [text + BEST if text in starred else text for text in texts]
 
 
 def best(metric: Metric, values: pd.Series) -> pd.Series:
@@ -115,12 +115,17 @@ def best(metric: Metric, values: pd.Series) -> pd.Series:
 
     None where neither end is best, and never one that is infinite.
     """
-    finite = values[np.isfinite(values)]
-    if finite.empty or (metric.target is None and metric.higher_is_better is None):
-        return pd.Series(False, index=values.index)
+    chosen = _best(metric, values.tolist())
+    return pd.Series([number(value) in chosen for value in values], values.index, dtype=bool)
+
+
+def _best(metric: Metric, values: Sequence[float]) -> set[str]:
+    """How the best of these values read."""
+    finite = [value for value in values if isfinite(value)]
+    if not finite or (metric.target is None and metric.higher_is_better is None):
+        return set()
     if metric.target is not None:
-        distance = (finite - metric.target).abs()
-        chosen = finite[distance == distance.min()]
-    else:
-        chosen = finite[finite == (finite.max() if metric.higher_is_better else finite.min())]
-    return values.map(number).isin(set(chosen.map(number)))
+        target = metric.target
+        least = min(abs(value - target) for value in finite)
+        return {number(value) for value in finite if abs(value - target) == least}
+    return {number(max(finite) if metric.higher_is_better else min(finite))}

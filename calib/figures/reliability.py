@@ -35,7 +35,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
-from calib.figures.labels import place
+from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel import checks
@@ -406,26 +406,31 @@ def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     """Square diagram on fixed axes over a histogram on the same probability axis."""
-    figure = go.Figure(layout=_layout(theme))
-    figure.add_trace(diagonal(theme))
-    if record.band != "none":
-        figure.add_traces([_band(key, record.curves[key], record.band) for key in _banded(record)])
-    light = {key: key not in record.leading for key in record.curves}
-    for key, curve in record.curves.items():
-        figure.add_traces([_in_legend(key, theme), *_line(key, curve, light[key])])
-        figure.add_trace(_bars(key, record.histograms[key], 0.08))
-    numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
-    for key, curve in (record.bins or record.curves).items():
-        traces = _marks(key, curve, theme, light=light[key], labelled=numbered)
-        figure.add_traces(traces if record.faint else traces[:1])
-    for key, counts in record.picked.items():
-        figure.add_trace(_bars(key, counts, 0.6))
-    for key, curve in (record.bins or record.curves).items():
-        shape, drawn = shape_of(curve), _drawn(curve, record.faint)
-        figure.add_traces(_rings(key, shape, drawn, record.ranges, theme))
+    # Unchecked: Plotly's check of values that this file made takes five times as long as all the rest
+    figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(theme), _validate=False)
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
     return mute(_named(figure, record, theme), _in_colour(record), theme)
+
+
+def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
+    """All but the names, from the lowest up; as dictionaries, for objects would be made twice."""
+    traces = []
+    if record.band != "none":
+        traces += [_band(key, record.curves[key], record.band) for key in _banded(record)]
+    light = {key: key not in record.leading for key in record.curves}
+    for key, curve in record.curves.items():
+        bars = _bars(key, record.histograms[key], 0.08)
+        traces += [_in_legend(key, theme), *_line(key, curve, light[key]), bars]
+    numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
+    marked = record.bins or record.curves
+    for key, curve in marked.items():
+        marks = _marks(key, curve, theme, light=light[key], labelled=numbered)
+        traces += marks if record.faint else marks[:1]
+    traces += [_bars(key, counts, 0.6) for key, counts in record.picked.items()]
+    for key, curve in marked.items():
+        traces += _rings(key, shape_of(curve), _drawn(curve, record.faint), record.ranges, theme)
+    return traces
 
 
 def _in_colour(record: Reliability) -> tuple[str, ...]:
@@ -447,23 +452,25 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
     bearing = {key: lines.pop(key) for key in _in_colour(record)}
     labels = place(bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values()])
-    for key, label in labels.items():
-        (x0, x1), (y0, y1) = (
-            low + (high - low) * np.array(ends) for ends in zip(label.start, label.end, strict=True)
-        )
-        figure.add_scatter(
-            x=[x0, x1],
-            y=[y0, y1],
-            mode="lines+text",
-            legendgroup=key,
-            showlegend=False,
-            hoverinfo="skip",
-            line={"color": MARKS[key].color, "width": 1},
-            text=["", label_of(key)],
-            textposition=f"middle {'left' if label.left else 'right'}",
-            textfont={"size": 12, "color": legible(MARKS[key].color, theme)},
-        )
+    figure.add_traces([_name(key, label, low, high - low, theme) for key, label in labels.items()])
     return figure
+
+
+def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dict[str, Any]:
+    """A line's name with its stroke, on axes that begin at ``low``."""
+    (x0, x1), (y0, y1) = (low + width * np.array(ends) for ends in zip(label.start, label.end, strict=True))
+    return {
+        "x": [x0, x1],
+        "y": [y0, y1],
+        "mode": "lines+text",
+        "legendgroup": key,
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "line": {"color": MARKS[key].color, "width": 1},
+        "text": ["", label_of(key)],
+        "textposition": f"middle {'left' if label.left else 'right'}",
+        "textfont": {"size": 12, "color": legible(MARKS[key].color, theme)},
+    }
 
 
 def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
@@ -528,26 +535,26 @@ def _layout(theme: Theme) -> dict[str, Any]:
     )
 
 
-def _in_legend(key: str, theme: Theme) -> go.Scatter:
+def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
     """A calibrator's entry in the legend: colour, dash and marker together."""
     mark = MARKS[key]
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="lines+markers",
-        name=label_of(key),
-        legendgroup=key,
-        line={"color": mark.color, "width": 2.4, "dash": mark.dash},
-        marker={
+    return {
+        "x": [None],
+        "y": [None],
+        "mode": "lines+markers",
+        "name": label_of(key),
+        "legendgroup": key,
+        "line": {"color": mark.color, "width": 2.4, "dash": mark.dash},
+        "marker": {
             "color": mark.color,
             "symbol": mark.symbol,
             "size": 9,
             "line": {"color": theme.paper, "width": 1},
         },
-    )
+    }
 
 
-def _line(key: str, curve: Curve, light: bool) -> list[go.Scatter]:
+def _line(key: str, curve: Curve, light: bool) -> list[dict[str, Any]]:
     """The curve, thin and straight where it passes over points with few rows."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {
@@ -559,26 +566,15 @@ def _line(key: str, curve: Curve, light: bool) -> list[go.Scatter]:
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
     runs = replace(shape, y=np.where(enough, shape.y, np.nan))
-    known = (
-        {"hoverinfo": "skip", "hovertemplate": None, "customdata": None}
-        if isinstance(curve, BinnedCurve)
-        else {}
-    )
-    return [
-        go.Scatter(
-            x=shape.x[enough],
-            y=shape.y[enough],
-            mode="lines",
-            line={**style, "color": rgba(mark.color, 0.5), "width": 1.2},
-            legendgroup=key,
-            showlegend=False,
-            hoverinfo="skip",
-        ),
-        _points(key, runs, np.arange(len(shape.x)), mode="lines", line=style).update(known),
-    ]
+    plain = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
+    thin = {"line": {**style, "color": rgba(mark.color, 0.5), "width": 1.2}}
+    over_few = {"x": shape.x[enough], "y": shape.y[enough], **plain, **thin}
+    if isinstance(curve, BinnedCurve):
+        return [over_few, {"x": runs.x, "y": runs.y, "name": label_of(key), **plain, "line": style}]
+    return [over_few, _points(key, runs, np.arange(len(shape.x)), mode="lines", line=style)]
 
 
-def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool) -> list[go.Scatter]:
+def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool) -> list[dict[str, Any]]:
     """What a click selects: bins, their area growing with their rows, faint where those are few, or steps.
 
     ``labelled`` writes the number of rows beside the faint ones.
@@ -616,12 +612,12 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
     return [solid, *([faint] if few.size else [])]
 
 
-def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatter:
+def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str, Any]:
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
     points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
     interval = "<br>95% interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
-    return go.Scatter(
+    return dict(
         x=shape.x[rows],
         y=shape.y[rows],
         name=label_of(key),
@@ -634,45 +630,45 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> go.Scatte
     )
 
 
-def _band(key: str, curve: Curve, kind: str) -> go.Scatter:
+def _band(key: str, curve: Curve, kind: str) -> dict[str, Any]:
     """The band between the points with enough rows, as one translucent shape."""
     shape, color = shape_of(curve), MARKS[key].color
     rows = np.arange(len(shape.x)) if isinstance(curve, CorpCurve) else np.flatnonzero(shape.count >= FEW)
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
-    return go.Scatter(
-        x=np.r_[shape.x[rows], shape.x[rows][::-1]],
-        y=np.r_[upper[rows], lower[rows][::-1]],
-        mode="lines",
-        line={"width": 0.5, "color": rgba(color, 0.35)},
-        fill="toself",
-        fillcolor=rgba(color, 0.16),
-        legendgroup=key,
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    return {
+        "x": np.r_[shape.x[rows], shape.x[rows][::-1]],
+        "y": np.r_[upper[rows], lower[rows][::-1]],
+        "mode": "lines",
+        "line": {"width": 0.5, "color": rgba(color, 0.35)},
+        "fill": "toself",
+        "fillcolor": rgba(color, 0.16),
+        "legendgroup": key,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
 
 
-def _bars(key: str, counts: Histogram, alpha: float) -> go.Scatter:
+def _bars(key: str, counts: Histogram, alpha: float) -> dict[str, Any]:
     """Counts as a step line, so that several calibrators stay readable over each other."""
     color = MARKS[key].color
-    return go.Scatter(
-        x=counts.edges,
-        y=np.append(counts.count, counts.count[-1]),
-        yaxis="y2",
-        mode="lines",
-        legendgroup=key,
-        showlegend=False,
-        name=label_of(key),
-        line={"color": color, "width": 1.5, "shape": "hv"},
-        fill="tozeroy",
-        fillcolor=rgba(color, alpha),
-        hovertemplate="%{y:,d} rows" if alpha < 0.5 else "%{y:,d} of the rows picked",
-    )
+    return {
+        "x": counts.edges,
+        "y": np.append(counts.count, counts.count[-1]),
+        "yaxis": "y2",
+        "mode": "lines",
+        "legendgroup": key,
+        "showlegend": False,
+        "name": label_of(key),
+        "line": {"color": color, "width": 1.5, "shape": "hv"},
+        "fill": "tozeroy",
+        "fillcolor": rgba(color, alpha),
+        "hovertemplate": "%{y:,d} rows" if alpha < 0.5 else "%{y:,d} of the rows picked",
+    }
 
 
 def _rings(
     key: str, shape: Shape, drawn: np.ndarray, ranges: Sequence[tuple[str, float, float]], theme: Theme
-) -> list[go.Scatter]:
+) -> list[dict[str, Any]]:
     """A ring around every point whose rows are all picked."""
     inside = np.zeros(len(shape.x), dtype=bool)
     for name, low, high in ranges:
@@ -687,16 +683,16 @@ def _rings(
         "line": {"color": theme.ink, "width": 1.8},
     }
     return [
-        go.Scatter(
-            x=shape.x[inside],
-            y=shape.y[inside],
-            mode="markers",
-            legendgroup=key,
-            showlegend=False,
-            hoverinfo="skip",
-            marker=ring,
-            cliponaxis=False,
-        )
+        {
+            "x": shape.x[inside],
+            "y": shape.y[inside],
+            "mode": "markers",
+            "legendgroup": key,
+            "showlegend": False,
+            "hoverinfo": "skip",
+            "marker": ring,
+            "cliponaxis": False,
+        }
     ]
 
 

@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from hashlib import blake2b
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import PROJECTED, controls, for_a_room
@@ -84,7 +84,7 @@ def _shown(
     for i, part in enumerate(parts):
         figure = _drawn(part, frame.theme(), entry.draw, height, state.presenter())
         own = f"{widget}_part_{i}" if entry.parts else widget
-        fits = state.presenter() and LOW < (figure.layout.height or 0) <= PROJECTED
+        fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
             st.plotly_chart(
@@ -96,7 +96,21 @@ def _shown(
     return record
 
 
-def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:
+class _Drawn(BaseFigure):
+    """A figure as the dictionary that it is sent as, which Plotly would copy whenever it is shown."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self._content = content
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._content
+
+    @property
+    def height(self) -> float:
+        return self._content["layout"].get("height", 0)
+
+
+def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> _Drawn:
     """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
 
     Not kept are those of very many rows, nor of what has no bytes of its own. Nobody may change it.
@@ -104,25 +118,25 @@ def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bo
     try:
         content = pickle.dumps(part)
     except (pickle.PicklingError, AttributeError, TypeError):
-        return _figure(part, theme, draw, height, room)
+        return _Drawn(_figure(part, theme, draw, height, room))
     if len(content) > LARGEST:
-        return _figure(part, theme, draw, height, room)
+        return _Drawn(_figure(part, theme, draw, height, room))
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    return _figures()(key, lambda: _figure(part, theme, draw, height, room))
+    return _Drawn(_figures()(key, lambda: _figure(part, theme, draw, height, room)))
 
 
 @st.cache_resource(show_spinner=False)
-def _figures() -> Callable[[tuple, Callable[[], go.Figure]], go.Figure]:
+def _figures() -> Callable[[tuple, Callable[[], dict]], dict]:
     """What draws a figure, or remembers it."""
     return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
-def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> go.Figure:
+def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> dict[str, Any]:
     figure = draw(part, theme)
     if height is not None:
         figure.update_layout(height=height)
-    return for_a_room(figure) if room else figure
+    return (for_a_room(figure) if room else figure).to_dict()
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

@@ -53,5 +53,5 @@ def test_whatever_changes_the_picture_draws_it_anew(draw, drawn, other):
 )
 def test_what_cannot_be_kept_is_drawn_every_time(draw, drawn, record):
     for _ in range(2):
-        assert len(chart._drawn(record, LIGHT, draw, None, False).data) == 1
+        assert len(chart._drawn(record, LIGHT, draw, None, False).to_dict()["data"]) == 1
     assert len(drawn) == 2
