@@ -90,8 +90,8 @@ class Job(Ticket):
 
 @st.cache_resource
 def turns() -> Turns:
-    """The workers of all sessions: as many as processors, behind the pages."""
-    return Turns(processors())
+    """The workers of all sessions: as many as processors, behind the pages; as much again is tried."""
+    return Turns(processors(), tried=processors())
 
 
 def _owner() -> Owner:

@@ -1,7 +1,8 @@
 """A server's workers, which sessions take in turns: however much one of them asks for, the others come to theirs.
 
 Next is who has the fewest workers, and of those who had one longest ago. Work that takes long gives its worker on
-whenever others wait, at its next step, and goes on when it is its turn again.
+whenever others wait, at its next step, and goes on when it is its turn again. What has just begun may be short: beside
+the workers as many pieces of work are tried for a moment, so that nothing short waits behind what is long.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 TURN = 2.0  # seconds of work after which others come first
+TRIAL = 0.5  # seconds in which most work that is short ends
 NICE = 10  # how far the system puts work behind the pages that people wait for, where it can for a thread
 
 
@@ -45,13 +48,17 @@ class Ticket:
 
 
 class Turns:
-    """The workers, what they work on and what waits."""
+    """The workers, what they work on and what waits.
 
-    def __init__(self, workers: int, seconds: float = TURN) -> None:
-        self.workers, self.seconds = workers, seconds
+    tried : how many pieces of work may be tried beside them
+    """
+
+    def __init__(self, workers: int, seconds: float = TURN, tried: int = 0, trial: float = TRIAL) -> None:
+        self.workers, self.seconds, self.tried, self.trial = workers, seconds, tried, trial
         self._lock = threading.RLock()
         self._waiting: list[Ticket] = []
         self._running: list[Ticket] = []
+        self._on_trial: list[Ticket] = []
         self._served: WeakKeyDictionary[Owner, int] = WeakKeyDictionary()
         self._count = itertools.count(1)
 
@@ -73,14 +80,16 @@ class Turns:
     def give_way(self, ticket: Ticket) -> None:
         """Called between steps of the work: after a while others come first, and this call lasts until it goes on."""
         with self._lock:
-            short = time.monotonic() - ticket.since < self.seconds
-            if short or ticket.off or ticket not in self._running:
+            on = next((those for those in (self._running, self._on_trial) if ticket in those), None)
+            turn = self.trial if on is self._on_trial else self.seconds
+            if on is None or ticket.off or time.monotonic() - ticket.since < turn:
                 return
-            self._running.remove(ticket)
+            on.remove(ticket)
             ticket.may_go_on.clear()
             self._waiting.append(ticket)
             self._fill()
         ticket.may_go_on.wait()
+        _after_the_pages()
 
     def cancel(self, ticket: Ticket) -> None:
         """What has not begun never will; what has wakes up, and ends at its next step."""
@@ -95,8 +104,9 @@ class Turns:
         """The session is gone: so is all that it asked for."""
         with self._lock:
             owner.gone = True
-            for ticket in [each for each in (*self._waiting, *self._running) if each.owner is owner]:
-                self._drop(ticket)
+            for ticket in (*self._waiting, *self._running, *self._on_trial):
+                if ticket.owner is owner:
+                    self._drop(ticket)
 
     def _drop(self, ticket: Ticket) -> None:
         ticket.dropped = True
@@ -105,7 +115,7 @@ class Turns:
 
     def _order(self) -> list[Ticket]:
         """Those who wait, in the order in which they would begin if nothing ended meanwhile."""
-        running = Counter(ticket.owner for ticket in self._running)
+        running = Counter(ticket.owner for ticket in (*self._running, *self._on_trial))
         served, waiting, order = dict(self._served), list(self._waiting), list[Ticket]()
         while waiting:
             first = min(waiting, key=lambda t: (running[t.owner], served.get(t.owner, 0), t.beside, t.number))
@@ -116,19 +126,28 @@ class Turns:
         return order
 
     def _fill(self) -> None:
-        """Give the free workers to those who are next."""
+        """Give the free workers to those who are next, and try those who are new."""
         for ticket in self._order()[: max(0, self.workers - len(self._running))]:
-            self._waiting.remove(ticket)
-            self._running.append(ticket)
-            self._served[ticket.owner], ticket.since = next(self._count), time.monotonic()
-            if ticket.begun:
-                ticket.may_go_on.set()
-            else:
-                ticket.begun = True
-                threading.Thread(target=self._work, args=(ticket,), name="work", daemon=True).start()
+            self._let(ticket, self._running)
+        new = [ticket for ticket in self._order() if not ticket.begun]
+        for ticket in new[: max(0, self.tried - len(self._on_trial))]:
+            self._let(ticket, self._on_trial)
 
-    def _work(self, ticket: Ticket) -> None:
-        _after_the_pages()
+    def _let(self, ticket: Ticket, on: list[Ticket]) -> None:
+        """Let it begin, or go on."""
+        self._waiting.remove(ticket)
+        on.append(ticket)
+        self._served[ticket.owner], ticket.since = next(self._count), time.monotonic()
+        if ticket.begun:
+            ticket.may_go_on.set()
+        else:
+            ticket.begun = True
+            call = partial(self._work, ticket, behind=on is self._running)
+            threading.Thread(target=call, name="work", daemon=True).start()
+
+    def _work(self, ticket: Ticket, behind: bool) -> None:
+        if behind:
+            _after_the_pages()
         try:
             if ticket.future.set_running_or_notify_cancel():
                 ticket.future.set_result(ticket.call())
@@ -136,8 +155,9 @@ class Turns:
             ticket.future.set_exception(error)
         finally:
             with self._lock:
-                if ticket in self._running:
-                    self._running.remove(ticket)
+                for those in (self._running, self._on_trial):
+                    if ticket in those:
+                        those.remove(ticket)
                 self._fill()
 
 

@@ -14,8 +14,8 @@ LIMIT = 20
 class Desk:
     """A worker, and pieces of work that each wait for a word before their next step."""
 
-    def __init__(self, workers=1, seconds=0.0):
-        self.turns, self.steps = Turns(workers, seconds), []
+    def __init__(self, workers=1, seconds=0.0, **more):
+        self.turns, self.steps = Turns(workers, seconds, **more), []
 
     def ask(self, owner, name, beside=False, steps=1):
         gate, watch = threading.Semaphore(0), Watch()
@@ -74,6 +74,36 @@ def test_long_work_gives_way_at_its_next_step_and_goes_on_afterwards():
     assert desk.turns.place(long) == 1
     short.go_on(), long.go_on(), long.go_on()
     assert short.future.result(LIMIT) == "short"
+    assert long.future.result(LIMIT) == "long"
+
+
+def test_short_work_does_not_wait_behind_long_work_and_what_turns_out_long_queues():
+    desk, a, b, c = Desk(seconds=LIMIT, tried=1, trial=LIMIT), Owner(), Owner(), Owner()
+    long, short = desk.ask(a, "long"), desk.ask(b, "short")
+    until(lambda: len(desk.steps) == 2, "both are at work")
+    third = desk.ask(c, "third", steps=2)
+    assert desk.turns.place(third) == 1  # one is tried at a time
+    short.go_on()
+    assert short.future.result(LIMIT) == "short"
+    until(lambda: desk.steps[2:] == ["third"], "the next one is tried")
+    desk.turns.trial = 0.0
+    third.go_on()
+    until(lambda: desk.turns.place(third) == 1, "it was not short, and there is no worker")
+    long.go_on(), third.go_on()
+    assert long.future.result(LIMIT) == "long"
+    assert third.future.result(LIMIT) == "third"
+    assert desk.steps == [*sorted(desk.steps[:2]), "third", "third"]
+
+
+def test_what_is_tried_ends_with_its_tab():
+    desk, a, b = Desk(seconds=LIMIT, tried=1, trial=LIMIT), Owner(), Owner()
+    long, tried = desk.ask(a, "long"), desk.ask(b, "tried", steps=9)
+    until(lambda: len(desk.steps) == 2, "both are at work")
+    desk.turns.end(b)
+    tried.go_on()
+    with pytest.raises(Cancelled):
+        tried.future.result(LIMIT)
+    long.go_on()
     assert long.future.result(LIMIT) == "long"
 
 
