@@ -1,13 +1,15 @@
 """A model that is there already, as an ONNX file: its probabilities of a table of its inputs, without training.
 
 Nothing is executed but the graph, by onnxruntime: operators of other domains than ONNX's own, functions and weights in
-other files are refused, the last since they name paths. Both packages are an extra (requirements-onnx.txt).
+other files are refused, the last since they name paths. A graph has so much memory and so many seconds: it is a program,
+and may loop. Both packages are an extra (requirements-onnx.txt).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,12 @@ from calib.data.columns import as_float, is_number
 from calib.data.errors import LARGEST_MODEL, DataError
 from calib.data.target import class_counts
 from calib.data.typed import typed_frame
+from calib.kernel.wording import counted
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 13
 MOST_MEMORY = 2 << 30  # bytes, of what a graph computes
+LONGEST_RUN = 8  # seconds that it may take for ROWS_AT_ONCE
 EXTRA = "Install them with: pip install -r requirements-onnx.txt."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
@@ -150,12 +154,16 @@ def _session(model: bytes) -> Any:
 
 
 def _bounded(onnxruntime: Any, model: bytes) -> Any:
-    """A session for the graph within so much memory: a few bytes can ask for a table of any size."""
+    """A session for the graph within so much memory: a few bytes can ask for a table of any size.
+
+    The graph is left as it is: its optimisation works out what has no input, and nothing ends that.
+    """
     info, kind = onnxruntime.OrtMemoryInfo, onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR
     memory = info("Cpu", kind, 0, onnxruntime.OrtMemType.DEFAULT)
     onnxruntime.create_and_register_allocator(memory, onnxruntime.OrtArenaCfg({"max_mem": MOST_MEMORY}))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.use_env_allocators", "1")
     # without its second try, of which it tells on standard output
     providers = ["CPUExecutionProvider"]
@@ -266,13 +274,32 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
     return np.column_stack([as_float(typed[column]) for column in columns]).astype(KINDS[kind])
 
 
-def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
-    """(probabilities (n,), the class that they speak of): None is the later one, SCORE what is not known."""
+def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
+    """What the graph says, ended between two of its operators where it takes too long."""
+    from onnxruntime import RunOptions
+
+    options = RunOptions()
+    limit = Timer(LONGEST_RUN, setattr, (options, "terminate", True))
+    limit.start()
     try:
-        outputs = session.run(None, inputs)
+        return session.run(None, inputs, options)
     except Exception as error:
+        if options.terminate:
+            rows = counted(len(next(iter(inputs.values()))), "row")
+            raise DataError(
+                f"The model computes for longer than {LONGEST_RUN} seconds on {rows}, the most that is waited for: "
+                "it may loop without end.",
+                "Export a model without loops, or a smaller one.",
+            ) from None
         first = str(error).strip().splitlines()[0][:200]
         raise DataError(f"The model fails on this table ({first}).", "Correct the table.") from None
+    finally:
+        limit.cancel()
+
+
+def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
+    """(probabilities (n,), the class that they speak of): None is the later one, SCORE what is not known."""
+    outputs = _run(session, inputs)
     for said in outputs:  # a sequence of maps, class → probability, as skl2onnx writes by itself
         if isinstance(said, list) and said and isinstance(said[0], dict) and len(said[0]) == 2:
             label = max(said[0])

@@ -111,21 +111,69 @@ def elsewhere():
     return model
 
 
-def of_any_size(rows):
-    """A graph of a few bytes that fills a table of so many rows, of ones, and adds their sum."""
-    weights = [numpy_helper.from_array(np.array([rows]), "rows"), logistic().graph.initializer[0]]
-    ones = helper.make_tensor("v", TensorProto.DOUBLE, [1], [1.0])
+def that_adds(total, weights, *nodes):
+    """The sigmoid of 0.5 a − b and of what the nodes make, called ``total``."""
     nodes = [
-        helper.make_node("ConstantOfShape", ["rows"], ["large"], value=ones),
-        helper.make_node("ReduceSum", ["large"], ["sum"], keepdims=0),
+        *nodes,
         helper.make_node("MatMul", ["x", "w"], ["m"]),
-        helper.make_node("Add", ["m", "sum"], ["z"]),
+        helper.make_node("Add", ["m", total], ["z"]),
         helper.make_node("Sigmoid", ["z"], ["p"]),
     ]
-    ends = [
+    x, p = (
         helper.make_tensor_value_info(name, TensorProto.DOUBLE, [None, n]) for name, n in (("x", 2), ("p", 1))
-    ]
-    return packed(nodes, ends[:1], ends[1:], weights).SerializeToString()
+    )
+    weights = [numpy_helper.from_array(np.array(value), name) for name, value in weights.items()]
+    return packed(nodes, [x], [p], [*weights, logistic().graph.initializer[0]]).SerializeToString()
+
+
+def of_any_size(rows):
+    """A graph of a few bytes that fills a table of so many rows, of ones, and adds their sum."""
+    ones = helper.make_tensor("v", TensorProto.DOUBLE, [1], [1.0])
+    return that_adds(
+        "sum",
+        {"rows": [rows]},
+        helper.make_node("ConstantOfShape", ["rows"], ["large"], value=ones),
+        helper.make_node("ReduceSum", ["large"], ["sum"], keepdims=0),
+    )
+
+
+def of_many_turns(turns):
+    """A loop that hands on what it was given."""
+    given = [("turn", TensorProto.INT64), ("go", TensorProto.BOOL), ("held", TensorProto.DOUBLE)]
+    inner, outer = (
+        [helper.make_tensor_value_info(name + end, kind, []) for name, kind in kinds]
+        for end, kinds in (("", given), ("_on", given[1:]))
+    )
+    hand_on = [helper.make_node("Identity", [name], [f"{name}_on"]) for name in ("go", "held")]
+    return that_adds(
+        "end",
+        {"turns": turns, "yes": True, "zero": 0.0},
+        helper.make_node(
+            "Loop", ["turns", "yes", "zero"], ["end"], body=helper.make_graph(hand_on, "b", inner, outer)
+        ),
+    )
+
+
+def of_many_products(products):
+    """A table of 500 × 500 without an input, multiplied with itself so many times, and the sum of its cells."""
+    nothing = helper.make_tensor("v", TensorProto.DOUBLE, [1], [0.0])
+    return that_adds(
+        "sum",
+        {"shape": [500, 500]},
+        helper.make_node("ConstantOfShape", ["shape"], ["t0"], value=nothing),
+        *(helper.make_node("MatMul", [f"t{i}", "t0"], [f"t{i + 1}"]) for i in range(products)),
+        helper.make_node("ReduceSum", [f"t{products}"], ["sum"], keepdims=0),
+    )
+
+
+@pytest.mark.parametrize(("graph", "much"), [(of_many_turns, 2**62), (of_many_products, 2_000)])
+def test_a_graph_that_computes_for_longer_than_a_bound_is_ended(monkeypatch, graph, much):
+    np.testing.assert_allclose(
+        onnx_scores(graph(3), TABLE, "y")["model_score"], expit(0.5 * TABLE["a"] - TABLE["b"]), rtol=1e-12
+    )
+    monkeypatch.setattr("calib.data.onnx_model.LONGEST_RUN", 0.1)
+    with pytest.raises(DataError, match=r"computes for longer than 0\.1 seconds"):
+        onnx_scores(graph(much), TABLE, "y")
 
 
 @pytest.mark.parametrize("rows", [10**9, 10**15])
