@@ -1,8 +1,8 @@
 """A model that is there already, as an ONNX file: its probabilities of a table of its inputs, without training.
 
 Nothing is executed but the graph, by onnxruntime: operators of other domains than ONNX's own, functions and weights in
-other files are refused, the last since they name paths. A graph has so much memory and so many seconds: it is a program,
-and may loop. Both packages are an extra (requirements-onnx.txt).
+other files are refused, the last since they name paths. A graph is a program, which may loop: it has so much memory and
+so many seconds. Both packages are an extra (requirements-onnx.txt).
 """
 
 from __future__ import annotations
