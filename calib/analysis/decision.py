@@ -1,7 +1,7 @@
 """What probabilities are for: to act or not to act, when a false alarm and a miss cost differently.
 
 Acting on a row of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
-one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001, eq. 2). Probabilities that are
+one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001). Probabilities that are
 too high or too low draw that line in the wrong place: what they promise is not what comes, and the calibrated
 ones cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
 rows rightly acted on, less the false alarms at the price that the threshold gives them.

@@ -242,7 +242,7 @@ def resampled_t(
 
     References
     ----------
-    Nadeau and Bengio (2003), Inference for the generalization error, section 3.
+    Nadeau and Bengio (2003), Inference for the generalization error.
 
     Examples
     --------

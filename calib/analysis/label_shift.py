@@ -3,7 +3,7 @@
 Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities":
 with probabilities p that are right at the rate π, the likelihood of the rate π' is ``Π [p π'/π + (1 − p)(1 −
 π')/(1 − π)]``, up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean
-for the next π' (eq. 2.9). It holds where the classes themselves look as they did and only their shares differ
+for the next π'. It holds where the classes themselves look as they did and only their shares differ
 (label shift).
 """
 

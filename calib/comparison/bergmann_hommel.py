@@ -2,8 +2,7 @@
 
 If A = B and B = C then A = C, so not every set of pairwise hypotheses can be the set of true ones. Those that
 can are called exhaustive, and they are exactly the set partitions of the methods: within a block all are
-equal. Bergmann and Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694, section 3.1 and
-definition 6.
+equal. Bergmann and Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compare methods over data sets by ranks: who is best how often, and whether chance alone could have done it.
 
-Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7, section 3.2: average
+Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7: average
 ranks, the Friedman test with Iman and Davenport's F, and Nemenyi's critical difference.
 """
 

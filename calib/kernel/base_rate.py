@@ -1,7 +1,7 @@
 """Another base rate: probabilities that are right where class 1 has one frequency, moved to where it has another.
 
 Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
-theorem 2; Saerens, Latinne & Decaestecker 2002, eq. 2.4), all odds move by one ratio, ``odds(p') = r ·
+theorem 2; Saerens, Latinne & Decaestecker 2002), all odds move by one ratio, ``odds(p') = r ·
 odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
 """
 

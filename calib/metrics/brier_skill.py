@@ -1,4 +1,4 @@
-"""Brier skill: how much of the Brier score of the overall frequency the predictions save (Brier 1950; Murphy 1973)."""
+"""Brier skill: how much of the Brier score of the overall frequency the predictions save."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Observed over expected and calibration in the large: is the level right? With intervals, also of the line.
 
 O/E is the number of class 1 over the sum of the probabilities; its logarithm has standard error √((1 − f)/(n
-f)), f the frequency (Riley et al. 2021, eq. 4; Debray et al. 2017). Calibration in the large is the intercept
+f)), f the frequency (Riley et al. 2021; Debray et al. 2017). Calibration in the large is the intercept
 of the calibration line with the slope held at 1 (Cox 1958); intervals of the line are Wald's, by the
 information of the logistic fit.
 """
