@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -113,3 +114,19 @@ def as_text(name: object, most: int = 34) -> str:
     text, end = str(name), most * 2 // 5
     cut = text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
     return html.escape(cut, quote=False)
+
+
+def in_two_lines(name: object, most: int) -> str:
+    """A name that is longer than a line in two, parted between words nearest its middle; then as ``as_text``.
+
+    Names of setups begin and end alike, so that a cut in their middle would leave many the same.
+
+    >>> in_two_lines("random_forest/split/venn_abers", 18), in_two_lines("VAP-oob", 18)
+    ('random_forest/<br>split/venn_abers', 'VAP-oob')
+    """
+    text = str(name)
+    ends = [gap.end() for gap in re.finditer(r"[\W_]+(?=\w)", text) if gap.start()]
+    if len(text) <= most or not ends:
+        return as_text(text, most)
+    part = min(ends, key=lambda end: abs(2 * end - len(text)))
+    return f"{as_text(text[:part].rstrip(), most)}<br>{as_text(text[part:], most)}"

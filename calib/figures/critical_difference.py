@@ -6,6 +6,7 @@ procedure (García & Herrera 2008), which tells more pairs apart.
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,12 @@ import plotly.graph_objects as go
 
 from calib.comparison import bergmann_hommel, cliques, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, listed, number
 
-LINE, SIGN, LONGEST = 24, 7.4, 18  # pixels of a line and of a letter, letters of a name
+LINE, SIGN, LONGEST = 24, 7, 16  # pixels of a line and of a letter, letters of a line of a name
 NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
 WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
 
@@ -144,10 +145,10 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     values = record.ranks.to_numpy()
     bars = [(way, bar) for way, found in record.bars.items() for bar in found]
     below = 0.7 + 0.45 * len(bars)
-    lines = -(-k // 2)
-    names = [as_text(name, LONGEST) for name in record.ranks.index]
-    margin = 22 + SIGN * max(min(len(str(name)), LONGEST) for name in record.ranks.index)
-    deepest = below + lines + 0.4
+    names = [in_two_lines(name, LONGEST) for name in record.ranks.index]
+    step = 1.5 if any("<br>" in name for name in names) else 1.0
+    margin = 22 + SIGN * max(len(html.unescape(line)) for name in names for line in name.split("<br>"))
+    deepest = below + step * -(-k // 2) + 0.4
     room = 0.04 * (k - 1)
     figure = go.Figure(
         layout=layout(
@@ -165,7 +166,7 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_traces([*_axis(k, theme), _ruler(record.difference, k, theme)])
     figure.add_traces(_bars(bars, values, theme))
-    _names(figure, names, values, below, (1 - room, k + room), theme)
+    _names(figure, names, values, (below, step), (1 - room, k + room), theme)
     return figure
 
 
@@ -210,6 +211,7 @@ def _ruler(difference: float, k: int, theme: Theme) -> go.Scatter:
         ],
         textposition="top center",
         textfont={"color": theme.ink, "size": 12},
+        cliponaxis=False,
         line={"color": theme.ink, "width": 1.5},
         marker={"symbol": "line-ns", "size": [9, 0, 9], "line": {"color": theme.ink, "width": 1.5}},
         hoverinfo="skip",
@@ -246,15 +248,15 @@ def _names(
     figure: go.Figure,
     names: list[str],
     values: np.ndarray,
-    below: float,
+    depths: tuple[float, float],
     ends: tuple[float, float],
     theme: Theme,
 ) -> None:
     """The better half at the left from the top, the other at the right from the bottom, each led to its rank."""
-    k, half = len(names), -(-len(names) // 2)
+    k, half, (below, step) = len(names), -(-len(names) // 2), depths
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
         left = i < half
-        depth = below + (i if left else k - 1 - i) + 0.5
+        depth = below + step * ((i if left else k - 1 - i) + 0.5)
         side = ends[0] if left else ends[1]
         figure.add_scatter(
             x=[value, value, side],
@@ -268,6 +270,7 @@ def _names(
             x=side,
             y=depth,
             text=name,
+            align="right" if left else "left",
             xanchor="right" if left else "left",
             xshift=-4 if left else 4,
             showarrow=False,

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, as_text, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
+LEVEL = 32  # letters of all names together that a telephone has room for side by side
 LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
 
 
@@ -102,8 +103,9 @@ def _caption(numbers: bool, alpha: float, note: str) -> str:
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     """Rows against columns in the order given, the first at the top and at the left."""
     names = [as_text(name, LONGEST) for name in record.p.index]
-    places = list(range(len(names)))
-    axis = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": ""}
+    lines = [in_two_lines(name, LONGEST) for name in record.p.index]
+    places, level = list(range(len(names))), sum(map(len, names)) <= LEVEL
+    axis = {"tickvals": places, "showgrid": False, "ticks": "", "automargin": True}
     scale = [[0, rgba(theme.positive, 0.35)], [0.5, rgba(theme.grid, 0.6)], [1, rgba(theme.negative, 0.4)]]
     figure = go.Figure(
         layout=layout(
@@ -111,8 +113,9 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
             height=HEAD + CELL * len(names),
             showlegend=False,
             margin={"l": 12, "r": 12, "t": 12, "b": 12},
-            xaxis={**axis, "side": "top", "tickangle": -45 if len(names) > 4 else 0, "automargin": True},
-            yaxis={**axis, "autorange": "reversed", "automargin": True},
+            # Falling to the right, the first one begins above the names of rows, and none leaves the chart
+            xaxis={**axis, "ticktext": names, "side": "top", "tickangle": 0 if level else 45},
+            yaxis={**axis, "ticktext": lines, "autorange": "reversed"},
             uirevision="significance",
         )
     )

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, as_text, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 
-LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a name
+LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a line of a name
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +83,12 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
     table = record.table
     lanes = list(range(len(table)))
     mean = table["mean"].to_numpy()
+    names = [in_two_lines(name, LONGEST) for name in table.index]
+    lane = 1.4 * LANE if any("<br>" in name for name in names) else LANE
     figure = go.Figure(
         layout=layout(
             theme,
-            height=HEAD + LANE * len(table),
+            height=HEAD + lane * len(table),
             showlegend=False,
             margin={"l": 12, "r": 16, "t": 12, "b": 48},
             xaxis={
@@ -98,7 +100,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
             yaxis={
                 "range": [len(table) - 0.4, -0.6],
                 "tickvals": lanes,
-                "ticktext": [as_text(name, LONGEST) for name in table.index],
+                "ticktext": names,
                 "ticks": "",
                 "showgrid": False,
                 "automargin": True,

@@ -52,6 +52,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-heading {gap: .25rem}
 .stMain .katex-display {padding: 0 3px}
+.st-key-headline [data-testid="stMetricDelta"], .st-key-headline [data-testid="stMetricDelta"] div
+    {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
 @media (max-width: 640px) {
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}

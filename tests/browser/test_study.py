@@ -23,7 +23,7 @@ def test_ones_own_results_are_compared_and_taken_along(tab):
     rows = own_rows()
     tab.open("study_results").upload("mine.csv", rows.to_csv(index=False).encode())
     summary = summarise(rows, "brier")
-    assert tab.headline()["Best average rank"] == f"mine · {brief(summary.average_ranks['mine'])}"
+    assert tab.headline()["Best average rank"] == brief(summary.average_ranks["mine"])
     assert tab.page.get_by_test_id("stPlotlyChart").count() == 4
     assert tab.headline()["Compared"].startswith("88 of 100")  # german, spect and vote are other sets there
     archive = zipfile.ZipFile(io.BytesIO(tab.download(lambda: tab.press("All tables and diagrams (ZIP)"))))

@@ -91,7 +91,15 @@ def test_many_setups_have_nemenyis_bars_alone_and_it_is_said():
 def test_names_from_a_file_are_shown_as_text():
     figure = draw(prepare(pd.Series([1.0, 2.0], index=["<b>bold</b>", "a" * 60]), n=5))
     assert figure.layout.annotations[0].text == "&lt;b&gt;bold&lt;/b&gt;"
-    assert len(figure.layout.annotations[1].text) <= 18
+    assert len(figure.layout.annotations[1].text) <= 16
+
+
+def test_long_names_of_setups_can_be_told_apart_and_leave_a_telephone_room_for_the_ranks():
+    names = [f"random_forest/{place}/venn_abers" for place in ("split", "oob", "cv")]
+    figure = draw(prepare(pd.Series([1.0, 2.0, 3.0], index=names), n=5))
+    texts = [note.text for note in figure.layout.annotations]
+    assert [text.replace("<br>", "") for text in texts] == names
+    assert figure.layout.margin.l + figure.layout.margin.r < 290  # of the 358 pixels that it has there
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

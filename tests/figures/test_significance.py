@@ -88,3 +88,12 @@ def test_ink_is_the_themes(theme):
 def test_one_setup_is_refused():
     with pytest.raises(InputError, match="at least 2 setups"):
         prepare(pd.DataFrame([[np.nan]], ["a"], ["a"]))
+
+
+def test_the_names_of_columns_stay_within_the_chart():
+    """Rising to the right, the last one would leave it, and Plotly drops such a name."""
+    ranks = pd.Series(range(8), index=[f"random_forest/{i}/venn_abers" for i in range(8)], dtype=float)
+    p = pd.DataFrame(bergmann_hommel(ranks + 1, 25), ranks.index, ranks.index)
+    axes = draw(prepare(p, ranks)).layout
+    assert axes.xaxis.tickangle > 0
+    assert len(set(axes.yaxis.ticktext)) == 8

@@ -55,6 +55,7 @@ KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
+LONGEST, NAMES = 24, 180  # letters of a row's name that need no bound, pixels
 FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 
 declare_settings(
@@ -266,6 +267,7 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
         chosen,
         "Published values",
         list(names),
+        key=f"results.paper {likely}",  # the browser keeps the words of a choice as long as its widget
         format_func=names.get,
         help="The paper whose printed values stand beside these, setup by setup under its names.",
     )
@@ -284,13 +286,13 @@ def headline(summary: MetricSummary) -> None:
         return
     ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
     with st.container(horizontal=True, key="headline"):
-        for label, value in (
-            ("Best average rank", f"{ranks.idxmin()} · {brief(ranks.min())}"),
-            ("Highest win-rate", f"{rates.idxmax()} · {brief_percent(rates.max())}"),
-            ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue)),
-            ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}"),
+        for label, value, whose in (
+            ("Best average rank", brief(ranks.min()), str(ranks.idxmin())),
+            ("Highest win-rate", brief_percent(rates.max()), str(rates.idxmax())),
+            ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
+            ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
-            st.metric(label, value, width=215)
+            st.metric(label, value, whose, delta_color="off", delta_arrow="off", width=215)
     st.caption(plain(friedman_line(summary)))
 
 
@@ -318,11 +320,18 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     table = tables(summary)[0]
     headings.heading(f"{table.title}, data set by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
-    st.dataframe(readable(table), width="stretch", key="study_means", alt=f"Means of {table.title}", **clicks)
+    _show(table, "study_means", f"Means of {table.title}", **clicks)
     st.caption(
         plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability.")
     )
     _download(table)
+
+
+def _show(table: Table, key: str, alt: str, **clicks: Any) -> None:
+    """A table; its names of rows, which stay in view, leave a telephone room for numbers."""
+    wide = max(len(str(name)) for name in table.frame.index) > LONGEST
+    names = {"_index": st.column_config.Column(width=NAMES)} if wide else {}
+    st.dataframe(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
 
 
 def _clicked(table: Table):
@@ -365,7 +374,7 @@ def tests(summary: MetricSummary) -> None:
     """The other tables, folded away."""
     for table in tables(summary)[1:]:
         with st.expander(plain(table.title)):
-            st.dataframe(readable(table), width="stretch", key=f"table_{table.key}", alt=table.title)
+            _show(table, f"table_{table.key}", table.title)
             st.caption(plain(table.note))
             _download(table)
 
@@ -388,7 +397,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
         st.metric("Median distance", brief(compared["difference"].abs().median()), width=215)
         st.metric("Largest distance", brief(compared["difference"].abs().max()), width=215)
     _remarks(table)
-    st.dataframe(readable(table), width="stretch", key="table_published", alt=table.title)
+    _show(table, "table_published", table.title)
     st.caption(plain(table.note))
     _download(table)
 
