@@ -1,10 +1,15 @@
 """A study's means beside a paper's printed values, and how reliable its setups are, as Markdown for docs/results.md.
 
     python -m scripts.beside_paper results.sqlite --metrics log_loss rmse
+    python -m scripts.beside_paper results.sqlite --metrics brier accuracy --within 0.01
+    python -m scripts.beside_paper results.sqlite --ranks brier auc reliability
     python -m scripts.beside_paper results.sqlite --bins 10 20 100
 
-Every cell is "own (printed)". With ``--bins``: of each setup the mean over data sets, and the mean rank, of the
-reliability in so many equal-width bins, the folds of a set pooled; few rows fill 100 bins with noise.
+Every cell is "own (printed)". With ``--within``: of each setup the means over the sets that can be compared, and on
+how many of these the two differ by so much at most. With ``--ranks``: mean ranks among the setups that the paper
+ranks together, own and printed, each over all its sets. With ``--bins``: of each setup the mean over data sets, and
+the mean rank, of the reliability in so many equal-width bins, the folds of a set pooled; few rows fill 100 bins with
+noise.
 """
 
 from __future__ import annotations
@@ -17,8 +22,8 @@ import pandas as pd
 
 from calib.comparison import average_ranks
 from calib.metrics import murphy_decomposition
-from calib.study import Store, pooled_predictions
-from calib.study.published import beside, likely_paper
+from calib.study import Store, pooled_predictions, summarise
+from calib.study.published import COMPARISONS, beside, likely_paper, printed
 
 
 def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
@@ -31,6 +36,39 @@ def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
     cells = found["own"].map(shown) + " (" + found["published"].map(shown) + ")"
     table = found.assign(cell=cells).pivot_table("cell", "setup", "data", aggfunc="first")
     return markdown(table.reindex([name for name in means if name in table.index]).fillna(""), metric)
+
+
+def closeness(rows: pd.DataFrame, metric: str, most: float) -> list[str]:
+    """A line a setup: own and printed mean, on how many sets they differ by ``most`` at most, and the farthest one."""
+    paper = likely_paper(rows)
+    if paper is None:
+        return ["The names of these setups are in no paper."]
+    found = beside(rows.pivot_table(metric, "data", "setup", sort=False), metric, paper)
+    lines = {}
+    for setup, own in found[found["comparable"]].groupby("setup", sort=False):
+        distance = own.set_index("data")["difference"].abs()
+        lines[setup] = {
+            f"{metric}, own": f"{own['own'].mean():.4f}",
+            "printed": f"{own['published'].mean():.4f}",
+            f"within {most:g}": f"{(distance <= most).sum()} of {len(own)}",
+            "farthest": f"{distance.max():.4f} on {distance.idxmax()}",
+        }
+    return markdown(pd.DataFrame(lines).T, "setup")
+
+
+def mean_ranks(store: Store, rows: pd.DataFrame, metrics: list[str]) -> list[str]:
+    """A line a setup of those that the paper ranks together and that are all here: "own (printed)" a metric."""
+    there, paper, predictions = set(rows["setup"]), likely_paper(rows), store.repeats()
+    lines: dict[str, dict[str, str]] = {}
+    for one in COMPARISONS.values():
+        if one.paper == paper and there.issuperset(one.setups):
+            table = printed(paper)
+            table = table[table["data"].isin(("Mean rank", "Rank"))].drop_duplicates(["metric", "setup"])
+            ranks = table.set_index(["metric", "setup"])["value"]
+            for metric in metrics:
+                for setup, rank in summarise(rows, metric, one.setups, predictions).average_ranks.items():
+                    lines.setdefault(str(setup), {})[metric] = f"{rank:.2f} ({ranks[metric, setup]:.2f})"
+    return markdown(pd.DataFrame(lines).T, "mean rank")
 
 
 def shown(value: float) -> str:
@@ -67,11 +105,20 @@ if __name__ == "__main__":
     )
     parser.add_argument("store", type=Path)
     parser.add_argument("--metrics", nargs="*", default=[])
+    parser.add_argument("--within", type=float)
+    parser.add_argument("--ranks", nargs="*", default=[])
     parser.add_argument("--bins", nargs="*", type=int, default=[])
     asked = parser.parse_args()
     with Store(asked.store) as opened:
         results = opened.rows()
         for metric in asked.metrics:
-            print(*comparison(results, metric), "", sep="\n")
+            lines = (
+                comparison(results, metric)
+                if asked.within is None
+                else closeness(results, metric, asked.within)
+            )
+            print(*lines, "", sep="\n")
+        if asked.ranks:
+            print(*mean_ranks(opened, results, asked.ranks), "", sep="\n")
         if asked.bins:
             print(*reliability(opened, results, asked.bins), sep="\n")

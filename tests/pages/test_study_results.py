@@ -144,6 +144,7 @@ def test_very_many_gaps_are_folded_away_and_all_named():
 def test_metric_and_paper_are_chosen_and_stand_in_the_link():
     rows = own_rows()
     at = bring(page(STEM), "mine.csv", as_csv(rows))
+    assert at.selectbox(key="results.metric").options == ["Brier score", "Log loss", "Accuracy"]
     at.selectbox(key="results.metric").set_value("log_loss")
     settled(at.run())
     assert any("Choose Log loss, in bits to" in text for text in messages(at))
@@ -160,7 +161,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
 def test_a_metric_that_the_rows_lack_is_said_and_another_shown():
     at = page(STEM, **{"results.metric": "auc"})
     assert faults(at) == []
-    assert any("has no AUC; shown is Accuracy" in text for text in messages(at))
+    assert any("has no AUC; shown is Brier score" in text for text in messages(at))
 
 
 def test_rows_without_brier_open_with_a_metric_that_they_have():

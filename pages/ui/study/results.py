@@ -21,6 +21,7 @@ from calib.export import (
     study_bundle,
     study_html,
 )
+from calib.figures.metrics import EVERYDAY
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter, Predictions
@@ -170,11 +171,7 @@ def take(content: bytes, name: str) -> None:
 
 def _opening(rows: str, found: Opened | None) -> dict[str, object]:
     """The settings that change with what is open."""
-    metric = (
-        "brier"
-        if found is None or "brier" in measured(found.rows)
-        else next(iter(measured(found.rows)), "brier")
-    )
+    metric = "brier" if found is None else next(iter(_offered(found)), "brier")
     name = found.name if found is not None and rows.startswith(UPLOAD) else None
     return {
         "results.rows": rows,
@@ -210,7 +207,7 @@ def _choose_source(recipe: Recipe) -> None:
 
 def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
-    there = measured(found.rows)
+    there = _offered(found)
     if not there:
         st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
         st.stop()
@@ -236,6 +233,12 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     return jobs.cached(
         "study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)
     ), paper
+
+
+def _offered(found: Opened) -> list[str]:
+    """The metrics that the rows have, those of every day first, in the order of the metric tables."""
+    there = measured(found.rows)
+    return [key for key in dict.fromkeys((*EVERYDAY, *there)) if key in there]
 
 
 def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:

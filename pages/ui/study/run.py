@@ -65,12 +65,12 @@ def work(study: Study) -> None:
     """What it comes to, Start, the progress with Cancel, and what is there so far."""
     of, too_many = study.extent, _too_many(study.extent)
     if too_many:
-        st.info(plain(f"{_size(of)}. {too_many}"))
+        st.info(plain(f"{_size(study)}. {too_many}"))
         jobs.run(KIND, WHAT, {})
         return
     now = _standing(study)
     missing = of.cells - now.done
-    if missing and not jobs.may_begin(KIND, key_of(study), _size(of), _cost(study, missing), float("inf")):
+    if missing and not jobs.may_begin(KIND, key_of(study), _size(study), _cost(study, missing), float("inf")):
         st.caption("A cell is one fold of one data set with one model, which all setups on that model share.")
         jobs.run(KIND, WHAT, {})
         so_far(study)
@@ -104,8 +104,9 @@ def _too_many(of: Extent) -> str | None:
     return None
 
 
-def _size(of: Extent) -> str:
-    return f"{counted(of.cells, 'cell')}, {counted(of.fits, 'model fit')}"
+def _size(study: Study) -> str:
+    sets, of = counted(len(study.sets), "data set"), study.extent
+    return f"{sets}: {counted(of.cells, 'cell')}, {counted(of.fits, 'model fit')}"
 
 
 def _cost(study: Study, missing: int) -> str:
