@@ -121,12 +121,28 @@ def in_two_lines(name: object, most: int) -> str:
 
     Names of setups begin and end alike, so that a cut in their middle would leave many the same.
 
-    >>> in_two_lines("random_forest/split/venn_abers", 18), in_two_lines("VAP-oob", 18)
-    ('random_forest/<br>split/venn_abers', 'VAP-oob')
+    >>> in_two_lines("random_forest/oob/beta", 18), in_two_lines("VAP-oob", 18)
+    ('random_forest/<br>oob/beta', 'VAP-oob')
     """
     text = str(name)
-    ends = [gap.end() for gap in re.finditer(r"[\W_]+(?=\w)", text) if gap.start()]
+    between = r"[/\s,;:|]+(?=\w)" if re.search(r"\w[/\s,;:|]+\w", text) else r"[\W_]+(?=\w)"
+    ends = [gap.end() for gap in re.finditer(between, text) if gap.start()]
     if len(text) <= most or not ends:
         return as_text(text, most)
     part = min(ends, key=lambda end: abs(2 * end - len(text)))
     return f"{as_text(text[:part].rstrip(), most)}<br>{as_text(text[part:], most)}"
+
+
+MOST_SETUPS = 40
+"""How many setups of a study a diagram can show."""
+
+
+def drawn_of(setups: int) -> str:
+    """What a caption says where they are not all drawn.
+
+    >>> drawn_of(40), drawn_of(213)
+    ('', ' Drawn are the best 40 of 213 setups; the tables have all.')
+    """
+    if setups <= MOST_SETUPS:
+        return ""
+    return f" Drawn are the best {MOST_SETUPS} of {setups} setups; the tables have all."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.comparison import bergmann_hommel, cliques, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
-from calib.figures.base import FigureEntry, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, listed, number
@@ -106,7 +107,7 @@ def prepare(
         n,
         difference,
         _finding(ordered, families, what),
-        _caption(n, alpha, difference, len(families) > 1),
+        _caption(n, alpha, difference, len(families) > 1) + drawn_of(len(ordered)),
         f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {summary}. {bars}.",
     )
 
@@ -141,14 +142,15 @@ def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
 
 def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     """From the top: the critical difference, the axis, both groups of bars, then names at either side, best first."""
-    k = len(record.ranks)
-    values = record.ranks.to_numpy()
-    bars = [(way, bar) for way, found in record.bars.items() for bar in found]
+    ranks = record.ranks.iloc[:MOST_SETUPS]
+    values, drawn = ranks.to_numpy(), len(ranks)
+    k = drawn if drawn == len(record.ranks) else ceil(values[-1])  # where the axis ends
+    bars = [(way, bar) for way, found in record.bars.items() for bar in _within(found, drawn)]
     below = 0.7 + 0.45 * len(bars)
-    names = [in_two_lines(name, LONGEST) for name in record.ranks.index]
+    names = [in_two_lines(name, LONGEST) for name in ranks.index]
     step = 1.5 if any("<br>" in name for name in names) else 1.0
     margin = 22 + SIGN * max(len(html.unescape(line)) for name in names for line in name.split("<br>"))
-    deepest = below + step * -(-k // 2) + 0.4
+    deepest = below + step * -(-drawn // 2) + 0.4
     room = 0.04 * (k - 1)
     figure = go.Figure(
         layout=layout(
@@ -170,10 +172,21 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
+def _within(bars: list[tuple[int, ...]], drawn: int) -> list[tuple[int, ...]]:
+    """The bars over the setups that are drawn; of those that go on beyond the last one the longest.
+
+    >>> _within([(0, 1), (1, 2, 3), (2, 3, 4)], 3)
+    [(0, 1), (1, 2)]
+    """
+    cut = [bar[: drawn - bar[0]] for bar in bars if bar[0] < drawn - 1]
+    return [bar for bar, before in zip(cut, [(-1,), *cut], strict=False) if bar[-1] > before[-1]]
+
+
 def _axis(k: int, theme: Theme) -> list[go.Scatter]:
-    """The line of ranks with a tick at each, every other one named where there are many."""
+    """The line of ranks with a tick at each, of which those named have room side by side."""
     ticks = list(range(1, k + 1))
-    named = [str(i) if k <= 13 or i % 2 else "" for i in ticks]
+    step = next(step for step in (1, 2, 5, 10, 20, 50, k) if k <= 13 * step)
+    named = [str(i) if (i - 1) % step == 0 else "" for i in ticks]
     return [
         go.Scatter(
             x=[1, k],

@@ -7,14 +7,14 @@ the column; here the p-value stands with it, and the colour says which of the tw
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import FigureEntry, as_text, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, number
@@ -88,7 +88,7 @@ def prepare(
         pd.DataFrame(sign, index=p.index, columns=p.columns),
         f"{len(better)} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
         + (f" ({test})" if test else ""),
-        _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note),
+        _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note) + drawn_of(len(p)),
         f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",
     )
 
@@ -102,6 +102,8 @@ def _caption(numbers: bool, alpha: float, note: str) -> str:
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     """Rows against columns in the order given, the first at the top and at the left."""
+    first = slice(MOST_SETUPS)
+    record = replace(record, p=record.p.iloc[first, first], sign=record.sign.iloc[first, first])
     names = [as_text(name, LONGEST) for name in record.p.index]
     lines = [in_two_lines(name, LONGEST) for name in record.p.index]
     places, level = list(range(len(names))), sum(map(len, names)) <= LEVEL

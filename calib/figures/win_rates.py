@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import FigureEntry, as_text, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
@@ -58,7 +58,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         _finding(table, by),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
         f"{counted(n, 'data set')}, with 95% intervals from data sets drawn anew. At the line a setup wins as often "
-        "as it loses.",
+        "as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
 
@@ -80,7 +80,7 @@ def _finding(table: pd.DataFrame, by: str) -> str:
 
 def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
     """A lane a setup, the best at the top."""
-    table = record.table
+    table = record.table.iloc[:MOST_SETUPS]
     lanes = list(range(len(table)))
     mean = table["mean"].to_numpy()
     names = [in_two_lines(name, LONGEST) for name in table.index]

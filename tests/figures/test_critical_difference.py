@@ -112,3 +112,18 @@ def test_ink_is_the_themes(theme):
 def test_one_setup_is_refused():
     with pytest.raises(InputError, match="at least 2 setups"):
         prepare(pd.Series([1.0], index=["a"]), n=3)
+
+
+def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
+    ranks = pd.Series(np.linspace(20, 180, 200), index=[f"m{i}" for i in range(200)])
+    record = prepare(ranks, n=22)
+    figure = draw(record)
+    assert [note.text for note in figure.layout.annotations] == [f"m{i}" for i in range(40)]
+    assert record.caption.endswith("Drawn are the best 40 of 200 setups; the tables have all.")
+    assert len(record.to_frame()) == 200
+    near = nemenyi_critical_difference(200, 22)  # wider than all that is drawn: one bar
+    (bar,) = (trace for trace in figure.data if trace.legendgroup == NEMENYI)
+    assert near > ranks.iloc[39] - ranks.iloc[0]
+    assert bar.x == pytest.approx((ranks.iloc[0], ranks.iloc[39]), abs=0.031)
+    ticks = next(trace for trace in figure.data if trace.mode == "markers+text")
+    assert sum(map(bool, ticks.text)) <= 13

@@ -97,3 +97,11 @@ def test_the_names_of_columns_stay_within_the_chart():
     axes = draw(prepare(p, ranks)).layout
     assert axes.xaxis.tickangle > 0
     assert len(set(axes.yaxis.ticktext)) == 8
+
+
+def test_of_very_many_setups_the_first_are_drawn_and_the_caption_says_so():
+    names = [f"m{i}" for i in range(50)]
+    record = prepare(pd.DataFrame(0.5, names, names))
+    (heat,) = draw(record).data
+    assert np.shape(heat.z) == np.shape(heat.customdata) == (40, 40)
+    assert "best 40 of 50 setups" in record.caption

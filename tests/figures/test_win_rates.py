@@ -49,3 +49,10 @@ def test_ink_is_the_themes(theme):
 def test_nothing_to_compare_is_refused():
     with pytest.raises(InputError, match="no setups"):
         prepare(RATES.iloc[:0])
+
+
+def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
+    rates = pd.DataFrame([[i / 100, 0.0, 1.0] for i in range(90)], columns=["mean", "lower", "upper"])
+    record = prepare(rates.set_axis([f"m{i}" for i in rates.index]), n=9)
+    assert list(draw(record).layout.yaxis.ticktext) == [f"m{i}" for i in range(89, 49, -1)]
+    assert "best 40 of 90 setups" in record.caption
