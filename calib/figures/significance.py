@@ -86,7 +86,7 @@ def prepare(
     return Significance(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
-        f"{len(better)} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
+        f"{len(better):,} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
         + (f" ({test})" if test else ""),
         _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note) + drawn_of(len(p)),
         f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",

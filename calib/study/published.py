@@ -107,7 +107,7 @@ TREES = Paper(
         ),
         Rule(
             "The paper's set has no duplicate rows: comparable where yours has none either, as in its protocol.",
-            data=("kc1", "kc2", "wbc"),
+            data=("haber", "kc1", "kc2", "kc3", "pc1req", "transf.", "wbc"),
             comparable=True,
         ),
         Rule(
