@@ -15,6 +15,7 @@ import pandas as pd
 
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
+from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
 from calib.metrics.scoring import hits, mean, overconfidence, squared_errors
 from calib.models import MODELS
@@ -207,7 +208,7 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
         ),
         PaperFinding(
             "Intervals grow in the order VP-oob, VP-cal, VAP-oob, VAP-cal",
-            ", ".join(f"{name} {size[name]:.3f}" for name in order),
+            ", ".join(f"{name} {number(size[name])}" for name in order),
             list(order) == ["VP-oob", "VP-cal", "VAP-oob", "VAP-cal"],
         ),
         PaperFinding(

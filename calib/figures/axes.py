@@ -1,6 +1,6 @@
 """Axes of probabilities: as they are, or in log-odds, on which 0.1% and 3% lie as far apart as 3% and 50%.
 
-A log-odds axis has no 0 and no 1: what lies there is drawn at its ends.
+A log-odds axis has no 0 and no 1: a mark there is drawn at its end, and a line leaves the picture.
 """
 
 from __future__ import annotations
@@ -45,13 +45,16 @@ class LogOddsAxis:
         low, high = logit(np.clip(ends, NEAREST, 1 - NEAREST))
         return cls(float(expit(low - ROOM)), float(expit(high + ROOM)))
 
-    def place(self, p: Any) -> Array:
-        """Where probabilities lie: their log-odds, at most as far out as the ends.
+    def place(self, p: Any, *, beyond: bool = False) -> Array:
+        """Where probabilities lie: their log-odds, at most as far out as the ends, or beyond them.
 
         >>> LogOddsAxis(0.1, 0.9).place([0.0, 0.5]).round(4)
         array([-2.1972,  0.    ])
+        >>> LogOddsAxis(0.1, 0.9).place([0.0, 0.5], beyond=True).round(4)
+        array([-13.8155,   0.    ])
         """
-        return logit(np.clip(np.asarray(p, dtype=np.float64), self.low, self.high))
+        ends = (NEAREST, 1 - NEAREST) if beyond else (self.low, self.high)
+        return logit(np.clip(np.asarray(p, dtype=np.float64), *ends))
 
     def edges(self, bins: int) -> Array:
         """Edges (bins + 1,) of bins of equal width on it, the outermost 0 and 1."""
@@ -71,13 +74,14 @@ class LogOddsAxis:
         }
 
     def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
-        """Put a trace that was drawn in probabilities onto it."""
+        """Put a trace that was drawn in probabilities onto it; the part of a line beyond its ends is out of sight."""
+        beyond = x and y and trace.mode == "lines"
         if x:
-            trace.x = self.place(trace.x)
+            trace.x = self.place(trace.x, beyond=beyond)
         if not y:
             return
         ends, at = trace.error_y, np.asarray(trace.y, dtype=np.float64)
-        trace.y = self.place(at)
+        trace.y = self.place(at, beyond=beyond)
         if ends.array is not None:
             below = ends.array if ends.arrayminus is None else ends.arrayminus
             ends.symmetric = False

@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, of_decision
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, moved, number
+from calib.kernel.wording import brief, change, moved, number, percent
 
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 
@@ -157,21 +157,21 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     """
     table = decision.table
     shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
-    shown["Acted on"] = [f"{share:.1%}" for share in table["acted"]]
+    shown["Acted on"] = [percent(share) for share in table["acted"]]
     shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
     lowest = table["realised"] == table["realised"].min()
-    for name, label in (
-        ("realised", "Realised cost"),
-        ("expected", "Expected cost"),
-        ("difference", "Difference"),
-    ):
+    for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
         stars = [BEST if name == "realised" and star else "" for star in lowest]
         shown[label] = [
-            "–"
-            if name == "difference" and key == decision.reference
-            else f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
-            for (key, row), star in zip(table.iterrows(), stars, strict=True)
+            f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
+            for (_, row), star in zip(table.iterrows(), stars, strict=True)
         ]
+    shown["Difference"] = [
+        "–"
+        if key == decision.reference
+        else change(row["difference"], row["difference_lower"], row["difference_upper"])
+        for key, row in table.iterrows()
+    ]
     return shown
 
 

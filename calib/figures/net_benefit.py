@@ -134,6 +134,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             yaxis={
                 "title": {"text": "Net benefit"},
                 "range": [LOWEST * top, 1.06 * top],
+                "automargin": True,  # of rare events the numbers are long
             },
             legend={"y": -0.2},
         )
@@ -159,7 +160,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
                 "maxdisplayed": MARKED,
                 "line": {"width": 0},
             },
-            hovertemplate="threshold %{x:.2f}: %{y:.4f}",
+            hovertemplate="threshold %{x:.3g}: %{y:.3g}",
         )
     if low <= record.at <= high:
         figure.add_vline(x=record.at, line={"color": theme.ink, "width": 1, "dash": "dot"})

@@ -8,7 +8,7 @@ marked on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel import checks
+from calib.kernel.binning import quantiles
 from calib.kernel.memo import once
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
 from calib.recipe import Recipe
@@ -47,6 +48,7 @@ from calib.recipe import Recipe
 MOST_LABELS = 15
 MOST_BANDS = 4  # that can be told apart where they lie over each other
 BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
+MOST_ROWS = np.array([0.05, 0.95])  # between these shares of the rows lies what a log-odds axis must hold
 
 HEIGHT = 640
 KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
@@ -144,7 +146,7 @@ def prepare(
     predictions = {key: evaluation.predictions[key].p for key in shown}
     in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
     curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
-    axis = _axis(in_bins or curves) if axes == "log_odds" else None
+    axis = _axis(in_bins or curves, predictions.values(), weight) if axes == "log_odds" else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _found(evaluation, picked)
@@ -181,11 +183,13 @@ def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
     return f"Reliability diagram of {evaluation.size} test rows, {kind}: {listed or 'nothing to show'}."
 
 
-def _axis(curves: Mapping[str, Any]) -> LogOddsAxis:
-    """Wide enough for every point that is drawn as a mark, and for how far those without a positive may reach."""
+def _axis(curves: Mapping[str, Any], said: Iterable[np.ndarray], weight: np.ndarray | None) -> LogOddsAxis:
+    """Wide enough for every mark, for how far those without a positive may reach, and for nine tenths of the rows."""
     shapes = [shape_of(curve) for curve in curves.values()]
     ends = [np.where(s.y == 0, s.confidence[1], np.where(s.y == 1, s.confidence[0], s.y)) for s in shapes]
-    return LogOddsAxis.around([*(s.x for s in shapes), *ends])
+    return LogOddsAxis.around(
+        [*(s.x for s in shapes), *ends, *(quantiles(p, MOST_ROWS, weight) for p in said)]
+    )
 
 
 def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
@@ -487,17 +491,18 @@ def _banded(record: Reliability) -> list[str]:
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
     """All that was drawn in probabilities; triangles at the edges, with what is known of bins of one class."""
-    figure.add_traces([_reach(key, curve, _drawn(curve, record.faint)) for key, curve in record.bins.items()])
     for trace in figure.data:
         on_diagram = trace.yaxis in (None, "y")
         if on_diagram and trace.customdata is not None and "markers" in trace.mode:
             ends = [{0.0: "triangle-down", 1.0: "triangle-up"}.get(y, trace.marker.symbol) for y in trace.y]
             trace.marker.symbol = ends
         axis.move(trace, y=on_diagram)
+    reach = [_reach(key, curve, _drawn(curve, record.faint), axis) for key, curve in record.bins.items()]
+    figure.add_traces(reach)
     figure.update_layout(xaxis=axis.settings, yaxis=axis.settings)
 
 
-def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray) -> go.Scatter:
+def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -> go.Scatter:
     """From the edge to the other end of the interval of each bin without positives, or of positives only."""
     x, y = [], []
     for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
@@ -505,8 +510,8 @@ def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray) -> go.Scatter:
             x += [curve.mean_p[i], curve.mean_p[i], np.nan]
             y += [end, other[i], np.nan]
     return go.Scatter(
-        x=x,
-        y=y,
+        x=axis.place(x),
+        y=axis.place(y),
         mode="lines",
         legendgroup=key,
         showlegend=False,

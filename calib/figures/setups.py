@@ -92,7 +92,7 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
         2,
         height=260,
         between=34,
-        xaxis={"nticks": 5},
+        xaxis={"nticks": 4, "tickangle": 0},
         yaxis={
             "range": [y.max() + 0.6, -0.6],
             "tickvals": y.tolist(),

@@ -158,7 +158,7 @@ def test_findings_hold_where_the_numbers_say_so_and_only_there():
     assert [one.holds for one in found] == [False] * 6
     assert found[0].here == "RF-cal +2.0 points and RF-oob −1.0 points"
     assert found[1].here == "4 of these 5 setups promise more hits than there are"
-    assert found[3].here == "VP-cal 0.010, VP-oob 0.020, VAP-oob 0.040, VAP-cal 0.080"
+    assert found[3].here == "VP-cal 0.0100, VP-oob 0.0200, VAP-oob 0.0400, VAP-cal 0.0800"
     assert found[4].here == "so for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
     assert found[5].here == "with 4 of 5"
 

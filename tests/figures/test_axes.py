@@ -53,6 +53,13 @@ def test_marks_lie_at_their_log_odds_and_say_their_probabilities():
     assert at["1%"] - at["0.1%"] > 2
 
 
+def test_the_axes_hold_the_rows_and_not_only_the_means_of_wide_bins():
+    said = rare()  # in bins of equal width, the first of which holds nearly all
+    axis = ENTRY.prepare(said, axes="log_odds").axis
+    held = (said.predictions["none"].p >= axis.low) & (said.predictions["none"].p <= axis.high)
+    assert held.mean() > 0.9
+
+
 def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty():
     said = rare(bins=20, binning="quantile", curve="binned")
     record = ENTRY.prepare(said, axes="log_odds")
@@ -79,12 +86,22 @@ def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty
 
 @pytest.mark.parametrize("kind", ["smoothed", "binned", "corp"])
 @pytest.mark.parametrize("band", ["none", "confidence", "consistency"])
-def test_every_view_is_drawn_in_log_odds_within_the_axes(kind, band):
-    figure = ENTRY.draw(ENTRY.prepare(rare(curve=kind, band=band, binning="quantile"), axes="log_odds"))
+def test_every_view_is_drawn_in_log_odds_within_the_axes_but_for_lines_that_leave_them(kind, band):
+    record = ENTRY.prepare(rare(curve=kind, band=band), axes="log_odds")
+    figure, ends = ENTRY.draw(record), logit([record.axis.low, record.axis.high])
     low, high = figure.layout.xaxis.range
+    curves = 0
     for trace in figure.data:
-        x = np.asarray(trace.x, dtype=float)
-        assert ((x[np.isfinite(x)] >= low) & (x[np.isfinite(x)] <= high)).all()
+        x, y = (np.asarray(each, dtype=float) for each in (trace.x, trace.y))
+        if trace.mode == "lines" and trace.yaxis is None and trace.customdata is not None:
+            curves += 1
+            along = np.isin(y, ends)
+            assert not (
+                along[1:] & along[:-1]
+            ).any()  # none runs along the edge, where it would be half a line
+        elif trace.mode != "lines" or trace.yaxis == "y2":
+            assert ((x[np.isfinite(x)] >= low) & (x[np.isfinite(x)] <= high)).all()
+    assert curves or kind == "binned"
     with pytest.raises(InputError, match="axes"):
         ENTRY.prepare(rare(), axes="square")
 

@@ -65,6 +65,11 @@ def test_the_cost_table_marks_the_lowest_and_has_no_difference_to_itself(decisio
     lowest = decision.table["realised"] == decision.table["realised"].min()
     assert starred == [label_of(key) for key in decision.table.index[lowest]]
     assert table.loc["Uncalibrated", "Difference"] == "–"
+    dearer = decision.table.index[decision.table.difference > 0]
+    assert len(dearer)
+    assert all(table.loc[label_of(key), "Difference"].startswith("+") for key in dearer)
+    few = decision.table.index[(decision.table.acted > 0) & (decision.table.acted < 0.01)]
+    assert all("1 in" in table.loc[label_of(key), "Acted on"] for key in few)
 
 
 def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_threshold(decision):

@@ -12,7 +12,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import brief, brief_percent, number, percent
+from calib.kernel.wording import brief, brief_percent, number, percent, probability
 from calib.recipe import Recipe
 from pages.ui import headings, state
 from pages.ui.tables import difference, download
@@ -86,7 +86,7 @@ def headline(decision: Decision) -> None:
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Act as on **{plain(classes[1])}** where its probability lies above {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(number(decision.threshold))}**."
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with st.container(horizontal=True, key="headline"):
         st.metric("Threshold", brief(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
@@ -161,7 +161,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     shown = decision.undecided_frame(method, MOST_LISTED)
     held = subset(decision.evaluation, rows)
     st.markdown(
-        f"For {held.size:,} test rows ({held.size / decision.evaluation.size:.1%}) the {label_of(method)} "
+        f"For {held.size:,} test rows, {percent(decision.undecided_share(method))}, the {label_of(method)} "
         f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says not to act, its "
         f"upper end says to act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look is worth most here."
