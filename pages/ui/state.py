@@ -38,38 +38,37 @@ class Upload:
     file: TableFile
 
 
-def uploads() -> dict[str, Upload]:
-    """Digest → file, of the last few brought in this session; never written to disk."""
-    return st.session_state.setdefault("uploads", {})
-
-
 @dataclass(frozen=True, eq=False)
 class Model:
     """An ONNX file brought in this session."""
 
     name: str
-    content: bytes
+    file: bytes
 
 
-def models() -> dict[str, Model]:
-    """Digest → ONNX file, the last one brought in this session; never written to disk."""
-    return st.session_state.setdefault("models", {})
+def brought() -> dict[str, Upload | Model]:
+    """Digest → file, of the last few brought in this session; never written to disk."""
+    return st.session_state.setdefault("uploads", {})
+
+
+def uploads() -> dict[str, Upload]:
+    """The tables among them."""
+    return {digest: file for digest, file in brought().items() if isinstance(file, Upload)}
 
 
 def missing_uploads() -> dict[str, str | None]:
     """Digest → name of the files that the settings were made with and that were not brought in this session."""
-    return sources.missing(recipe(), {*uploads(), *models()})
+    return sources.missing(recipe(), brought())
 
 
 def files() -> dict[str, str]:
     """Digest → name of the files brought in this session."""
-    return {digest: brought.name for digest, brought in (uploads() | models()).items()}
+    return {digest: file.name for digest, file in brought().items()}
 
 
 def frames() -> dict[str, TableFile | bytes]:
     """Digest → file, as ``calib.sources`` takes them."""
-    tables = {digest: upload.file for digest, upload in uploads().items()}
-    return tables | {digest: model.content for digest, model in models().items()}
+    return {digest: each.file for digest, each in brought().items()}
 
 
 def say(message: str | None) -> None:

@@ -18,7 +18,10 @@ from calib.data import read_table
 from calib.export import chart_source, page_source, python_source
 from calib.export.source import HOW
 from calib.figures import FIGURES
-from calib.sources import digest, load
+from calib.sources import digest, judging, judging_model, load
+from tests.data.test_onnx_model import TABLE as SCORED
+from tests.data.test_onnx_model import P as SCORED_P
+from tests.data.test_onnx_model import logistic
 
 ROOT = Path(__file__).parents[2]
 
@@ -133,6 +136,23 @@ def test_an_uploaded_file_is_read_where_the_script_is_run(tmp_path, monkeypatch)
         found = names["evaluation"] if "evaluations" not in names else names["evaluations"]["a"]
         pd.testing.assert_frame_equal(found.metrics, evaluation.metrics)
     assert "YOUR FILE" in python_source(recipe)
+
+
+def test_so_are_a_model_that_is_there_already_and_another_file_to_judge_on(tmp_path, monkeypatch):
+    files = {
+        "own.csv": SCORED.to_csv(index=False).encode(),
+        "new.csv": SCORED.iloc[:90].to_csv(index=False).encode(),
+        "credit.onnx": logistic("both").SerializeToString(),
+    }
+    keys = {name: digest(content) for name, content in files.items()}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    recipe = Recipe(data=f"upload:{keys['own.csv']}", target="y", calibrators=("none", "platt"))
+    recipe = recipe.replace(**judging_model(f"upload:{keys['credit.onnx']}", "credit.onnx"))
+    recipe = recipe.replace(**judging(f"upload:{keys['new.csv']}", "new.csv"))
+    monkeypatch.chdir(tmp_path)
+    found = run(python_source(recipe, {key: name for name, key in keys.items()}))["evaluation"]
+    np.testing.assert_allclose(found.predictions["none"].p, SCORED_P[:90], rtol=1e-12)
 
 
 def test_a_name_cannot_break_out_of_its_quotes():

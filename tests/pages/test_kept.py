@@ -108,3 +108,7 @@ def test_the_oldest_of_large_uploads_goes_and_is_asked_for_by_its_name(monkeypat
     assert any("1.csv" in text for text in messages(at.run()))
     bring(at, "1.csv", files["1.csv"])
     assert not any("1.csv" in text for text in messages(at))
+    at.toggle(key="own_model").set_value(True).run()
+    model = ("credit.onnx", bytes(90_000), "application/octet-stream")
+    at.file_uploader(key="model_file").set_value(model).run()
+    assert [file.name for file in at.session_state["uploads"].values()] == ["1.csv", "credit.onnx"]

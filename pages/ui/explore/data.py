@@ -86,13 +86,20 @@ def _brought(widget: str) -> str | None:
         state.say(about_file(file.name, error))
         return None
     state.say(None)
-    uploads, key = state.uploads(), digest(data)
-    uploads[key] = state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
-    needed = {key, *sources.missing(state.recipe(), ())}
-    for other in [one for one in uploads if one not in needed][: max(0, len(uploads) - KEPT_FILES)]:
-        del uploads[other]
-    kept.within(uploads, kept.OF_UPLOADS, needed)
+    key = digest(data)
+    _keep_file(
+        key, state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
+    )
     return key
+
+
+def _keep_file(key: str, file: state.Upload | state.Model) -> None:
+    """Keep it beside the last few, within their bounds; what the settings need stays in any case."""
+    files, needed = state.brought(), {key, *sources.missing(state.recipe(), ())}
+    files[key] = file
+    for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
+        del files[other]
+    kept.within(files, kept.OF_UPLOADS, needed)
 
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
@@ -164,8 +171,8 @@ def _model_brought() -> None:
         return
     content = file.getvalue()
     key = digest(content)
-    st.session_state["models"] = {key: state.Model(file.name, content)}
     state.update(**sources.judging_model(f"upload:{key}", file.name))
+    _keep_file(key, state.Model(file.name, content))
 
 
 def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:

@@ -95,9 +95,9 @@ MANY = pytest.param(1500, 20_000, marks=pytest.mark.soak)
 @pytest.mark.parametrize(("n", "m"), [(200, 2000), MANY])
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unfitted", VARIANTS, ids=repr)
-def test_every_calibrator_answers_as_predict_does(unfitted, engine, n, m):
+def test_every_calibrator_answers_as_predict_does_of_weighted_rows_too(unfitted, engine, n, m):
     scores, y = calibration(n)
-    fitted = unfitted.fit(scores, y)
+    fitted = unfitted.fit(scores, y, sample_weight=np.random.default_rng(2).integers(1, 5, n))
     queries = asked(fitted, scores, m)
     assert len(queries) >= m
     agree(ENGINES[engine](fitted, queries), expected(fitted, queries), is_steps(fitted))
