@@ -102,7 +102,8 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
     metrics, keys = list(dict.fromkeys(found.table["metric"])), list(dict.fromkeys(found.table["calibrator"]))
     panel = LANE * max(len(keys), 1) + HEAD
     height = panel * max(len(metrics), 1)
-    figure = go.Figure(layout=layout(theme, height=height, showlegend=False))
+    margin = {"l": 56, "r": 12, "t": 24, "b": 12}
+    figure = go.Figure(layout=layout(theme, height=height, showlegend=False, margin=margin))
     for i, metric in enumerate(metrics):
         _axes(figure, i, found, metric, keys, height, panel, theme)
         _lanes(figure, i, found, metric, keys, theme)
@@ -134,7 +135,7 @@ def _axes(
     panel: int,
     theme: Theme,
 ) -> None:
-    """The axes of panel i from the top, a lane a calibrator; the title says which side is better."""
+    """The axes of panel i from the top, a lane a calibrator; its name says which side is better."""
     x, y = _axis_names(i)
     top = 1 - i * panel / height
     known = METRICS[metric]
@@ -143,10 +144,6 @@ def _axes(
         "anchor": y,
         "range": _range(found, metric),
         "nticks": 5,
-        "title": {
-            "text": f"{known.label}: {f'better to the {better}' if better else 'difference'}",
-            "standoff": 4,
-        },
     }
     figure.layout[y.replace("y", "yaxis")] = {
         "anchor": x,
@@ -158,6 +155,10 @@ def _axes(
         "ticks": "",
         "automargin": True,
     }
+    figure.add_annotation(
+        text=f"<b>{known.label}</b>: {f'better to the {better}' if better else 'difference'}",
+        x=0, xref="paper", xanchor="left", y=top, yref="paper", yanchor="bottom", showarrow=False,
+    )  # fmt: skip
     figure.add_shape(
         type="line",
         xref=x,

@@ -26,6 +26,7 @@ FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 # For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
 # charts are at most
 ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
+STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
 @dataclass(frozen=True)
@@ -278,8 +279,10 @@ def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
     )
 
 
-def for_a_room(figure: go.Figure) -> go.Figure:
+def for_a_room(figure: go.Figure, rows: int = 1) -> go.Figure:
     """The same figure for a projector: type of at least 24 pixels, and no higher than its page under a title.
+
+    Of figures that stand in so many ``rows``, each has its share of the page.
 
     Pictures that are longer than any page, such as that of a tree, keep their height.
     """
@@ -288,13 +291,13 @@ def for_a_room(figure: go.Figure) -> go.Figure:
         axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
-        figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED))
+        figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED / rows))
     # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
     figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
-    figure.update_xaxes(automargin=True, nticks=5, title_standoff=LEGIBLE).update_yaxes(automargin=True)
+    figure.update_xaxes(automargin=True, nticks=5, title_standoff=STANDOFF).update_yaxes(automargin=True)
     for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
         low, high = axis.domain or (0, 1)
-        axis.nticks = 5 if high - low > 0.4 else 3
+        axis.nticks = 5 if high - low > 0.4 else 4 if high - low > 0.2 else 3
     _spread(figure)
     return figure
 
@@ -329,18 +332,26 @@ def _spread(figure: go.Figure) -> None:
 
 
 def _written_between(figure: go.Figure, lower: tuple[float, float], upper: tuple[float, float]) -> float:
-    """Pixels that the scale of the upper row and the names of the lower one take."""
-    above = {f"y{axis.plotly_name[5:]}" for axis in figure.select_yaxes() if axis.domain == upper}
-    scaled = any(axis.anchor in above and axis.showticklabels is not False for axis in figure.select_xaxes())
-    return _names_above(figure, lower) + 1.7 * LEGIBLE * scaled
+    """Pixels that the scale and the title of the upper row and the names of the lower one take."""
+    above = _axes_of(figure, upper)
+    scales = [axis for axis in figure.select_xaxes() if (axis.anchor or "y") in above]
+    scaled = any(axis.showticklabels is not False for axis in scales)
+    titled = any(axis.title.text for axis in scales)
+    return _names_above(figure, lower) + 1.7 * LEGIBLE * scaled + (STANDOFF + 1.3 * LEGIBLE) * titled
+
+
+def _axes_of(figure: go.Figure, row: tuple[float, float]) -> set[str]:
+    """The vertical axes of a row of panels, as traces call them."""
+    return {f"y{axis.plotly_name[5:]}" for axis in figure.select_yaxes() if axis.domain == row}
 
 
 def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
     """Pixels that the names of a row's panels take."""
+    tops = {("paper", row[1])} | {(f"{axis} domain", 1) for axis in _axes_of(figure, row)}
     names = [
         str(words.text).count("<br>") + 1
         for words in figure.select_annotations()
-        if words.yref == "paper" and words.y is not None and abs(words.y - row[1]) < 1e-6
+        if words.y is not None and any(words.yref == on and abs(words.y - top) < 1e-6 for on, top in tops)
     ]
     return 1.3 * LEGIBLE * max(names, default=0)
 

@@ -81,8 +81,9 @@ def _shown(
     parts, columns = (
         (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
     )
+    rows = -(-len(parts) // len(columns))
     for i, part in enumerate(parts):
-        figure = _drawn(part, frame.theme(), entry.draw, height, state.presenter())
+        figure = _drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0)
         own = f"{widget}_part_{i}" if entry.parts else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
@@ -110,8 +111,10 @@ class _Drawn(BaseFigure):
         return self._content["layout"].get("height", 0)
 
 
-def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> _Drawn:
+def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> _Drawn:
     """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
+
+    ``room`` is the number of rows in which a room sees it and its like, and 0 at a desk.
 
     Not kept are those of very many rows, nor of what has no bytes of its own. Nobody may change it.
     """
@@ -132,11 +135,11 @@ def _figures() -> Callable[[tuple, Callable[[], dict]], dict]:
     return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
-def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: bool) -> dict[str, Any]:
+def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
     figure = draw(part, theme)
     if height is not None:
         figure.update_layout(height=height)
-    return (for_a_room(figure) if room else figure).to_dict()
+    return (for_a_room(figure, room) if room else figure).to_dict()
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

@@ -105,7 +105,9 @@ def test_what_is_infinite_is_written_and_not_drawn():
     )
     found = made(("log_loss", "isotonic", np.inf, np.nan, np.nan, 1), runs=runs)
     figure = FIGURE.draw(FIGURE.prepare(found))
-    assert [a.text for a in figure.layout.annotations] == ["infinite in 1 splits"]
+    name, unknown = (words.text for words in figure.layout.annotations)
+    assert name == "<b>Log loss</b>: better to the left"
+    assert unknown == "infinite in 1 splits"
     assert [t.name for t in figure.data] == [None]
     assert np.isfinite(figure.layout.xaxis.range).all()
     assert formatted_differences(found).loc["Isotonic", "Log loss"] == "∞"

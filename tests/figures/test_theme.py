@@ -246,6 +246,22 @@ def test_for_a_room_the_names_of_lower_panels_lie_below_the_scales_above_them():
     assert margin.t >= 2 * line
 
 
+def test_for_a_room_the_title_of_an_upper_scale_lies_above_the_name_of_the_panel_below():
+    name = {"text": "<b>below</b>", "x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain"}
+    rows = {"yaxis": {"domain": [0.55, 1]}, "yaxis2": {"domain": [0, 0.45]}, "xaxis2": {"anchor": "y2"}}
+    sides = {"t": 30, "b": 60}
+    made = layout(LIGHT, height=500, margin=sides, xaxis_title_text="p", annotations=[name], **rows)
+    of = for_a_room(go.Figure(layout=made))
+    inner = of.layout.height - of.layout.margin.t - of.layout.margin.b
+    gap = (of.layout.yaxis.domain[0] - of.layout.yaxis2.domain[1]) * inner
+    assert gap >= 3 * 1.25 * 24 + of.layout.xaxis.title.standoff, "a scale, its title and a name"
+
+
+def test_for_a_room_figures_in_two_rows_share_the_page():
+    figure = go.Figure(layout=layout(LIGHT, height=400))
+    assert for_a_room(figure, 2).layout.height == 390 < for_a_room(figure).layout.height
+
+
 def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():
     title = {"text": "p", "font": {"size": 14}}
     marks = go.Scatter(x=[0.0, 1.0], y=[0.5, 0.5], marker={"size": 6}, textfont={"size": 12})

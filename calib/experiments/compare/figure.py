@@ -16,7 +16,8 @@ from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.many import GREY, in_colour, mute
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
 
@@ -28,9 +29,12 @@ class Compare(Finding):
     ----------
     levels
         Method → mean p and frequency of class 1 in ten groups.
+    coloured
+        The methods whose line below is not grey.
     """
 
     levels: dict[str, pd.DataFrame]
+    coloured: tuple[str, ...]
 
 
 def prepare(found: Compared) -> Compare:
@@ -63,11 +67,13 @@ def prepare(found: Compared) -> Compare:
         caption="Above: mean squared distance to the true probability (TCE) with two standard errors over the draws; "
         "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal, what "
         "was predicted came true. Open marks reuse the training scores. "
-        + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here."),
+        + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
+        + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
         table=table,
         answer=1 + order.index(best.method),
         levels={key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()},
+        coloured=in_colour(("none", best.method, "dir"), METHODS),
     )
 
 
@@ -79,18 +85,9 @@ def _tied(found: Compared, one: str, other: str) -> bool:
 
 
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
-    """Distances above, reliability below."""
+    """Distances above, reliability below, where three lines are in colour."""
     count = len(record.table)
-    figure = go.Figure(layout=_layout(record, theme))
-    figure.add_scatter(
-        x=[0, 1],
-        y=[0, 1],
-        xaxis="x2",
-        yaxis="y2",
-        mode="lines",
-        line={"color": theme.diagonal, "width": 1},
-        hoverinfo="skip",
-    )
+    figure = go.Figure(diagonal(theme, xaxis="x2", yaxis="y2"), _layout(record, theme))
     for i, row in enumerate(record.table.itertuples()):
         mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
         marker = {
@@ -104,6 +101,7 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
             y=[count - 1 - i],
             mode="markers",
             name=METHODS[row.method],
+            showlegend=False,
             marker=marker,
             error_x={"array": [2 * row.tce_se], "color": mark.color, "thickness": 1.6, "width": 5},
             hovertemplate=f"TCE %{{x:.4f}}<br>Brier score {number(row.brier)}, log loss {number(row.log_loss)}",
@@ -115,12 +113,13 @@ def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
             yaxis="y2",
             mode="lines+markers",
             name=METHODS[row.method],
+            legendgroup=row.method,
             line={"color": mark.color, "width": 2, "dash": mark.dash},
             marker={**marker, "size": 8},
             customdata=levels.draws,
             hovertemplate="predicted %{x:.3f}, observed %{y:.3f} of %{customdata:,d}",
         )
-    return figure
+    return mute(figure, record.coloured, theme)
 
 
 def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
@@ -128,9 +127,9 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
     count = len(methods)
     return layout(
         theme,
-        height=860,
-        margin={"l": 12, "r": 16, "t": 30, "b": 52},
-        showlegend=False,
+        height=900,
+        margin={"l": 12, "r": 16, "t": 30, "b": 92},
+        legend={"y": -0.07},
         xaxis={
             "title": {"text": "TCE"},
             "domain": [0, 0.5],

@@ -51,7 +51,7 @@ def against_truth(
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new rows, and the line of "
         f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
         "diagonal the model is biased, and how far the rows lie from the line is scatter; TCE, the mean squared "
-        "distance to the diagonal, counts both.",
+        "distance to the diagonal, is bias² and scatter together.",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
@@ -104,7 +104,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     figure = panels(
         theme,
         [
-            (j.name, f"TCE {number(j.tce)}", f"= {number(j.bias)} bias²", f"+ {number(j.scatter)} scatter")
+            (*j.name.split(", "), f"TCE {number(j.tce)}, {j.bias / (j.tce or 1):.0%} bias²")
             for j in record.shown
         ],
         record.columns,

@@ -5,6 +5,7 @@ import pytest
 
 from calib.calibrators import Isotonic, Platt, VennAbers, merge_pair
 from calib.experiments import EXPERIMENTS
+from calib.experiments.compare.figure import draw, prepare
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer
 
 
@@ -54,3 +55,15 @@ def test_standard_errors_are_those_of_independent_draws():
     mean, error = found.mean_and_error(values)
     assert mean == pytest.approx(values.mean(), abs=1e-12)
     assert error == pytest.approx(values.mean(axis=1).std(ddof=1) / np.sqrt(50), abs=1e-12)
+
+
+def test_of_six_lines_three_are_in_colour_and_the_others_grey_until_asked():
+    record = prepare(EXPERIMENTS["compare"].simulate(random_state=0, draws=50))
+    lines = [trace for trace in draw(record).data if "lines" in trace.mode and trace.name]
+    coloured = [trace for trace in lines if trace.visible is None]
+    best = record.table.method[record.table.tce.idxmin()]
+    assert {trace.legendgroup for trace in coloured} == {"none", "dir", best}
+    waiting = [trace for trace in lines if trace.visible == "legendonly"]
+    grey = [trace for trace in lines if trace.visible is True]
+    assert sorted(trace.name for trace in waiting) == sorted(trace.name for trace in grey)
+    assert len(grey) == 3
