@@ -247,12 +247,12 @@ def formatted_differences(found: Differences) -> pd.DataFrame:
     found
         What ``differences`` returned.
     """
-    columns = {}
-    for metric, lines in found.table.groupby("metric", sort=False):
-        columns[METRICS[str(metric)].label] = {
-            label_of(row.calibrator): interval_text(row) + (" ●" if row.lower > 0 or row.upper < 0 else "")
-            for row in lines.itertuples(index=False)
-        }
+    columns: dict[str, dict[str, str]] = {}
+    for row in found.table.itertuples(index=False):
+        beyond = " ●" if row.lower > 0 or row.upper < 0 else ""
+        columns.setdefault(METRICS[row.metric].label, {})[label_of(row.calibrator)] = (
+            interval_text(row) + beyond
+        )
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 
