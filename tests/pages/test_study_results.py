@@ -54,10 +54,6 @@ def leader(at, label="Best average rank"):
     return f"{found.delta} · {found.value}"
 
 
-def papers(at):
-    return next(box for box in at.selectbox if box.label == "Published values")
-
-
 def texts(at):
     return " ".join(element.value.replace("\\", "") for kind in (at.caption, at.markdown) for element in kind)
 
@@ -93,9 +89,9 @@ def test_the_first_picture_needs_no_choice():
 def test_ones_own_rows_are_summarised_with_published_values_beside():
     rows = own_rows()
     at = page(STEM)
-    before = papers(at).id
+    before = at.selectbox(key="results.paper").id
     at = bring(at, "mine.csv", as_csv(rows))
-    assert papers(at).id != before  # else a browser would show the paper of what was open before
+    assert at.selectbox(key="results.paper").id != before  # else a browser keeps the words of the one before
     assert faults(at) == []
     assert settings_in_address(at) == {
         "results.rows": f"upload:{digest(as_csv(rows))}",
@@ -148,10 +144,10 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
     at.selectbox(key="results.metric").set_value("log_loss")
     settled(at.run())
     assert any("Choose Log loss, in bits to" in text for text in messages(at))
-    papers(at).set_value("none")
+    at.selectbox(key="results.paper").set_value("none")
     settled(at.run())
     assert "Beside the published values" not in [header.value for header in at.header]
-    papers(at).set_value("venn_abers_2014")
+    at.selectbox(key="results.paper").set_value("venn_abers_2014")
     settled(at.run())
     assert any(PAPERS["venn_abers_2014"].label in text for text in messages(at))
     found = settings_in_address(at)

@@ -270,7 +270,6 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
         chosen,
         "Published values",
         list(names),
-        key=f"results.paper {likely}",  # the browser keeps the words of a choice as long as its widget
         format_func=names.get,
         help="The paper whose printed values stand beside these, setup by setup under its names.",
     )
