@@ -33,7 +33,7 @@ with table:
 headings.part("One Venn–Abers prediction explained")
 venn_abers.explanation(evaluation, row)
 
-headings.part("What was learned from the calibration rows")
+headings.part("What was learnt from the calibration rows")
 left, right = st.columns(2, gap="medium")
 with left:
     chart.show("step_curves", evaluation, row=row)

@@ -1,7 +1,7 @@
 """What a random split would have claimed: the loss that it promises, against that of a split which is honest.
 
 Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows
-that learned, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
+that learnt, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
 that on a random one, model and calibrators fitted anew for each. The two parts are taken as drawn apart: the
 variances of the two means add up, each with the rows of one cluster as one draw (Liang & Zeger 1986) where
 clusters are known.

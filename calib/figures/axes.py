@@ -18,6 +18,7 @@ from calib.kernel.checks import Array
 AXES = ("probability", "log_odds")
 NEAREST = 1e-6  # to 0 and 1 that an axis reaches
 ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
+EDGE = 0.035  # of the axis' length, beyond its ends, so that what lies there is drawn whole
 MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
@@ -67,8 +68,9 @@ class LogOddsAxis:
         ticks = FINE[(self.low <= FINE) & (self.high >= FINE)]
         if len(ticks) > MOST_TICKS:
             ticks = DECADES[(self.low <= DECADES) & (self.high >= DECADES)]
+        low, high = logit([self.low, self.high]).tolist()
         return {
-            "range": [float(logit(self.low)) - 0.1, float(logit(self.high)) + 0.1],
+            "range": [low - EDGE * (high - low), high + EDGE * (high - low)],
             "tickvals": logit(ticks).tolist(),
             "ticktext": [f"{100 * tick:.6g}%" for tick in ticks],
         }

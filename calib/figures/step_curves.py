@@ -1,4 +1,4 @@
-"""p0 and p1 as functions of the score: what Venn–Abers has learned, with the calibration rows that it learned from."""
+"""p0 and p1 as functions of the score: what Venn–Abers has learnt, with the calibration rows that it learnt from."""
 
 from __future__ import annotations
 

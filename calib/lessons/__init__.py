@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from math import ceil
 from typing import Any
 
 from calib.kernel import checks
@@ -25,6 +26,8 @@ ORDER = (
     "when_it_helps",
 )
 """The lessons in the order in which they are listed; each is ``<key>.toml`` in this folder."""
+WORDS, STEP, QUESTION = 130, 2, 1
+"""Words read in a minute, and minutes for the picture of a step and for a question."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,18 @@ class Lesson:
     summary: str
     steps: tuple[Step, ...]
     questions: tuple[Question, ...] = ()
+
+    @property
+    def minutes(self) -> int:
+        """About how long it takes: its words, pictures and questions, rounded up to five minutes.
+
+        >>> LESSONS["when_it_helps"].minutes
+        15
+        """
+        texts = [text for step in self.steps for text in (step.title, step.text, step.look)]
+        texts += [text for one in self.questions for text in (one.text, *one.answers, *one.why)]
+        words = sum(len(text.split()) for text in texts)
+        return 5 * ceil((words / WORDS + STEP * len(self.steps) + QUESTION * len(self.questions)) / 5)
 
 
 def place(text: str) -> tuple[Lesson, int]:

@@ -70,7 +70,7 @@ ENTRIES = {
     ),
     "calibrator": Term(
         "Calibrator",
-        "A map from a model’s score to a probability, learned on rows that the model has not seen.",
+        "A map from a model’s score to a probability, learnt on rows that the model has not seen.",
         ("Calibrator", "calibrator", "calibrators"),
     ),
     "cl": Term(

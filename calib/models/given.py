@@ -32,7 +32,7 @@ def _margin(self: GivenScores) -> bool:
 class GivenScores(ClassifierMixin, BaseEstimator):
     """Hands on the column ``score`` of a data frame (the first column where None).
 
-    Nothing is learned from the labels, so that every row may calibrate.
+    Nothing is learnt from the labels, so that every row may calibrate.
 
     Parameters
     ----------

@@ -38,7 +38,9 @@ class InTime(Splitter):
 
     key = "time"
     label = "In time"
-    help = "What is judged is later than what was learned from: right where the model will be used on later rows."
+    help = (
+        "What is judged is later than what was learnt from: right where the model will be used on later rows."
+    )
     needs = "time"
     drawn = False
     parameters = (

@@ -20,8 +20,9 @@ def doors() -> None:
     with st.container(horizontal=True, key="doors"):
         if st.button("Use my data", key="door_data", type="primary"):
             st.switch_page("pages/explore_data.py", query_params=state.here())
-        if st.button("Learn in 20 minutes", key="door_learn"):
-            lessons.open_step(next(iter(LESSONS.values())), 1)
+        first, *_ = LESSONS.values()
+        if st.button(f"Learn in {first.minutes} minutes", key="door_learn"):
+            lessons.open_step(first, 1)
 
 
 def mark(evaluation: Evaluation) -> Mark | None:

@@ -31,11 +31,11 @@ NO_FINDING = {
     "cl_gl": (
         "A group is a union of leaves",
         "CL compares",
-        "Hover a cell",
+        "Hover over a cell",
         "Groups are equal predictions here",
     ),
     "leaf_estimates": ("Curtailment gives the small leaves up",),
-    "overlap": ("Compare with the thick line", "With the tuned forest measure ECE"),
+    "overlap": ("Compare with the thick line", "With the tuned forest choose the measure ECE"),
     "calibration_size": ("RF_opt takes the calibration rows",),
     "theorem": ("Nobody can use P_Y",),
     "order": ("Theorem 2 says", "This example shows"),
@@ -56,7 +56,7 @@ ELSEWHERE = {
     },
     "leaf_estimates": {
         "Curtailed trees still help": "leaf_estimates/test_simulation.py::test_laplace_and_curtailment",
-        "The threshold is a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
+        "The threshold acts like a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
     },
     "overlap": {
         "The peaks of beta": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",

@@ -140,6 +140,16 @@ def test_every_lesson_ends_with_three_questions_and_a_sentence_to_remember_for_e
         )
 
 
+def test_the_minutes_of_a_lesson_are_its_words_pictures_and_questions_and_the_guide_says_them():
+    text = TEXT.replace("Why?", " ".join(["word"] * 258))
+    assert read("k", text).minutes == 5  # two of reading and two of looking
+    assert read("k", text + 2 * QUESTION).minutes == 10
+    minutes = [lesson.minutes for lesson in LESSONS.values()]
+    said = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/for_teachers.md")}
+    assert f"*Learn in {minutes[0]} minutes*" in said["README.md"]
+    assert f"each of {min(minutes)} to {max(minutes)} minutes" in said["docs/for_teachers.md"]
+
+
 @pytest.mark.parametrize("broken", ["right = 3", "right = 0"])
 def test_a_question_without_a_right_answer_is_refused_by_name(broken):
     assert read("k", TEXT + QUESTION).questions[0].right == 2

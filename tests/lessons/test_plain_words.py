@@ -27,6 +27,7 @@ BETTER = {
     r"\bhangs on\b": "depends on",
     r"\bto mend\b": "to remove",
     r"\bobjects\b": "rows",
+    r"\b[Ll]earned\b": "learnt",
 }
 ALLOWED = {"objects"}  # the name of a setting in links
 

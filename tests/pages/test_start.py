@@ -40,8 +40,9 @@ def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
     assert at.session_state["page"] == "pages/explore_data.py"
     assert at.caption[0].value == "Explore · Data"
     at = opened()
-    settled(at.button(key="door_learn").click().run())
     first = next(iter(LESSONS.values()))
+    assert at.button(key="door_learn").label == f"Learn in {first.minutes} minutes"
+    settled(at.button(key="door_learn").click().run())
     assert at.title == [] or first.steps[0].title in said(at)[0]
     assert at.session_state["lesson_open"] == first.steps[0].place
 

@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     why=(
         "It can follow any rising curve, but needs rows for that; and the forest would have used the same rows better.",
         "It goes lower than most with 800 rows. But the same rows, given to the forest itself, lower the error more.",
-        "Two numbers are learned with few rows. But its curve does not fit these scores, and more rows do not repair "
+        "Two numbers are learnt from few rows. But its curve does not fit these scores, and more rows do not repair "
         "that.",
         "The calibration rows make the tuned forest itself better, by more than any calibrator gains from them.",
     ),
@@ -58,8 +58,8 @@ EXPERIMENT = Experiment(
     notice=(
         "One to three parameters (PPA, temperature, Platt, beta) settle with some dozens of rows. Isotonic "
         "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
-        "Settled does not yet mean better than nothing. The thick line is the same forest not calibrated, and it "
-        "is tuned: PPA and beta get below it from 400 and 464 rows on, rank from 496, Venn–Abers from 672, "
+        "Settled does not yet mean better than no calibration. The thick line is the same forest not calibrated, and "
+        "it is tuned: PPA and beta get below it from 400 and 464 rows on, rank from 496, Venn–Abers from 672, "
         "isotonic regression from 704, Platt never.",
         "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
         "settles before beta, yet higher: its curve does not fit, which more rows do not repair.",

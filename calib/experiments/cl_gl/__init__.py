@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
         "two groups, however many leaves there are. Choose Laplace: leaves of different sizes now predict "
         "different values, and the two groups split again.",
         "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
-        "probabilities inside the group. Hover a cell for its group and its share of both.",
+        "probabilities inside the group. Hover over a cell for its group and its share of both.",
         "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what "
         "differs "
         "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "

@@ -184,7 +184,7 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
         f"probability is {brief(worst.posterior)}, and {share}",
         caption="One colour a group, in the order of their predictions: "
         + ("all places that get the same one." if exact else "a quantile bin of the predictions each.")
-        + " Hover a place for its group's prediction, its mean true probability and its share of CL and GL.",
+        + " Hover over a place for its group's prediction, its mean true probability and its share of CL and GL.",
         alt=f"{groups} groups. "
         + " ".join(
             f"p {number(row.p)}: mean true probability {number(row.posterior)}, {row.share:.0%} of the rows."

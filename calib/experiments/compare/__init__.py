@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     ),
     turn={"window": 1.0},
     parameters=(
-        with_default(WINDOW, 0.1),
+        with_default(WINDOW, 0.05),
         training_objects(50),
         GAP,
         Parameter(

@@ -41,10 +41,11 @@ EXPERIMENT = Experiment(
     notice=(
         "Every ordering of the labels is equally likely. Where the first label is 0 the selected probability is m/l, "
         "where it is 1 it is (m − 1)/l, and among those orderings class 1 comes last in just that share.",
-        "It is therefore perfectly calibrated, and still no Venn predictor: one contained in it could not "
-        "depend on the order and would have to predict k/l alone.",
+        "It is therefore perfectly calibrated, and yet it contains no Venn predictor: that would ignore the order, "
+        "and could only predict what both answers share, k/l alone.",
         "Theorem 2 says that among predictors that ignore the order of the training rows, those that keep the "
-        "promise of theorem 1 contain a Venn predictor. This example shows that it needs the first half of that.",
+        "promise of theorem 1 contain a Venn predictor. This example shows why it speaks only of predictors that "
+        "ignore the order.",
     ),
     formulas=(
         r"\{P_0, P_1\} = \begin{cases}\{k/l,\ (k+1)/l\} & y_1 = 0\\ \{(k-1)/l,\ k/l\} & y_1 = 1\end{cases}",

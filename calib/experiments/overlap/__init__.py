@@ -15,13 +15,13 @@ EXPERIMENT = Experiment(
     key="overlap",
     page="overlap",
     name="Overlap",
-    question="Two classes are pulled apart step by step, from the same distribution to no overlap. Where does "
+    question="Two classes are pulled apart step by step, from the same distribution to hardly any overlap. Where does "
     "calibrating a forest of fully grown trees in two dimensions lower its true calibration error (TCE) most?",
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
         "Every true probability is one half there, and a fully grown forest still predicts less than 0.3 or more than "
-        "0.7 for a third of the rows.",
+        "0.7 for more than a third of the rows.",
         "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
         "There is nearly nothing left to repair there: a forest that predicts 0 or 1 is right.",
     ),
@@ -92,8 +92,8 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "At the left the classes are the same, every true probability is one half, and a fully grown forest "
-        "still predicts less than 0.3 or more than 0.7 for a third of the rows: it has learnt noise. Calibration "
-        "pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
+        "still predicts less than 0.3 or more than 0.7 for more than a third of the rows: it has learnt noise. "
+        "Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
         "More trees do not help there (RF_large): all of them have learnt the same noise.",
         "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
         "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
@@ -105,10 +105,9 @@ EXPERIMENT = Experiment(
         "The peaks of beta over the tuned forest: a calibration row scored exactly 0 was of class 1, and the log-odds "
         "of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, hardly "
         "notices.",
-        "With the tuned forest measure ECE, all that can be measured on real data, and switch on Venn in the "
-        "legend. It predicts "
-        "only two values: between overlap and half-way in two dimensions it has the smallest ECE, and the largest TCE "
-        "of the calibrators.",
+        "With the tuned forest choose the measure ECE, which real data allow, too, and switch on Venn in the "
+        "legend. It predicts only two values: between overlap and half-way in two dimensions it has the smallest ECE, "
+        "and the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",

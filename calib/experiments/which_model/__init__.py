@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
         "stays. The bent line, bias, is the smaller part of that. The larger is scatter: rows that are equally likely "
         "lie on different sides of the wide class, and one straight boundary cannot suit both.",
         "The line of the support-vector machine bends: Platt scaling lays one curve over scores that were never meant "
-        "to be probabilities; too low where the truth is high, too high where it is low.",
+        "to be probabilities, and is too low where the truth is high and too high where it is low.",
         "The forest's line stays near the diagonal in both rows, because it assumes next to nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),

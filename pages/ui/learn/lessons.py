@@ -224,7 +224,7 @@ def listed() -> None:
             words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
             with words:
                 headings.heading(lesson.title)
-                st.markdown(lesson.summary)
+                st.markdown(f"{lesson.summary} About {lesson.minutes} minutes.")
                 handout.offer(lesson)
             with actions.container(horizontal=True, horizontal_alignment="right"):
                 with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
