@@ -15,7 +15,7 @@ table = out_of_bag.table(evaluations)
 with place.numbers:
     out_of_bag.headline(table)
 with place.block:
-    chart.show("setups", table, sentence=place.sentence)
+    chart.show("setups", table, sentence=place.sentence, few=out_of_bag.few(evaluations))
 out_of_bag.numbers(table, evaluations)
 out_of_bag.beside_the_paper(table)
 out_of_bag.notes(evaluations)

@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
 from calib.figures.theme import controls
+from calib.kernel.wording import in_order
 
 MOST_COLUMNS = 4  # with intervals
 
@@ -36,11 +37,16 @@ def _in_parts(frame: pd.DataFrame) -> list[pd.DataFrame]:
     return [frame.iloc[:, i * width : (i + 1) * width] for i in range(count)]
 
 
+def _in_order(value: Any) -> Any:
+    return in_order(value) if type(value) is str else value
+
+
 TEMPLATES = Environment(
     loader=PackageLoader("calib.export"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    finalize=_in_order,
 )
 TEMPLATES.filters |= {"drawn": _drawn, "table": _table, "in_parts": _in_parts}

@@ -16,6 +16,7 @@ from calib.analysis.explain import METHOD
 from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
+from calib.kernel.wording import in_order
 
 
 class Record(Protocol):
@@ -111,7 +112,7 @@ def as_text(name: object, most: int = 34) -> str:
     >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
     ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
     """
-    text, end = str(name), most * 2 // 5
+    text, end = in_order(str(name)), most * 2 // 5
     cut = text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
     return html.escape(cut, quote=False)
 

@@ -154,6 +154,7 @@ def mark_traces(
                 x=marks.x[chosen],
                 y=marks.y[chosen],
                 mode="markers",
+                cliponaxis=False,
                 name=name,
                 hovertext=[hovertext[i] for i in np.flatnonzero(chosen).tolist()] if hovertext else None,
                 customdata=np.stack([each[chosen] for each in known], axis=1),
@@ -190,6 +191,7 @@ def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
         x=[x],
         y=[y],
         mode="markers",
+        cliponaxis=False,
         name=f"row {row}",
         hoverinfo="skip",
         marker={

@@ -41,8 +41,15 @@ class Setups:
         return self.table.rename_axis("setup").reset_index()
 
 
-def prepare(table: pd.DataFrame) -> Setups:
+def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
     """The picture of a table of setups.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What ``setup_table`` returned.
+    few
+        Whether the rows are too few to name a winner.
 
     Raises
     ------
@@ -57,7 +64,7 @@ def prepare(table: pd.DataFrame) -> Setups:
     )
     return Setups(
         table,
-        _finding(table),
+        "Too few rows to tell the setups apart" if few else _finding(table),
         "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
         "intervals for the test rows at hand; all setups share these rows, so that differences are surer than the bars "
         "say. Last panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",

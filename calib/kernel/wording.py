@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
+
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def in_order(text: str) -> str:
+    r"""Without the signs that turn the direction of writing: one in a name would mirror the words and numbers after it.
+
+    >>> in_order("\u202egnp.exe"), in_order("עמודה")
+    ('gnp.exe', 'עמודה')
+    """
+    return TURNING.sub("", text)
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -77,9 +77,9 @@ def murphy_decomposition(
     index = bin_index(p, checks.in_range(bins, "bins", low=1, integer=True))
     share, frequency, mean_p = _group_means(index, bins, y, p, weights)
     overall = mean(y, weights)
-    from_mean = p - mean_p[index]
+    from_mean, off = p - mean_p[index], np.abs(mean_p - frequency)
     return Murphy(
-        reliability=float((share * (mean_p - frequency) ** 2).sum()),
+        reliability=float((share * np.where(off > ROUNDING, off, 0.0) ** 2).sum()),
         resolution=float((share * (frequency - overall) ** 2).sum()),
         uncertainty=float(overall * (1 - overall)),
         within=mean(from_mean**2 - 2 * from_mean * (y - frequency[index]), weights),

@@ -52,9 +52,9 @@ def test_predictions_made_elsewhere_need_no_model(tab):
 
 @pytest.mark.soak
 def test_names_in_a_file_are_shown_as_text(tab):
-    """HTML, Markdown and formulas in names and cells stay what they are: letters."""
+    """HTML, Markdown and formulas in names and cells stay what they are: letters. None turns what is written after."""
     html, marked = (
-        "<img src=x onerror=alert(1)>",
+        "\u202e<img src=x onerror=alert(1)>",
         "**bold** [here](http://example.org) :red[x] $x^2$ www.example.org",
     )
     frame = files.churn(120).rename(columns={"fee": html, "months": marked})
@@ -66,6 +66,7 @@ def test_names_in_a_file_are_shown_as_text(tab):
     def letters_only() -> None:
         assert tab.page.locator("img[src=x], a[href*='example.org'], .katex").count() == 0
         assert tab.page.locator(".stAlert :is(b, em, code), .stMetric :is(strong, em, a)").count() == 0
+        assert "\u202e" not in tab.page.get_by_test_id("stMain").inner_text()
         assert dialogs == []
 
     tab.open("explore_data").upload("<i>name</i> **x**.csv", files.as_csv(frame))

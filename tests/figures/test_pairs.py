@@ -46,6 +46,8 @@ def test_the_chosen_row_is_ringed_at_its_pair():
     record = prepare(said, row=row)
     ring = next(trace for trace in draw(record).data if trace.name == f"row {row}")
     assert (ring.x[0], ring.y[0]) == tuple(said.predictions["venn_abers"].pairs[position_of(said, row)])
+    marks = [trace for trace in draw(record).data if trace.mode == "markers"]
+    assert all(trace.cliponaxis is False for trace in marks)  # at 0 and 1 they are as large as elsewhere
 
 
 def test_a_click_finds_a_row_of_the_mark():

@@ -54,6 +54,7 @@ def test_the_title_names_the_winners(table):
     accuracy = table["accuracy"].to_numpy()
     assert f"more accurate with {(accuracy[1::2] > accuracy[::2]).sum()} of 5 methods" in title
     assert "out of bag" not in prepare(table.iloc[::2]).title
+    assert not any(name in prepare(table, few=True).title for name in table.index)
 
 
 def test_stars_mark_the_best_of_each_column(table):

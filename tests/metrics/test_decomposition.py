@@ -96,6 +96,10 @@ def test_corp_recalibrates_as_scikit_learns_isotonic_regression(digits):
     )
 
 
+def test_what_is_right_up_to_rounding_is_perfectly_reliable():
+    assert murphy_decomposition([1] + [0] * 9, [0.1] * 10).reliability == 0
+
+
 @pytest.mark.parametrize("dust", [2.0**-52, -(2.0**-52)])
 def test_what_is_right_up_to_rounding_has_no_miscalibration_and_none_by_chance(dust):
     y = np.repeat([0, 1, 0, 1, 1], [4, 4, 1, 1, 1])

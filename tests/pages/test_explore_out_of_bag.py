@@ -41,6 +41,12 @@ def test_the_table_is_that_of_ten_evaluations(query):
     assert found["Nearest to its accuracy"] == table["accuracy_gap"].abs().idxmin()
 
 
+def test_with_few_rows_no_setup_is_named_the_best():
+    at = page(STEM, **(SMALL | {"data_params": '{"n":40}'}))
+    assert faults(at) == []
+    assert "Too few rows to tell the setups apart" in titles(at)
+
+
 @pytest.mark.parametrize("on", ["score", "log-odds"])
 def test_it_says_what_platt_is_fitted_on(on):
     query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from calib.analysis.enough import too_few
 from calib.analysis.setups import (
     AS_PUBLISHED,
     bagged,
@@ -88,6 +89,11 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
     for evaluation in evaluations.values():
         frame.refusals(evaluation)
     return setup_table(evaluations)
+
+
+def few(evaluations: dict[str, Evaluation]) -> bool:
+    """Whether the rows are too few to name a winner."""
+    return any(found.severity == "warning" for one in evaluations.values() for found in too_few(one))
 
 
 def headline(table: pd.DataFrame) -> None:
