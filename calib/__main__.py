@@ -28,7 +28,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import TableFile, guess_target, read_table, target_candidates
-from calib.evaluate import evaluate, expected_cost, fits_every_row
+from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
     FORMS,
@@ -258,7 +258,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
     recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
-    evaluation = evaluate(recipe, dataset)
+    evaluation = _judged(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -280,10 +280,23 @@ def _evaluate(args: argparse.Namespace) -> int:
     return 1 if evaluation.refused else 0
 
 
+def _judged(recipe: Recipe, dataset: Dataset) -> Evaluation:
+    """What ``evaluate`` finds, or why a model, which may come from outside, does not work."""
+    try:
+        return evaluate(recipe, dataset)
+    except ValueError:  # InputError, or what a model itself refuses
+        raise
+    except Exception as error:
+        raise InputError(
+            f"evaluate did not work on these data ({type(error).__name__}: {error}): try another model, or other "
+            "settings of this one."
+        ) from error
+
+
 def _say_price(recipe: Recipe, dataset: Dataset) -> None:
     """What fitting the model anew for every row will take, told by one fit."""
     if fits_every_row(recipe):
-        once = evaluate(recipe.replace(placement="split", calibrators=("none",)), dataset)
+        once = _judged(recipe.replace(placement="split", calibrators=("none",)), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
         print(f"note: the placement {recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
@@ -436,14 +449,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"warning: {problem}", file=sys.stderr)
     try:
         return args.run(args)
-    except ValueError as error:  # InputError, or what a model itself refuses
+    except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
-    except Exception as error:  # as a model from outside may fail
-        if args.command != "evaluate":
-            raise
-        told = f"{args.command} did not work on these data ({type(error).__name__}: {error})"
-        print(f"error: {told}: try another model, or other settings of this one.", file=sys.stderr)
-    return 2
+        return 2
 
 
 if __name__ == "__main__":
