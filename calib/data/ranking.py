@@ -42,7 +42,8 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
 
 
 def _weighted_auc(column: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
-    tied = pool_ties(column, y, weight)
+    scaled = np.ldexp(weight, -np.frexp(weight.max())[1])  # by a power of two: no product is too small
+    tied = pool_ties(column, y, scaled)
     zeros = tied.weights - tied.sums
     pairs = tied.sums.sum() * zeros.sum()
     return float(tied.sums @ (np.cumsum(zeros) - zeros / 2) / pairs) if pairs else np.nan

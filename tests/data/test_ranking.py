@@ -19,6 +19,13 @@ def test_the_areas_are_scikit_learn_s(decimals):
     assert np.isnan(auc(columns, np.zeros(90, dtype=int))).all()
 
 
+@pytest.mark.parametrize("tiny", [1.0, 1e-200, 1e-320])
+def test_weights_count_by_their_ratios_however_small(tiny):
+    columns, y = np.array([[0.1], [0.9], [0.4]]), np.array([0, 1, 0])
+    assert auc(columns, y, np.full(3, tiny)) == 1.0
+    assert auc(-columns, y, np.full(3, tiny)) == 0.0
+
+
 @pytest.mark.parametrize(("ones", "zeros"), [(8, 5), (30, 30), (20, 300)])
 def test_one_half_is_inside_exactly_where_the_rank_test_finds_nothing(ones, zeros):
     for _ in range(100):
