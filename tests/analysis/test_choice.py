@@ -251,3 +251,11 @@ def test_one_or_two_rows_tell_nothing_apart(n):
 def test_nothing_to_choose_from_is_refused():
     with pytest.raises(ValueError, match="no calibrator"):
         advise(judged([0, 1], {}))
+
+
+def test_the_choice_is_worked_out_once_for_all_views_and_anew_for_other_calibrators():
+    recipe = Recipe(model="naive_bayes", calibrators=("none", "platt"))
+    evaluation = evaluate(recipe, load_sample("digits"))
+    assert advise(evaluation.with_view(recipe.replace(bins=40))) is advise(evaluation)
+    other = evaluate(recipe.replace(calibrators=("none", "isotonic")), load_sample("digits"))
+    assert advise(other) is not advise(evaluation)
