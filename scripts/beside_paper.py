@@ -8,8 +8,9 @@
 Every cell is "own (printed)". With ``--within``: of each setup the means over the sets that can be compared, and on
 how many of these the two differ by so much at most. With ``--ranks``: mean ranks among the setups that the paper
 ranks together, own and printed, each over all its sets. With ``--bins``: of each setup the mean over data sets, and
-the mean rank, of the reliability in so many equal-width bins, the folds of a set pooled; few rows fill 100 bins with
-noise.
+the mean rank, of the reliability in so many equal-width bins, the folds of a set pooled. Few rows fill 100 bins with
+noise: the last column is the mean less what sampling alone would give a calibrated method, the variance of each bin's
+frequency, weighted by its rows.
 """
 
 from __future__ import annotations
@@ -86,11 +87,27 @@ def reliability(store: Store, rows: pd.DataFrame, bins: list[int]) -> list[str]:
                 for name, of in pooled.items()
             }
         ).reindex(setups)
+        noise = pd.DataFrame(
+            {name: {key: sampling(one.p, k) for key, one in of.items()} for name, of in pooled.items()}
+        )
         lines[f"mean, {k} bins"] = table.mean(axis=1).map("{:.4f}".format)
         lines[f"mean rank, {k} bins"] = pd.Series(average_ranks(table.to_numpy().T, False), setups).map(
             "{:.1f}".format
         )
+        lines[f"less sampling, {k} bins"] = (table - noise).mean(axis=1).map("{:.4f}".format)
     return markdown(pd.DataFrame(lines), "setup")
+
+
+def sampling(p: np.ndarray, k: int) -> float:
+    """The expected reliability in k bins of predictions p that are right: the sum of m(1 − m)/n over the bins' means.
+
+    >>> round(sampling(np.array([0.5, 0.5, 0.2, 1.0]), 10), 6)    # (0.25 + 0.16 + 0) / 4
+    0.1025
+    """
+    places = np.minimum((p * k).astype(int), k - 1)
+    rows = np.bincount(places, minlength=k)
+    means = np.bincount(places, p, minlength=k)[rows > 0] / rows[rows > 0]
+    return float((means * (1 - means)).sum() / len(p))
 
 
 def markdown(table: pd.DataFrame, corner: str) -> list[str]:
