@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, number
+from calib.kernel.wording import number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
 LEVEL = 32  # letters of all names together that a telephone has room for side by side
@@ -86,11 +86,16 @@ def prepare(
     return Significance(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
-        f"{len(better):,} of {counted(pairs, 'pair')} {'differs' if len(better) == 1 else 'differ'} significantly"
-        + (f" ({test})" if test else ""),
+        _finding(len(better), pairs) + (f" ({test})" if test else ""),
         _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note) + drawn_of(len(p)),
         f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",
     )
+
+
+def _finding(better: int, pairs: int) -> str:
+    if pairs == 1:
+        return f"The two {'differ' if better else 'do not differ'} significantly"
+    return f"{better:,} of {pairs:,} pairs {'differs' if better == 1 else 'differ'} significantly"
 
 
 def _caption(numbers: bool, alpha: float, note: str) -> str:

@@ -28,6 +28,11 @@ def test_what_the_2019_paper_found_significant_is_marked():
     assert record.title == "3 of 6 pairs differ significantly (Bergmann–Hommel)"
     assert "VAP better than Tree" in record.alt
     assert prepare(*adjusted("Accuracy", "RF")).title.startswith("0 of 6")
+    one = prepare(p.iloc[:2, :2], ranks.iloc[:2])
+    assert (
+        one.title
+        == f"The two {'differ' if (one.sign == 1).any(axis=None) else 'do not differ'} significantly"
+    )
 
 
 def test_one_sided_pvalues_say_the_direction_themselves():
