@@ -260,7 +260,7 @@ def _share(field: str, value: float, label: str, help: str) -> None:
         min_value=5,
         max_value=90,
         step=1,
-        format="%d %%",
+        format="%d%%",
         help=help,
         store=lambda percent: percent / 100,
     )
