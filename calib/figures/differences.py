@@ -6,7 +6,7 @@ A lane a calibrator, an axis of its own a metric; left of the line or right of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from calib.analysis.differences import differences as bootstrapped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
-from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.figures.ink import lanes, outlined, reach
+from calib.figures.panels import axes
+from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, listed, number
-from calib.metrics import METRICS
+from calib.metrics import METRICS, Metric
 
 LANE, HEAD = 26, 64  # pixels
 
@@ -98,132 +100,94 @@ def _finding(found: Differences) -> str:
 
 def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
     """One panel a metric, stacked, each on its own scale with 0 marked."""
-    found = record.differences
-    metrics, keys = list(dict.fromkeys(found.table["metric"])), list(dict.fromkeys(found.table["calibrator"]))
+    table = record.differences.table
+    metrics, keys = list(dict.fromkeys(table["metric"])), list(dict.fromkeys(table["calibrator"]))
     panel = LANE * max(len(keys), 1) + HEAD
     height = panel * max(len(metrics), 1)
     margin = {"l": 56, "r": 12, "t": 24, "b": 12}
     figure = go.Figure(layout=layout(theme, height=height, showlegend=False, margin=margin))
     for i, metric in enumerate(metrics):
-        _axes(figure, i, found, metric, keys, height, panel, theme)
-        _lanes(figure, i, found, metric, keys, theme)
+        found, (x, y) = _of(record.differences, metric=metric), axes(i)
+        top, ends = 1 - i * panel / height, _range(found)
+        lane_at = {"domain": [max(top - (panel - HEAD) / height, 0), top], "anchor": x}
+        figure.layout[f"xaxis{x[1:]}"] = {"anchor": y, "range": ends, "nticks": 5}
+        figure.layout[f"yaxis{y[1:]}"] = lanes([label_of(key) for key in keys]) | lane_at
+        figure.add_annotation(_name(METRICS[metric], top))
+        figure.add_shape(_zero(x, y, theme))
+        for lane, key in enumerate(keys):
+            _lane(figure, lane, _of(found, calibrator=key), ends, {"xaxis": x, "yaxis": y}, theme)
     return figure
 
 
-def _axis_names(i: int) -> tuple[str, str]:
-    return ("x", "y") if i == 0 else (f"x{i + 1}", f"y{i + 1}")
+def _of(found: Differences, **chosen: str) -> Differences:
+    """The differences of one metric, or calibrator."""
+    ((column, key),) = chosen.items()
+    runs = None if found.runs is None else found.runs[found.runs[column] == key]
+    return replace(found, table=found.table[found.table[column] == key], runs=runs)
 
 
-def _range(found: Differences, metric: str) -> list[float]:
-    """All that is drawn of a metric, and 0, with some room."""
-    lines = found.table[found.table["metric"] == metric]
-    ends = lines[["value", "lower", "upper"]].to_numpy().ravel()
+def _range(found: Differences) -> list[float]:
+    """All that is drawn, and 0, with some room."""
+    ends = found.table[["value", "lower", "upper"]].to_numpy().ravel()
     if found.runs is not None:
-        ends = np.append(ends, found.runs["value"][found.runs["metric"] == metric])
+        ends = np.append(ends, found.runs["value"])
     known = np.append(ends[np.isfinite(ends)], 0.0)
     room = 0.06 * (np.ptp(known) or 1.0)
     return [float(known.min() - room), float(known.max() + room)]
 
 
-def _axes(
-    figure: go.Figure,
-    i: int,
-    found: Differences,
-    metric: str,
-    keys: list[str],
-    height: int,
-    panel: int,
-    theme: Theme,
+def _name(metric: Metric, top: float) -> dict[str, Any]:
+    """A panel's name above it, which says which side is better."""
+    better = {None: "difference", True: "better to the right", False: "better to the left"}
+    at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
+    return {"text": f"<b>{metric.label}</b>: {better[metric.higher_is_better]}", **at, "showarrow": False}
+
+
+def _zero(x: str, y: str, theme: Theme) -> dict[str, Any]:
+    """The line of no difference through a panel."""
+    ends = {"x0": 0, "x1": 0, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
+    return {"type": "line", **ends, "line": {"color": theme.diagonal, "width": 1}}
+
+
+def _lane(
+    figure: go.Figure, lane: int, found: Differences, ends: list[float], on: dict[str, str], theme: Theme
 ) -> None:
-    """The axes of panel i from the top, a lane a calibrator; its name says which side is better."""
-    x, y = _axis_names(i)
-    top = 1 - i * panel / height
-    known = METRICS[metric]
-    better = None if known.higher_is_better is None else "right" if known.higher_is_better else "left"
-    figure.layout[x.replace("x", "xaxis")] = {
-        "anchor": y,
-        "range": _range(found, metric),
-        "nticks": 5,
-    }
-    figure.layout[y.replace("y", "yaxis")] = {
-        "anchor": x,
-        "domain": [max(top - (panel - HEAD) / height, 0), top],
-        "range": [len(keys) - 0.4, -0.6],
-        "tickvals": list(range(len(keys))),
-        "ticktext": [label_of(key) for key in keys],
-        "showgrid": False,
-        "ticks": "",
-        "automargin": True,
-    }
-    figure.add_annotation(
-        text=f"<b>{known.label}</b>: {f'better to the {better}' if better else 'difference'}",
-        x=0, xref="paper", xanchor="left", y=top, yref="paper", yanchor="bottom", showarrow=False,
-    )  # fmt: skip
-    figure.add_shape(
-        type="line",
-        xref=x,
-        yref=f"{y} domain",
-        x0=0,
-        x1=0,
-        y0=0,
-        y1=1,
-        line={"color": theme.diagonal, "width": 1},
+    """One calibrator's splits if any, and its difference with the interval, or why there is none."""
+    row = found.table.iloc[0]
+    mark, name = MARKS[row.calibrator], label_of(row.calibrator)
+    if found.runs is not None:
+        figure.add_trace(_splits(found.runs, lane, mark).update(on))
+    if not np.isfinite(row.value):
+        figure.add_annotation(
+            text=_unknown(row, found), x=0, y=lane, xref=on["xaxis"], yref=on["yaxis"], showarrow=False,
+            **({"xanchor": "left", "xshift": 8} if abs(ends[0]) < ends[1] else {"xanchor": "right", "xshift": -8}),
+            font={"color": theme.muted, "size": 12},
+        )  # fmt: skip
+        return
+    lower, upper = (end if np.isfinite(end) else row.value for end in (row.lower, row.upper))
+    figure.add_scatter(
+        **on,
+        x=[row.value],
+        y=[lane],
+        mode="markers",
+        name=name,
+        marker=outlined(mark.color, 11, theme, symbol=mark.symbol),
+        error_x=reach(row.value, lower, upper, mark.color, 3),
+        hovertemplate=f"{name}: {interval_text(row)}<extra></extra>",
     )
 
 
-def _lanes(figure: go.Figure, i: int, found: Differences, metric: str, keys: list[str], theme: Theme) -> None:
-    x, y = _axis_names(i)
-    for lane, key in enumerate(keys):
-        mark = MARKS[key]
-        row = found.table[(found.table["metric"] == metric) & (found.table["calibrator"] == key)].iloc[0]
-        if found.runs is not None:
-            runs = found.runs[(found.runs["metric"] == metric) & (found.runs["calibrator"] == key)]
-            known = runs["value"].to_numpy(dtype=float)
-            spread = (np.arange(len(known)) % 5 - 2) * 0.09
-            figure.add_scatter(
-                x=np.where(np.isfinite(known), known, np.nan),
-                y=lane + spread,
-                xaxis=x,
-                yaxis=y,
-                mode="markers",
-                customdata=runs["seed"],
-                hovertemplate="split with seed %{customdata}: %{x:.3g}<extra></extra>",
-                marker={"color": rgba(mark.color, 0.45), "symbol": mark.symbol, "size": 6},
-            )
-        if not np.isfinite(row.value):
-            low, high = _range(found, metric)
-            right = abs(low) < high  # room beside the line
-            figure.add_annotation(
-                x=0, y=lane, xref=x, yref=y, text=_unknown(row, found), showarrow=False,
-                xanchor="left" if right else "right", xshift=8 if right else -8,
-                font={"color": theme.muted, "size": 12},
-            )  # fmt: skip
-            continue
-        ends = [end if np.isfinite(end) else row.value for end in (row.lower, row.upper)]
-        figure.add_scatter(
-            x=[row.value],
-            y=[lane],
-            xaxis=x,
-            yaxis=y,
-            mode="markers",
-            name=label_of(key),
-            marker={
-                "color": mark.color,
-                "symbol": mark.symbol,
-                "size": 11,
-                "line": {"color": theme.paper, "width": 1},
-            },
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [ends[1] - row.value],
-                "arrayminus": [row.value - ends[0]],
-                "color": mark.color,
-                "thickness": 3,
-                "width": 0,
-            },
-            hovertemplate=f"{label_of(key)}: {interval_text(row)}<extra></extra>",
-        )
+def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
+    """Single splits as small dots, a little above and below each other."""
+    known = runs["value"].to_numpy(dtype=float)
+    return go.Scatter(
+        x=np.where(np.isfinite(known), known, np.nan),
+        y=lane + (np.arange(len(known)) % 5 - 2) * 0.09,
+        mode="markers",
+        customdata=runs["seed"],
+        hovertemplate="split with seed %{customdata}: %{x:.3g}<extra></extra>",
+        marker={"color": rgba(mark.color, 0.45), "symbol": mark.symbol, "size": 6},
+    )
 
 
 def _unknown(row: Any, found: Differences) -> str:

@@ -19,6 +19,7 @@ from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
+from calib.figures.ink import lanes, reach
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
@@ -125,23 +126,16 @@ def _finding(table: pd.DataFrame, column: str) -> str:
 
 def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     """Lanes from the first group at the top, on the probability axis."""
-    names = record.grouping.names
+    height = LANE * len(record.grouping.names) + HEAD + 40
     largest = np.nanmax(record.table[["upper", "mean_p"]].to_numpy(), initial=0.0)
     axis = {"range": [-0.02 * largest, min(1.02, 1.06 * largest)], "nticks": 6}
     figure = go.Figure(
         layout=layout(
             theme,
-            height=LANE * len(names) + HEAD + 40,
+            height=height,
             xaxis={**axis, "title": {"text": f"Frequency of {as_text(record.label, LONGEST)}"}},
-            yaxis={
-                "range": [len(names) - 0.4, -0.6],
-                "tickvals": list(range(len(names))),
-                "ticktext": _names(record),
-                "showgrid": False,
-                "ticks": "",
-                "automargin": True,
-            },
-            legend={"y": -HEAD / (LANE * len(names) + HEAD + 40) * 0.9},
+            yaxis=lanes(_names(record)),
+            legend={"y": -HEAD / height * 0.9},
         )
     )
     if record.table.empty:
@@ -180,15 +174,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
             "line": {"width": 3, "color": theme.ink},
             "opacity": np.where(few, 0.35, 1),
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": first["upper"] - x,
-            "arrayminus": x - first["lower"],
-            "color": rgba(theme.muted, 0.4),
-            "thickness": 6,
-            "width": 0,
-        },
+        error_x=reach(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
         customdata=first[["count", "lower", "upper"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
         "<br>95% interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",

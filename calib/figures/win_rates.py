@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
+from calib.figures.ink import lanes, outlined, reach
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
@@ -81,8 +82,6 @@ def _finding(table: pd.DataFrame, by: str) -> str:
 def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
     """A lane a setup, the best at the top."""
     table = record.table.iloc[:MOST_SETUPS]
-    lanes = list(range(len(table)))
-    mean = table["mean"].to_numpy()
     names = [in_two_lines(name, LONGEST) for name in table.index]
     lane = 1.4 * LANE if any("<br>" in name for name in names) else LANE
     figure = go.Figure(
@@ -97,32 +96,17 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
                 "tickformat": ".0%",
                 "nticks": 6,
             },
-            yaxis={
-                "range": [len(table) - 0.4, -0.6],
-                "tickvals": lanes,
-                "ticktext": names,
-                "ticks": "",
-                "showgrid": False,
-                "automargin": True,
-            },
+            yaxis=lanes(names),
             uirevision="win_rates",
         )
     )
     figure.add_vline(x=0.5, line={"color": theme.diagonal, "width": 1})
     figure.add_scatter(
-        x=mean,
-        y=lanes,
+        x=table["mean"].to_numpy(),
+        y=list(range(len(table))),
         mode="markers",
-        marker={"color": theme.negative, "size": 10, "line": {"color": theme.paper, "width": 1}},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": table["upper"].to_numpy() - mean,
-            "arrayminus": mean - table["lower"].to_numpy(),
-            "color": theme.negative,
-            "thickness": 2.5,
-            "width": 0,
-        },
+        marker=outlined(theme.negative, 10, theme),
+        error_x=reach(table["mean"], table["lower"], table["upper"], theme.negative, 2.5),
         customdata=[[as_text(name), rate] for name, rate in _said(table).items()],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )

@@ -1,0 +1,49 @@
+"""What many charts draw alike: marks with a rim, the ends of an interval, lanes below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calib.figures.theme import Theme
+
+
+def outlined(color: Any, size: Any, theme: Theme, rim: float = 1, **more: Any) -> dict[str, Any]:
+    """A marker with a rim of paper, so that marks on each other stay apart."""
+    return {"color": color, "size": size, "line": {"color": theme.paper, "width": rim}, **more}
+
+
+def reach(
+    value: Any, lower: Any, upper: Any, color: str, thickness: float, width: float = 0
+) -> dict[str, Any]:
+    """Error bars from values to the ends of their intervals; ``width`` is that of the strokes across their ends."""
+    value, lower, upper = (
+        np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (value, lower, upper)
+    )
+    ends = {"array": upper - value, "arrayminus": value - lower}
+    return {
+        "type": "data",
+        "symmetric": False,
+        **ends,
+        "color": color,
+        "thickness": thickness,
+        "width": width,
+    }
+
+
+def lanes(names: Sequence[str]) -> dict[str, Any]:
+    """The axis of lanes at 0, 1, …, the first at the top.
+
+    >>> lanes(["a", "b"])["range"]
+    [1.6, -0.6]
+    """
+    return {
+        "range": [len(names) - 0.4, -0.6],
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "ticks": "",
+        "showgrid": False,
+        "automargin": True,
+    }
