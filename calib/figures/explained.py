@@ -12,6 +12,7 @@ from calib.analysis.explain import METHOD, Explained
 from calib.calibrators.venn_abers import AddedFit, Explanation
 from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
+from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.wording import brief, briefly, counted, number
 
@@ -171,16 +172,7 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     for fit, place in zip(record.fits, ("y", "y2"), strict=True):
-        figure.add_annotation(
-            text=f"<b>With label {fit.label} added: {_fraction(fit)}</b>",
-            x=0,
-            xref="x domain",
-            xanchor="left",
-            y=1,
-            yref=f"{place} domain",
-            yanchor="bottom",
-            showarrow=False,
-        )
+        figure.add_annotation(heading(f"With label {fit.label} added: {_fraction(fit)}", place, "x"))
         figure.add_shape(
             type="rect",
             x0=fit.pool[0],
@@ -194,7 +186,7 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
             layer="below",
         )
         figure.add_traces(_points(fit, record.window, place, theme))
-        figure.add_traces(_fit(fit, record.window, place, theme))
+        figure.add_traces([*_fit(fit, record.window, place), *_row(fit, place, theme)])
     return figure
 
 
@@ -230,8 +222,8 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
     return traces
 
 
-def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
-    """The fit's flat pieces with faint risers between them, the row's label, and its fitted value."""
+def _fit(fit: AddedFit, window: tuple[float, float], place: str) -> list[go.Scatter]:
+    """The fit's flat pieces with faint risers between them."""
     mark = MARKS[METHOD]
     change = np.flatnonzero(np.diff(fit.values)) + 1
     starts, ends = np.append(0, change), np.append(change, len(fit.values)) - 1
@@ -239,7 +231,6 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
     low, high, values = fit.scores[starts[seen]], fit.scores[ends[seen]], fit.values[starts[seen]]
     x, y = np.stack([low, high], axis=1).ravel(), np.repeat(values, 2)
     gap = np.full(len(low), np.nan)
-    color = theme.positive if fit.label else theme.negative
     hidden = {"yaxis": place, "mode": "lines", "hoverinfo": "skip"}
     return [
         go.Scatter(**hidden, x=x, y=y, line={"color": rgba(mark.color, 0.35), "width": 1}),
@@ -250,32 +241,32 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -
             line={"color": mark.color, "width": 3},
             marker={"size": 4, "color": mark.color},
         ),
+    ]
+
+
+def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
+    """The row with the label it is given, and its fitted value."""
+    given = ("diamond", theme.positive) if fit.label else ("circle", theme.negative)
+    said = f"the row, given label {fit.label}, at score %{{x:.4f}}"
+    fitted = f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}"
+    return [
         go.Scatter(
             x=[fit.score],
-            y=[fit.label],
+            y=[y],
             yaxis=place,
             mode="markers",
             marker={
-                "symbol": "diamond" if fit.label else "circle",
-                "size": 16,
+                "symbol": symbol,
+                "size": size,
                 "color": color,
-                "line": {"color": theme.ink, "width": 2},
+                "line": {"color": theme.ink, "width": rim},
             },
-            hovertemplate=f"the row, given label {fit.label}, at score %{{x:.4f}}<extra></extra>",
-        ),
-        go.Scatter(
-            x=[fit.score],
-            y=[fit.value],
-            yaxis=place,
-            mode="markers",
-            marker={
-                "symbol": "star",
-                "size": 15,
-                "color": mark.color,
-                "line": {"color": theme.ink, "width": 1},
-            },
-            hovertemplate=f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}<extra></extra>",
-        ),
+            hovertemplate=f"{hover}<extra></extra>",
+        )
+        for y, (symbol, color), size, rim, hover in (
+            (fit.label, given, 16, 2, said),
+            (fit.value, ("star", MARKS[METHOD].color), 15, 1, fitted),
+        )
     ]
 
 

@@ -13,6 +13,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
+from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.wording import counted, probability
@@ -111,7 +112,7 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     bins = record.bins
     for rows, opacity in ((bins.count >= FEW, 1.0), ((bins.count > 0) & (bins.count < FEW), 0.35)):
         if rows.any():
-            figure.add_traces(_bars(record, np.flatnonzero(rows), opacity, theme))
+            figure.add_traces([_intervals(record, rows, opacity), _frequencies(record, rows, opacity, theme)])
     if record.axis is not None:
         for trace in figure.data:
             record.axis.move(trace)
@@ -119,56 +120,40 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _bars(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> list[go.Scatter]:
-    """The intervals and the frequencies of these bins."""
-    bins, mark = record.bins, MARKS[record.calibrator]
-    x, low, high, observed = (values[rows] for values in (bins.center, bins.lower, bins.upper, bins.observed))
-    known = np.stack([bins.count[rows], low, high, record.lower[rows], record.upper[rows]], axis=1)
-    hover = (
-        "p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>observed %{text} in %{customdata[0]:,d} rows<br>"
-        "95% interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]"
-    )
-    bold = opacity == 1
-    intervals = go.Scatter(
-        x=x,
+def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float) -> go.Scatter:
+    """From mean p0 to mean p1 of these bins."""
+    color, low, high = MARKS[record.calibrator].color, record.bins.lower[rows], record.bins.upper[rows]
+    half = {"array": (high - low) / 2, "thickness": 9, "width": 0, "color": rgba(color, 0.5 * opacity)}
+    return go.Scatter(
+        x=record.bins.center[rows],
         y=(low + high) / 2,
         mode="markers",
         name="mean p0 to mean p1",
-        marker={
-            "symbol": "line-ew-open",
-            "size": 12,
-            "color": rgba(mark.color, opacity),
-            "line": {"width": 1},
-        },
-        error_y={
-            "array": (high - low) / 2,
-            "thickness": 9,
-            "width": 0,
-            "color": rgba(mark.color, 0.5 * opacity),
-        },
-        showlegend=bold,
+        marker={"symbol": "line-ew-open", "size": 12, "color": rgba(color, opacity), "line": {"width": 1}},
+        error_y=half,
+        showlegend=opacity == 1,
         hoverinfo="skip",
     )
-    frequencies = go.Scatter(
-        x=x,
+
+
+def _frequencies(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> go.Scatter:
+    """How often class 1 occurred in these bins, with the limits of that."""
+    bins, low, high = record.bins, record.lower[rows], record.upper[rows]
+    observed = bins.observed[rows]
+    return go.Scatter(
+        x=bins.center[rows],
         y=observed,
         mode="markers",
         name="observed frequency",
         text=[probability(value) for value in observed],
-        customdata=known,
+        customdata=np.stack([bins.count[rows], bins.lower[rows], bins.upper[rows], low, high], axis=1),
         marker={"symbol": "diamond", "size": 9, "color": rgba(theme.ink, opacity)},
-        error_y={
-            "symmetric": False,
-            "array": record.upper[rows] - observed,
-            "arrayminus": observed - record.lower[rows],
-            "thickness": 1.2,
-            "width": 3,
-            "color": rgba(theme.ink, 0.7 * opacity),
-        },
-        showlegend=bold,
-        hovertemplate=hover,
+        error_y=reach(observed, low, high, rgba(theme.ink, 0.7 * opacity), 1.2, 3),
+        showlegend=opacity == 1,
+        hovertemplate="p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>"
+        "observed %{text} in %{customdata[0]:,d} rows<br>"
+        "95% interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]",
     )
-    return [intervals, frequencies]
 
 
 INTERVAL_BINS = FigureEntry("interval_bins", "Validity by bin", prepare, draw, reported=of_intervals_on_axes)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
+from calib.figures.ink import outlined, reach
+from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
@@ -145,16 +146,8 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     for panel, (event, place) in enumerate(zip(EVENTS, ("y", "y2"), strict=True)):
-        figure.add_annotation(
-            text=f"<b>Probability of {'class 1' if panel == 0 else 'the predicted label'}</b>",
-            x=0,
-            xref="x domain",
-            xanchor="left",
-            y=1,
-            yref=f"{place} domain",
-            yanchor="bottom",
-            showarrow=False,
-        )
+        name = f"Probability of {'class 1' if panel == 0 else 'the predicted label'}"
+        figure.add_annotation(heading(name, place, "x"))
         for i, series in enumerate(record.series):
             figure.add_traces(
                 _line(series, record.summaries[i][panel], record.rows, count - 1 - i, place, event, theme)
@@ -184,20 +177,8 @@ def _line(
         yaxis=place,
         mode="markers",
         name=series.name,
-        marker={
-            "symbol": "diamond",
-            "size": 11,
-            "color": theme.ink,
-            "line": {"color": theme.paper, "width": 1},
-        },
-        error_x={
-            "symmetric": False,
-            "array": np.array([high - observed]),
-            "arrayminus": np.array([observed - low]),
-            "color": theme.ink,
-            "thickness": 1.2,
-            "width": 4,
-        },
+        marker=outlined(theme.ink, 11, theme, symbol="diamond"),
+        error_x=reach(observed, low, high, theme.ink, 1.2, 4),
         hovertemplate=f"{'accuracy' if event == EVENTS[1] else 'observed'} %{{x:.4f}}",
     )
     return [bar, mark]

@@ -82,3 +82,21 @@ def axes(i: int) -> tuple[str, str]:
     """
     suffix = "" if i == 0 else str(i + 1)
     return f"x{suffix}", f"y{suffix}"
+
+
+def heading(text: str, yref: str, xref: str | None = None) -> dict[str, Any]:
+    """The name of a plot above its upper left corner, as an annotation; ``xref`` where it shares another's x axis.
+
+    >>> heading("Losses", "y2")["xref"]
+    'x2 domain'
+    """
+    return {
+        "text": f"<b>{text}</b>",
+        "x": 0,
+        "xref": f"{xref or yref.replace('y', 'x')} domain",
+        "xanchor": "left",
+        "y": 1,
+        "yref": f"{yref} domain",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }

@@ -13,11 +13,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.cl_gl.simulation import AGAINST, Groups, Point, Sweep
-from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
+from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, number
 from calib.metrics.decomposition import LossDecomposition

@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, in_colour, mute
+from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 

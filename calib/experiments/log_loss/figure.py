@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
+from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
 
@@ -94,8 +95,8 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
                 "tickformat": ".0%",
             },
             annotations=[
-                heading(f"Run {record.run}", "y") | {"xref": "x domain"},
-                heading("All runs", "y2") | {"xref": "x domain"},
+                heading(f"Run {record.run}", "y"),
+                heading("All runs", "y2", "x"),
             ],
         )
     )

@@ -13,8 +13,9 @@ import plotly.graph_objects as go
 
 from calib.calibrators import VennAbers
 from calib.experiments.pooling.simulation import Moves
-from calib.experiments.shared.findings import Finding, heading
+from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
+from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
 

@@ -65,17 +65,3 @@ def level(theme: Theme, y: float = 0.0, **changes) -> dict:
         "layer": "below",
         **changes,
     }
-
-
-def heading(text: str, yref: str) -> dict:
-    """The name of a panel above its upper left corner, as an annotation."""
-    return {
-        "text": f"<b>{text}</b>",
-        "x": 0,
-        "xref": f"x{yref.removeprefix('y')} domain",
-        "xanchor": "left",
-        "y": 1,
-        "yref": f"{yref} domain",
-        "yanchor": "bottom",
-        "showarrow": False,
-    }
