@@ -13,6 +13,7 @@ from calib.analysis.side_by_side import same_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
+from calib.figures.ink import outlined
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -98,21 +99,13 @@ def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     """The first Recipe at the top; infinite values at the right end, as triangles."""
     count = len(record.names)
-    values = record.table["value"].to_numpy()
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    low = (
-        min(low, 0.0)
-        if METRICS[record.metric].higher_is_better is False
-        else low - 0.06 * (high - low or 1.0)
-    )
-    high += 0.08 * (high - low or 1.0)
+    ends = _range(record)
     figure = go.Figure(
         layout=layout(
             theme,
             height=HEAD + LANE * count,
             margin={"l": 12, "r": 16, "t": 56, "b": 48},
-            xaxis={"title": {"text": METRICS[record.metric].label}, "range": [low, high]},
+            xaxis={"title": {"text": METRICS[record.metric].label}, "range": ends},
             yaxis={
                 "range": [-0.6, count - 0.4],
                 "tickvals": list(range(count)),
@@ -123,38 +116,44 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             legend={"y": 1, "yanchor": "bottom"},
         )
     )
-    keys = list(dict.fromkeys(record.table["calibrator"]))
-    for i, key in enumerate(keys):
-        own = record.table[record.table["calibrator"] == key]
-        shift = SPREAD * (0.5 - (i + 0.5) / len(keys))
-        lanes = [count - 1 - record.names.index(name) + shift for name in own["recipe"]]
-        figure.add_trace(_marks(own, key, lanes, high, theme))
-    chosen = record.table[record.table["best"] & np.isfinite(record.table["value"])]
-    for line in chosen.itertuples():
-        lane = count - 1 - record.names.index(line.recipe)
-        figure.add_trace(
-            _ring(line.value, lane + SPREAD * (0.5 - (keys.index(line.calibrator) + 0.5) / len(keys)), theme)
-        )
+    lanes = _lanes(record)
+    for key, own in record.table.groupby("calibrator", sort=False):
+        figure.add_trace(_marks(own, str(key), lanes[own.index], ends[1], theme))
+    chosen = record.table.index[record.table["best"] & np.isfinite(record.table["value"])]
+    figure.add_traces([_ring(record.table["value"][i], lanes[i], theme) for i in chosen])
     return figure
 
 
-def _marks(own: pd.DataFrame, key: str, lanes: list[float], end: float, theme: Theme) -> go.Scatter:
+def _range(record: Compared) -> list[float]:
+    """From zero, where less is better, to a little beyond the largest finite value."""
+    finite = record.table["value"][np.isfinite(record.table["value"])]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    room = 0.06 * (high - low or 1.0)
+    low = min(low, 0.0) if METRICS[record.metric].higher_is_better is False else low - room
+    return [low, high + 0.08 * (high - low or 1.0)]
+
+
+def _lanes(record: Compared) -> pd.Series:
+    """Where each line of the table lies: by its Recipe, and a little apart by its calibrator."""
+    recipes = len(record.names) - 1 - record.table["recipe"].map(record.names.index)
+    number_of, keys = pd.factorize(record.table["calibrator"])
+    return recipes + SPREAD * (0.5 - (number_of + 0.5) / len(keys))
+
+
+def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: Theme) -> go.Scatter:
     mark, value = MARKS[key], own["value"].to_numpy()
     finite = np.isfinite(value)
     return go.Scatter(
         x=np.where(finite, value, end),
-        y=lanes,
+        y=lanes.tolist(),
         mode="markers",
         name=label_of(key),
         customdata=[number(v) for v in value],
         hovertemplate="%{customdata}",
         cliponaxis=False,
-        marker={
-            "symbol": [mark.symbol if here else "triangle-right" for here in finite],
-            "size": 12,
-            "color": mark.color,
-            "line": {"color": theme.paper, "width": 1},
-        },
+        marker=outlined(
+            mark.color, 12, theme, symbol=[mark.symbol if here else "triangle-right" for here in finite]
+        ),
     )
 
 

@@ -87,20 +87,9 @@ def prepare(
     values = ordered.to_numpy(dtype=np.float64)
     families = {NEMENYI: cliques(values, np.abs(values[:, None] - values) < difference)}
     if len(ordered) <= MOST_METHODS:
-        p = (
-            bergmann_hommel(values, n)
-            if adjusted is None
-            else adjusted.loc[ordered.index, ordered.index].to_numpy()
-        )
+        given = None if adjusted is None else adjusted.loc[ordered.index, ordered.index].to_numpy()
+        p = bergmann_hommel(values, n) if given is None else given
         families[BERGMANN_HOMMEL] = cliques(values, p > alpha)
-    summary = "; ".join(f"{name} {number(rank)}" for name, rank in ordered.items())
-    named = {
-        way: [listed([str(ordered.index[i]) for i in bar]) for bar in found]
-        for way, found in families.items()
-    }
-    bars = "; ".join(
-        f"not told apart by {way}: {' | '.join(found) or 'none'}" for way, found in named.items()
-    )
     return CriticalDifference(
         ordered,
         families,
@@ -108,8 +97,19 @@ def prepare(
         difference,
         _finding(ordered, families, what),
         _caption(n, alpha, difference, len(families) > 1) + drawn_of(len(ordered)),
-        f"Critical-difference diagram{f' by {what}' if what else ''}. Average ranks: {summary}. {bars}.",
+        f"Critical-difference diagram{f' by {what}' if what else ''}. {_in_words(ordered, families)}",
     )
+
+
+def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> str:
+    """All ranks, and who lies under one bar with whom."""
+    summary = "; ".join(f"{name} {number(rank)}" for name, rank in ranks.items())
+    named = {
+        way: " | ".join(listed([str(ranks.index[i]) for i in bar]) for bar in bars)
+        for way, bars in families.items()
+    }
+    bars = "; ".join(f"not told apart by {way}: {found or 'none'}" for way, found in named.items())
+    return f"Average ranks: {summary}. {bars}."
 
 
 def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what: str) -> str:

@@ -95,31 +95,32 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1})
     sigma = max(walk.sigma for walk in record.walks.values())
-    grey = {"color": theme.diagonal, "width": 3}
     figure.add_scatter(
         x=[0, 0],
         y=[-2 * sigma, 2 * sigma],
         mode="lines",
-        line=grey,
+        line={"color": theme.diagonal, "width": 3},
         name="± 2 standard deviations",
         hoverinfo="skip",
     )
-    for key, walk in record.walks.items():
-        mark = MARKS[key]
-        shown = np.unique(
-            np.linspace(0, len(walk.walk) - 1, min(MOST_POINTS, len(walk.walk))).round().astype(int)
-        )
-        figure.add_scatter(
-            x=walk.share[shown],
-            y=walk.walk[shown],
-            mode="lines",
-            name=label_of(key),
-            legendgroup=key,
-            line={"color": mark.color, "width": 2, "dash": mark.dash},
-            hovertemplate="%{x:.1%} of the rows: %{y:.4f}",
-        )
+    figure.add_traces([_line(key, walk) for key, walk in record.walks.items()])
     named = [key for key, walk in record.walks.items() if key == "none" or walk.kuiper_p < SIGNIFICANT]
     return mute(figure, in_colour(named, record.walks), theme)
+
+
+def _line(key: str, walk: CumulativeDifferences) -> go.Scatter:
+    """A calibrator's walk, of very many steps some."""
+    mark, steps = MARKS[key], len(walk.walk)
+    shown = np.unique(np.linspace(0, steps - 1, min(MOST_POINTS, steps)).round().astype(int))
+    return go.Scatter(
+        x=walk.share[shown],
+        y=walk.walk[shown],
+        mode="lines",
+        name=label_of(key),
+        legendgroup=key,
+        line={"color": mark.color, "width": 2, "dash": mark.dash},
+        hovertemplate="%{x:.1%} of the rows: %{y:.4f}",
+    )
 
 
 CUMULATIVE = FigureEntry(

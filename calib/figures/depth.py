@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 from calib.analysis.depth import GROWTHS, LEAVES
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
+from calib.figures.ink import outlined
 from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
@@ -175,20 +177,16 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
 
 def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     """A panel a growth (rows) and leaf (columns), a line a calibrator; the same axes everywhere."""
-    grown = [growth for growth in GROWTHS if (record.table["growth"] == growth).any()]
-    cells = [(growth, leaf) for growth in grown for leaf in LEAVES]
-    figure = panels(
+    figure = by_depth(
+        record.table,
         theme,
-        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells],
-        len(LEAVES),
+        METRICS[record.metric].label,
         height=190,
-        xaxis={"title": {"text": "Depth"}, "range": [0.3, float(record.table["depth"].max()) + 0.7]},
-        yaxis={"title": {"text": METRICS[record.metric].label}, "nticks": 5},
         uirevision="depth",
         hovermode="closest",
     )
     named: set[str] = set()
-    for i, (growth, leaf) in enumerate(cells):
+    for i, (growth, leaf) in enumerate(cells_of(record.table)):
         x, y = axes(i)
         curves = record.panel(growth, leaf)
         limits = limits_of(record.table, [record.metric], growth)
@@ -206,6 +204,24 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
+def cells_of(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """(growth, leaf) of each panel."""
+    return [(growth, leaf) for growth in GROWTHS if (table["growth"] == growth).any() for leaf in LEAVES]
+
+
+def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **changes: Any) -> go.Figure:
+    """Empty panels, a growth a row and a leaf a column, all over the same depths."""
+    return panels(
+        theme,
+        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells_of(table)],
+        len(LEAVES),
+        height=height,
+        xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
+        yaxis={"title": {"text": measure}, "nticks": 5},
+        **changes,
+    )
+
+
 def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[float]:
     """Where the axis of a panel runs: one range for the forests, and one for the tree, which may be far worse."""
     kind = [key for key, other in GROWTHS.items() if other.forest == GROWTHS[growth].forest]
@@ -220,7 +236,7 @@ def _line(
     curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme
 ) -> list[go.Scatter]:
     """The finite values as a line with marks; the infinite ones as triangles at the edge they are beyond."""
-    mark, infinite, (low, high) = MARKS[key], np.isinf(curve.to_numpy()), limits
+    mark, infinite = MARKS[key], np.isinf(curve.to_numpy())
     common = {"name": label_of(key), "legendgroup": key}
     line = go.Scatter(
         **common,
@@ -228,35 +244,25 @@ def _line(
         y=curve.where(~infinite),
         mode="lines+markers",
         line={"color": mark.color, "width": 1.8, "dash": mark.dash},
-        marker={
-            "color": mark.color,
-            "symbol": mark.symbol,
-            "size": 6,
-            "line": {"color": theme.paper, "width": 0.5},
-        },
+        marker=outlined(mark.color, 6, theme, 0.5, symbol=mark.symbol),
         showlegend=legend,
         hovertemplate="depth %{x}: %{y:.4f}",
     )
-    if not infinite.any():
-        return [line]
-    above = curve[infinite].to_numpy() > 0
-    edge = np.where(above, high - 0.03 * (high - low), low + 0.03 * (high - low))
-    return [
-        line,
-        go.Scatter(
-            **common,
-            x=curve.index[infinite],
-            y=edge,
-            mode="markers",
-            marker={
-                "color": mark.color,
-                "symbol": np.where(above, "triangle-up-open", "triangle-down-open").tolist(),
-                "size": 9,
-            },
-            showlegend=False,
-            hovertemplate="depth %{x}: infinite",
-        ),
-    ]
+    return [line, *([_beyond(curve[infinite], limits, mark.color).update(common)] if infinite.any() else [])]
+
+
+def _beyond(infinite: pd.Series, limits: Sequence[float], color: str) -> go.Scatter:
+    """Triangles just inside the edges that infinite values are beyond."""
+    above, (low, high) = infinite.to_numpy() > 0, limits
+    symbols = np.where(above, "triangle-up-open", "triangle-down-open").tolist()
+    return go.Scatter(
+        x=infinite.index,
+        y=np.where(above, high - 0.03 * (high - low), low + 0.03 * (high - low)),
+        mode="markers",
+        marker={"color": color, "symbol": symbols, "size": 9},
+        showlegend=False,
+        hovertemplate="depth %{x}: infinite",
+    )
 
 
 DEPTH = FigureEntry("depth", "A metric against depth", prepare, draw)

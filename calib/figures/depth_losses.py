@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LEAVES, LOSSES
+from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
-from calib.figures.depth import LEAF_LABELS, join, limits_of
-from calib.figures.panels import axes, panels
+from calib.figures.depth import by_depth, cells_of, join, limits_of
+from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
@@ -95,23 +95,13 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
 def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
     """A panel a growth (rows) and leaf (columns); calibration loss, grouping loss and their sum."""
     table = record.table
-    grown = [growth for growth in GROWTHS if (table["growth"] == growth).any()]
-    cells = [(growth, leaf) for growth in grown for leaf in LEAVES]
-    figure = panels(
-        theme,
-        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells],
-        len(LEAVES),
-        height=170,
-        xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
-        yaxis={"title": {"text": "Loss"}, "nticks": 5},
-        uirevision="depth_losses",
-    )
+    figure = by_depth(table, theme, "Loss", height=170, uirevision="depth_losses")
     styles = {
         "calibration": ("Calibration loss", theme.calibration, "solid", "diamond"),
         "grouping": ("Grouping loss", theme.grouping, "dash", "square"),
         "excess": ("Sum", theme.muted, "dot", "circle-open"),
     }
-    for i, (growth, leaf) in enumerate(cells):
+    for i, (growth, leaf) in enumerate(cells_of(table)):
         x, y = axes(i)
         own = table[(table["growth"] == growth) & (table["leaf"] == leaf)]
         low, high = limits_of(table, list(styles), growth)

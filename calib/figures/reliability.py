@@ -8,7 +8,7 @@ marked on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -234,38 +234,16 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
 def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> Any:
     """One calibrator's curve, worked out once for all views that agree on what it depends on."""
     recipe, predictions = evaluation.recipe, evaluation.predictions[key]
-    if kind == "binned":
-        return once(
-            predictions,
-            (kind, recipe.bins, recipe.binning),
-            lambda: binned_curve(
-                predictions.y,
-                predictions.p,
-                bins=recipe.bins,
-                strategy=recipe.binning,
-                sample_weight=predictions.weight,
-            ),
-        )
-    if kind == "smoothed":
-        over = axes == "log_odds"
-        return once(
-            predictions,
-            (kind, axes),
-            lambda: smooth_curve(
-                predictions.y, predictions.p, log_odds=over, sample_weight=predictions.weight
-            ),
-        )
+    kinds: dict[str, tuple[Callable[..., Curve], dict[str, Any]]] = {
+        "binned": (binned_curve, {"bins": recipe.bins, "strategy": recipe.binning}),
+        "smoothed": (smooth_curve, {"log_odds": axes == "log_odds"}),
+        "corp": (corp_curve, {"band": recipe.band, "repeats": BAND_REPEATS, "random_state": recipe.seed}),
+    }
+    curve, options = kinds[kind]
     return once(
         predictions,
-        (kind, recipe.band, recipe.seed),
-        lambda: corp_curve(
-            predictions.y,
-            predictions.p,
-            band=recipe.band,
-            repeats=BAND_REPEATS,
-            random_state=recipe.seed,
-            sample_weight=predictions.weight,
-        ),
+        (kind, *options.values()),
+        lambda: curve(predictions.y, predictions.p, sample_weight=predictions.weight, **options),
     )
 
 

@@ -82,45 +82,39 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
 
 def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     """The curves on the unit square, their marks as large as the density."""
-    axis = {"range": [0, 1]}
+    axis = {"range": [0, 1], "constrain": "domain"}
     figure = go.Figure(
         layout=layout(
             theme,
             height=560,
             uirevision="smooth_calibration",
-            xaxis={"title": {"text": "Predicted probability"}, "constrain": "domain", **axis},
-            yaxis={
-                "title": {"text": "Smoothed frequency"},
-                "scaleanchor": "x",
-                "constrain": "domain",
-                **axis,
-            },
+            xaxis={**axis, "title": {"text": "Predicted probability"}},
+            yaxis={**axis, "title": {"text": "Smoothed frequency"}, "scaleanchor": "x"},
             legend={"y": -0.15},
         )
     )
     figure.add_trace(diagonal(theme))
-    for key, curve in record.curves.items():
-        mark = MARKS[key]
-        points, observed, density = drawn(curve)
-        figure.add_scatter(
-            x=points,
-            y=observed,
-            mode="lines+markers",
-            name=label_of(key),
-            legendgroup=key,
-            line={"color": mark.color, "width": 1.5, "dash": mark.dash},
-            marker={
-                "color": mark.color,
-                "size": 1 + 8 * np.sqrt(density / density.max()),
-                "opacity": 0.35,
-                "line": {"width": 0},
-            },
-            customdata=density,
-            hovertemplate="%{x:.3f}: %{y:.3f}, density %{customdata:.2f}",
-        )
+    figure.add_traces([_line(key, curve) for key, curve in record.curves.items()])
     best = min(record.curves, key=lambda key: record.curves[key].error)
     named = [key for key in record.curves if key in ("none", best)]
     return mute(figure, in_colour(named, record.curves), theme)
+
+
+def _line(key: str, curve: Smoothed) -> go.Scatter:
+    """A calibrator's curve, as thick as there are predictions."""
+    mark, (points, observed, density) = MARKS[key], drawn(curve)
+    size = 1 + 8 * np.sqrt(density / density.max())
+    return go.Scatter(
+        x=points,
+        y=observed,
+        mode="lines+markers",
+        name=label_of(key),
+        legendgroup=key,
+        line={"color": mark.color, "width": 1.5, "dash": mark.dash},
+        marker={"color": mark.color, "size": size, "opacity": 0.35, "line": {"width": 0}},
+        customdata=density,
+        hovertemplate="%{x:.3f}: %{y:.3f}, density %{customdata:.2f}",
+    )
 
 
 SMOOTH_CALIBRATION = FigureEntry(
