@@ -369,40 +369,50 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_traces(stacked_bars(record.names, record.terms, theme))
     if np.isfinite(record.by_leaf).any():
-        figure.add_scatter(
-            x=record.names,
-            y=record.terms["irreducible"] + record.by_leaf,
-            mode="markers",
-            name="GL would end here if each leaf were a group",
-            hovertemplate="GL by leaf: %{customdata}<extra></extra>",
-            customdata=[number(value) for value in record.by_leaf],
-            marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
-        )
-    infinite = ~np.isfinite(record.total)
-    if infinite.any():
-        figure.add_scatter(
-            x=[name for name, wrong in zip(record.names, infinite, strict=True) if wrong],
-            y=heights[infinite] * 1.06,
-            mode="text",
-            text=["∞"] * int(infinite.sum()),
-            textfont={"size": 18, "color": theme.ink},
-            showlegend=False,
-            hoverinfo="skip",
-        )
-    figure.add_scatter(
+        figure.add_trace(_by_leaf(record, theme))
+    if not np.isfinite(record.total).all():
+        figure.add_trace(_infinite(record, heights, theme))
+    ring = {
+        "symbol": "circle-open",
+        "size": 15,
+        "color": theme.ink,
+        "line": {"width": 2.5, "color": theme.ink},
+    }
+    return figure.add_scatter(
         x=[record.names[record.current]],
         y=[heights[record.current]],
         mode="markers",
         name="the pictures above",
         hoverinfo="skip",
-        marker={
-            "symbol": "circle-open",
-            "size": 15,
-            "color": theme.ink,
-            "line": {"width": 2.5, "color": theme.ink},
-        },
+        marker=ring,
     )
-    return figure
+
+
+def _by_leaf(record: Stacked, theme: Theme) -> go.Scatter:
+    """A short line where GL would end if each leaf were a group."""
+    return go.Scatter(
+        x=record.names,
+        y=record.terms["irreducible"] + record.by_leaf,
+        mode="markers",
+        name="GL would end here if each leaf were a group",
+        hovertemplate="GL by leaf: %{customdata}<extra></extra>",
+        customdata=[number(value) for value in record.by_leaf],
+        marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
+    )
+
+
+def _infinite(record: Stacked, heights: np.ndarray, theme: Theme) -> go.Scatter:
+    """∞ above the bars of an infinite loss."""
+    at = np.flatnonzero(~np.isfinite(record.total))
+    return go.Scatter(
+        x=[record.names[i] for i in at],
+        y=heights[at] * 1.06,
+        mode="text",
+        text=["∞"] * len(at),
+        textfont={"size": 18, "color": theme.ink},
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 FIGURES = (

@@ -70,45 +70,37 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
     low, high = np.minimum(found.p0, found.p1), np.maximum(found.p0, found.p1)
     figure.add_trace(band(found.x, low, high, color))
     for values, dash, name in ((found.p0, "dash", "p0, Venn–Abers"), (found.p1, "dot", "p1, Venn–Abers")):
-        figure.add_scatter(
-            x=found.x,
-            y=values,
-            mode="lines",
-            name=name,
-            line={"color": color, "width": 2, "dash": dash, "shape": "hvh"},
-        )
-    p0, p1 = found.constant
-    ends = np.array([found.x[0], found.x[-1]])
-    mark = MARKS["venn"]
-    figure.add_trace(band(ends, np.full(2, p0), np.full(2, p1), mark.color))
-    figure.add_scatter(
-        x=ends,
-        y=[(p0 + p1) / 2] * 2,
-        mode="lines",
-        name="constant Venn predictor",
-        line={"color": mark.color, "width": 3},
-    )
-    figure.add_scatter(
-        x=found.x,
-        y=found.posterior,
-        mode="lines",
-        name="true probability",
-        line={"color": theme.ink, "width": 1.6},
-    )
+        line = {"color": color, "width": 2, "dash": dash, "shape": "hvh"}
+        figure.add_scatter(x=found.x, y=values, mode="lines", name=name, line=line)
+    (p0, p1), ends, venn = found.constant, np.array([found.x[0], found.x[-1]]), MARKS["venn"].color
+    figure.add_trace(band(ends, np.full(2, p0), np.full(2, p1), venn))
+    for x, y, name, ink, width in (
+        (ends, [(p0 + p1) / 2] * 2, "constant Venn predictor", venn, 3),
+        (found.x, found.posterior, "true probability", theme.ink, 1.6),
+    ):
+        figure.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": ink, "width": width})
+    return figure.add_traces(_training(found, theme))
+
+
+def _training(found: OneTrainingSet, theme: Theme) -> list[go.Scatter]:
+    """The rows of class 0 at the bottom, those of class 1 at the top."""
+    traces = []
     for label, at, ink, symbol in (
         (0, -0.03, theme.negative, "circle"),
         (1, 1.03, theme.positive, "diamond"),
     ):
         chosen = found.train_x[found.train_y == label]
-        figure.add_scatter(
-            x=chosen,
-            y=np.full(len(chosen), at),
-            mode="markers",
-            name=f"class {label}",
-            marker={"color": ink, "symbol": symbol, "size": 7, "opacity": 0.7},
-            hovertemplate=f"class {label} at x = %{{x:.3f}}<extra></extra>",
+        traces.append(
+            go.Scatter(
+                x=chosen,
+                y=np.full(len(chosen), at),
+                mode="markers",
+                name=f"class {label}",
+                marker={"color": ink, "symbol": symbol, "size": 7, "opacity": 0.7},
+                hovertemplate=f"class {label} at x = %{{x:.3f}}<extra></extra>",
+            )
         )
-    return figure
+    return traces
 
 
 FIGURES = (FigureEntry("constant", "The constant Venn predictor beside Venn–Abers", prepare, draw),)

@@ -16,8 +16,10 @@ from calib.experiments.finite.simulation import PRESETS, EveryPartition, fewest_
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
 from calib.figures.base import FigureEntry
+from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import brief, number
+from calib.synthetic.finite import Partitions
 
 NAMES = {
     "own": "Yours",
@@ -329,8 +331,7 @@ def _axis(title: str, end: float) -> dict:
 
 def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
     """A scatter with the best and one's own marked."""
-    every, rows, found = record.found.every, record.shown, record.found
-    leaves = every.cuts.sum(axis=1) + 1
+    every = record.found.every
     ends = {term: 1.06 * max(float(getattr(every, term).max()), 0.01) for term in ("grouping", "calibration")}
     lines = np.linspace(0, sum(ends.values()), 17)[1:]
     figure = go.Figure(
@@ -343,28 +344,11 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             clickmode="event+select",
         )
     )
-    figure.add_scatter(
-        x=every.grouping[rows].round(6),
-        y=every.calibration[rows].round(6),
-        mode="markers",
-        name="a partition",
-        customdata=rows.tolist(),
-        text=[f"{_leaves(leaves[row])}, expected loss {number(every.loss[row])}" for row in rows],
-        marker={
-            "size": 7,
-            "color": leaves[rows],
-            "colorscale": [[i / (len(theme.scale) - 1), ink] for i, ink in enumerate(theme.scale)],
-            "cmin": 1,
-            "cmax": every.cuts.shape[1] + 1,
-            "line": {"width": 0.5, "color": theme.paper},
-        },
-        unselected={"marker": {"opacity": 1}},
-        hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
-    )
-    star = {"symbol": "star", "size": 16, "color": theme.ink, "line": {"width": 1, "color": theme.paper}}
+    figure.add_trace(_partitions(every, record.shown, theme))
+    star = outlined(theme.ink, 16, theme, symbol="star")
     ring = {"symbol": "circle-open", "size": 18, "color": theme.ink, "line": {"width": 2.5}}
     for name, marker in (("least", star), ("own", ring)):
-        row = found.rows[name]
+        row = record.found.rows[name]
         figure.add_scatter(
             x=[every.grouping[row]],
             y=[every.calibration[row]],
@@ -374,6 +358,25 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
             marker=marker,
         )
     return figure
+
+
+def _partitions(every: Partitions, rows: np.ndarray, theme: Theme) -> go.Scatter:
+    """These partitions as marks, shaded by their number of leaves; a click asks for one."""
+    leaves = every.cuts[rows].sum(axis=1) + 1
+    scale = [[i / (len(theme.scale) - 1), ink] for i, ink in enumerate(theme.scale)]
+    shades = {"colorscale": scale, "cmin": 1, "cmax": every.cuts.shape[1] + 1}
+    losses = zip(leaves, every.loss[rows], strict=True)
+    return go.Scatter(
+        x=every.grouping[rows].round(6),
+        y=every.calibration[rows].round(6),
+        mode="markers",
+        name="a partition",
+        customdata=rows.tolist(),
+        text=[f"{_leaves(count)}, expected loss {number(loss)}" for count, loss in losses],
+        marker=outlined(leaves, 7, theme, 0.5, **shades),
+        unselected={"marker": {"opacity": 1}},
+        hovertemplate="%{text}<br>CL %{y:.3g}, GL %{x:.3g}<extra></extra>",
+    )
 
 
 def _equal_loss(total: float, theme: Theme) -> dict[str, Any]:

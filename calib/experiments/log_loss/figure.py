@@ -77,7 +77,6 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
 def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
     """One run above, all runs below, on one axis of test objects."""
     m = len(next(iter(record.traces.values())))
-    t = np.arange(1, m + 1)
     ends = np.concatenate([trace[min(4, m - 1) :] for trace in record.traces.values()])
     known = ends[np.isfinite(ends)]
     top = 1.15 * float(known.max()) if known.size and known.max() > 0 else 1.0
@@ -101,34 +100,29 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
         )
     )
     for key, trace in record.traces.items():
-        mark = METHOD_MARKS[key]
-        line = {"color": mark.color, "width": 2.2, "dash": mark.dash}
-        infinite = np.flatnonzero(~np.isfinite(trace))
-        shown = np.where(np.isfinite(trace), trace, np.nan)
-        figure.add_scatter(
-            x=t,
-            y=shown,
-            mode="lines",
-            name=METHODS[key],
-            legendgroup=key,
-            line=line,
-            hovertemplate="%{y:.3f} after %{x} rows",
-        )
-        if infinite.size:
-            last = trace[infinite[0] - 1] if infinite[0] else 0.0
-            figure.add_trace(_end(key, int(t[infinite[0]]), min(last, 0.97 * top), theme))
-        figure.add_scatter(
-            x=t,
-            y=record.finite[key],
-            yaxis="y2",
-            mode="lines",
-            name=METHODS[key],
-            legendgroup=key,
-            showlegend=False,
-            line={**line, "shape": "hv"},
-            hovertemplate="%{y:.0%} finite after %{x} rows",
-        )
+        finite = np.isfinite(trace)
+        figure.add_trace(_line(key, np.where(finite, trace, np.nan), "%{y:.3f} after %{x} rows"))
+        if not finite.all():
+            end = int(np.argmin(finite))
+            last = trace[end - 1] if end else 0.0
+            figure.add_trace(_end(key, end + 1, min(last, 0.97 * top), theme))
+        share = _line(key, record.finite[key], "%{y:.0%} finite after %{x} rows")
+        figure.add_trace(share.update(yaxis="y2", showlegend=False, line_shape="hv"))
     return figure
+
+
+def _line(key: str, values: Array, hover: str) -> go.Scatter:
+    """A method's line over the test objects so far."""
+    mark = METHOD_MARKS[key]
+    return go.Scatter(
+        x=np.arange(1, len(values) + 1),
+        y=values,
+        mode="lines",
+        name=METHODS[key],
+        legendgroup=key,
+        line={"color": mark.color, "width": 2.2, "dash": mark.dash},
+        hovertemplate=hover,
+    )
 
 
 def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:

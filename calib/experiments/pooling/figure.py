@@ -6,6 +6,7 @@ Ayer et al. (1955); Vovk and Petej (2014), lemma 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from calib.calibrators import VennAbers
 from calib.experiments.pooling.simulation import Moves
 from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
+from calib.figures.ink import outlined
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import number
@@ -136,12 +138,7 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
                 mode="markers",
                 name=f"class {label}",
                 customdata=[i for i, _ in chosen],
-                marker={
-                    "symbol": symbol,
-                    "size": 12,
-                    "color": color,
-                    "line": {"color": theme.paper, "width": 1},
-                },
+                marker=outlined(color, 12, theme, symbol=symbol),
                 hovertemplate=f"class {label} at %{{x:.3g}}<extra></extra>",
             )
         )
@@ -194,53 +191,27 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
 
 
 def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
+    """The sums with their hull, and the pools as chords."""
     found, mark = record.found, MARKS["isotonic"]
     rows, ones = found.diagram()
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
-    common = {"xaxis": "x2", "yaxis": "y2"}
+    hover, silent = {"hovertemplate": "%{y} of %{x} rows are class 1<extra></extra>"}, {"hoverinfo": "skip"}
+    hull = {"color": theme.diagonal, "width": 1.5, "dash": "dot"}
+    circles = {"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}}
+    marker = {"symbol": mark.symbol, "size": 8, "color": mark.color}
+    chords = {"line": {"color": mark.color, "width": 3}, "marker": marker}
+
+    def of(at: Any, name: str, mode: str, **style: Any) -> go.Scatter:
+        return go.Scatter(x=rows[at], y=ones[at], xaxis="x2", yaxis="y2", name=name, mode=mode, **style)
+
     traces = [
-        go.Scatter(
-            **common,
-            x=rows[last],
-            y=ones[last],
-            mode="lines",
-            name="lower convex hull",
-            hoverinfo="skip",
-            line={"color": theme.diagonal, "width": 1.5, "dash": "dot"},
-        ),
-        go.Scatter(
-            **common,
-            x=rows,
-            y=ones,
-            mode="markers",
-            name="sums",
-            marker={"symbol": "circle-open", "size": 9, "color": theme.muted, "line": {"width": 1.6}},
-            hovertemplate="%{y} of %{x} rows are class 1<extra></extra>",
-        ),
-        go.Scatter(
-            **common,
-            x=rows[here],
-            y=ones[here],
-            mode="lines+markers",
-            name="pools as chords",
-            line={"color": mark.color, "width": 3},
-            marker={"symbol": mark.symbol, "size": 8, "color": mark.color},
-            hovertemplate="%{y} of %{x} rows are class 1<extra></extra>",
-        ),
+        of(last, "lower convex hull", "lines", line=hull, **silent),
+        of(slice(None), "sums", "markers", marker=circles, **hover),
+        of(here, "pools as chords", "lines+markers", **chords, **hover),
     ]
     if record.pair is not None:
-        at = np.array(record.pair)
-        traces.append(
-            go.Scatter(
-                **common,
-                x=rows[at],
-                y=ones[at],
-                mode="lines",
-                name="next to be joined",
-                hoverinfo="skip",
-                line={"color": theme.ink, "width": 6},
-            )
-        )
+        thick = {"color": theme.ink, "width": 6}
+        traces.append(of(np.array(record.pair), "next to be joined", "lines", line=thick, **silent))
     return traces
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from calib.experiments.regret.simulation import Regrets
 from calib.experiments.shared.findings import Finding, level
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import Array
 from calib.kernel.wording import brief, number
 
 LOSSES = {"log": "log loss", "square": "square loss"}
@@ -61,30 +63,20 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             yaxis={"title": {"text": f"Regret in {LOSSES[loss]}"}, "range": [-0.7 * top, top]},
         )
     )
-    worse = np.maximum(zero, one)
-    figure.add_scatter(
-        x=found.p,
-        y=np.where(np.isfinite(worse), worse, np.nan),
-        mode="lines",
-        name="the worse of the two",
-        line={"color": theme.diagonal, "width": 7},
-        hoverinfo="skip",
+    hover = "regret %{y:.4f} at p = %{x:.3f}"
+    thick = {"color": theme.diagonal, "width": 7}
+    dashed = {"color": theme.negative, "width": 2.4, "dash": "dash"}
+    dotted = {"color": theme.positive, "width": 2.4, "dash": "dot"}
+    figure.add_traces(
+        [
+            _line(found.p, np.maximum(zero, one), "the worse of the two", line=thick, hoverinfo="skip"),
+            _line(found.p, zero, "if the label is 0, against p0", line=dashed, hovertemplate=hover),
+            _line(found.p, one, "if the label is 1, against p1", line=dotted, hovertemplate=hover),
+        ]
     )
-    for values, name, color, dash in (
-        (zero, "if the label is 0, against p0", theme.negative, "dash"),
-        (one, "if the label is 1, against p1", theme.positive, "dot"),
-    ):
-        figure.add_scatter(
-            x=found.p,
-            y=np.where(np.isfinite(values), values, np.nan),
-            mode="lines",
-            name=name,
-            line={"color": color, "width": 2.4, "dash": dash},
-            hovertemplate="regret %{y:.4f} at p = %{x:.3f}",
-        )
-    mark = MARKS["venn_abers"]
+    rim = {"width": 2, "color": theme.ink}
     for p, name, symbol, size in (
-        (best, "minimax", mark.symbol, 17),
+        (best, "minimax", MARKS["venn_abers"].symbol, 17),
         (midpoint, "midpoint", "circle-open", 13),
     ):
         figure.add_scatter(
@@ -92,15 +84,15 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             y=[found.worst(loss, p)],
             mode="markers",
             name=name,
-            marker={
-                "symbol": symbol,
-                "size": size,
-                "color": theme.ink,
-                "line": {"width": 2, "color": theme.ink},
-            },
+            marker={"symbol": symbol, "size": size, "color": theme.ink, "line": rim},
             hovertemplate=f"{name}: p = %{{x:.4f}}, worse regret %{{y:.4f}}<extra></extra>",
         )
     return figure
+
+
+def _line(p: Array, values: Array, name: str, **style: Any) -> go.Scatter:
+    """Regrets over p, where they are finite."""
+    return go.Scatter(x=p, y=np.where(np.isfinite(values), values, np.nan), mode="lines", name=name, **style)
 
 
 FIGURES = (FigureEntry("regret", "Regret of one probability for two", prepare, draw),)

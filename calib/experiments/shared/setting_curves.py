@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,46 +124,49 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
     )
     for i, curves in enumerate(record.shown.values()):
         x, y = axes(i)
-        on = {"xaxis": x, "yaxis": y}
         top = 1.08 * max(float(values.max()) for values in curves.values())
         figure.update_layout({f"yaxis{y[1:]}": {"range": [0, top], "showticklabels": True}})
         if record.own is not None:
-            ends = {"x0": record.own, "x1": record.own, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
-            figure.add_shape(
-                type="line",
-                **ends,
-                layer="below",
-                line={"color": theme.diagonal, "width": 1.2, "dash": "dot"},
-            )
-        for j, ((quantity, values), (dash, symbol, width)) in enumerate(
-            zip(curves.items(), STYLES, strict=False)
-        ):
-            color = _ink(quantity, j, theme)
-            figure.add_scatter(
-                **on,
-                x=list(range(k)),
-                y=values,
-                mode="lines+markers",
-                name=quantity,
-                legendgroup=quantity,
-                showlegend=i == 0,
-                line={"color": color, "width": width, "dash": dash},
-                marker={"color": color, "symbol": symbol, "size": 6},
-                hovertemplate="%{y:.4f}",
-            )
+            figure.add_shape(_own(record.own, x, y, theme))
+        for j, (quantity, values) in enumerate(curves.items()):
+            color, on = _ink(quantity, j, theme), {"xaxis": x, "yaxis": y}
+            figure.add_trace(_line(quantity, values, color, *STYLES[j]).update(on, showlegend=i == 0))
             if record.ringed == "all" or (record.ringed == "first" and j == 0):
-                figure.add_scatter(
-                    **on,
-                    x=[int(np.argmin(values))],
-                    y=[values.min()],
-                    mode="markers",
-                    name="least",
-                    legendgroup="least",
-                    showlegend=i == 0 and j == 0,
-                    hoverinfo="skip",
-                    marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
-                )
+                figure.add_trace(_least(values, color).update(on, showlegend=i == 0 and j == 0))
     return figure
+
+
+def _own(at: int, x: str, y: str, theme: Theme) -> dict[str, Any]:
+    """The dotted line at the value chosen on the page."""
+    ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
+    line = {"color": theme.diagonal, "width": 1.2, "dash": "dot"}
+    return {"type": "line", **ends, "layer": "below", "line": line}
+
+
+def _line(quantity: str, values: Array, color: str, dash: str, symbol: str, width: float) -> go.Scatter:
+    return go.Scatter(
+        x=list(range(len(values))),
+        y=values,
+        mode="lines+markers",
+        name=quantity,
+        legendgroup=quantity,
+        line={"color": color, "width": width, "dash": dash},
+        marker={"color": color, "symbol": symbol, "size": 6},
+        hovertemplate="%{y:.4f}",
+    )
+
+
+def _least(values: Array, color: str) -> go.Scatter:
+    """A ring around the least of a quantity."""
+    return go.Scatter(
+        x=[int(np.argmin(values))],
+        y=[values.min()],
+        mode="markers",
+        name="least",
+        legendgroup="least",
+        hoverinfo="skip",
+        marker={"symbol": "circle-open", "size": 15, "color": color, "line": {"width": 2.5}},
+    )
 
 
 def _ink(quantity: str, place: int, theme: Theme) -> str:

@@ -129,18 +129,23 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
             line={"color": theme.diagonal, "width": 1.4},
             hoverinfo="skip",
         )
-        levels = errors.levels
-        enough = levels.share * len(errors.p) >= FEW
-        figure.add_scatter(
-            **on,
-            x=np.round(levels.posterior[enough], 4),
-            y=np.round(levels.p[enough], 4),
-            mode="lines",
-            line={"color": theme.ink, "width": 2.6},
-            customdata=np.round(np.sqrt(levels.spread[enough]), 4),
-            hovertemplate="true %{x:.3f}: predicted %{y:.3f} on average, ± %{customdata:.3f}<extra></extra>",
-        )
+        figure.add_trace(_means(errors, theme, on))
     return figure
+
+
+def _means(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
+    """The mean prediction where enough rows are about equally likely."""
+    levels = errors.levels
+    enough = levels.share * len(errors.p) >= FEW
+    return go.Scatter(
+        **on,
+        x=np.round(levels.posterior[enough], 4),
+        y=np.round(levels.p[enough], 4),
+        mode="lines",
+        line={"color": theme.ink, "width": 2.6},
+        customdata=np.round(np.sqrt(levels.spread[enough]), 4),
+        hovertemplate="true %{x:.3f}: predicted %{y:.3f} on average, ± %{customdata:.3f}<extra></extra>",
+    )
 
 
 def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
