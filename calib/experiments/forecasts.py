@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, counted
 from calib.metrics import brier_score
 
@@ -108,9 +108,7 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
             yaxis=axis | {"title": {"text": "How often right"}},
         )
     )
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": theme.diagonal, "width": 1.2}, hoverinfo="skip"
-    )
+    figure.add_trace(diagonal(theme).update(line_width=1.2))
     table = record.table
     figure.add_scatter(
         x=table["sure"],

@@ -157,10 +157,7 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=int(LINE * (deepest + 2.8)) + 40,
             margin={"l": margin, "r": margin, "t": 4, "b": 56},
-            xaxis={
-                "range": [1 - room, k + room],
-                "visible": False,
-            },
+            xaxis={"range": [1 - room, k + room], "visible": False},
             yaxis={"range": [deepest, -2.8], "visible": False},
             legend={"y": 0, "yanchor": "top", "x": 0.5, "xanchor": "center"},
             uirevision="critical_difference",

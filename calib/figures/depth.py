@@ -178,12 +178,7 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
 def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     """A panel a growth (rows) and leaf (columns), a line a calibrator; the same axes everywhere."""
     figure = by_depth(
-        record.table,
-        theme,
-        METRICS[record.metric].label,
-        height=190,
-        uirevision="depth",
-        hovermode="closest",
+        record.table, theme, METRICS[record.metric].label, height=190, uirevision="depth", hovermode="closest"
     )
     named: set[str] = set()
     for i, (growth, leaf) in enumerate(cells_of(record.table)):

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW, BinnedCurve, binned_curve
 from calib.figures.base import FigureEntry, as_text
+from calib.figures.ink import outlined
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.kernel.wording import brief, number
@@ -112,15 +113,7 @@ def draw(record: SetReliability, theme: Theme = LIGHT) -> go.Figure:
     figure.update_layout(margin={"b": 48})
     for i, curve in enumerate(record.curves.values()):
         x, y = axes(i)
-        figure.add_scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            line={"color": theme.diagonal, "width": 1},
-            hoverinfo="skip",
-            xaxis=x,
-            yaxis=y,
-        )
+        figure.add_trace(diagonal(theme, xaxis=x, yaxis=y))
         figure.add_trace(_points(curve, theme).update(xaxis=x, yaxis=y))
     return figure
 
@@ -129,16 +122,14 @@ def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
     """Bins as marks, larger with more rows, joined where they have enough."""
     there = curve.count > 0
     count = curve.count[there]
+    colors = [theme.negative if n >= FEW else rgba(theme.negative, 0.35) for n in count]
+    sizes = np.clip(8 * np.sqrt(count * len(count) / max(count.sum(), 1)), 5, 14)
     return go.Scatter(
         x=curve.mean_p[there],
         y=curve.observed[there],
         mode="lines+markers",
         line={"color": rgba(theme.negative, 0.6), "width": 1.6},
-        marker={
-            "color": [theme.negative if n >= FEW else rgba(theme.negative, 0.35) for n in count],
-            "size": np.clip(8 * np.sqrt(count * len(count) / max(count.sum(), 1)), 5, 14),
-            "line": {"color": theme.paper, "width": 1},
-        },
+        marker=outlined(colors, sizes, theme),
         customdata=count,
         hovertemplate="predicted %{x:.3f}, observed %{y:.3f}<br>%{customdata:,d} rows<extra></extra>",
     )

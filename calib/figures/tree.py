@@ -19,6 +19,7 @@ import plotly.graph_objects as go
 from calib.analysis.grown_tree import GrownTree
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, as_text
+from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number
@@ -272,13 +273,7 @@ def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[g
             xaxis="x2",
             mode="markers",
             name=f"p, {name}",
-            marker={
-                "symbol": mark.symbol,
-                "size": 10,
-                "color": mark.color,
-                "opacity": dim,
-                "line": {"color": theme.paper, "width": 1},
-            },
+            marker=outlined(mark.color, 10, theme, symbol=mark.symbol, opacity=dim),
             customdata=[[node.number, _rule(node)] for node in nodes],
             hovertemplate="%{customdata[1]}<extra></extra>",
             unselected={"marker": {"opacity": 1}},

@@ -86,10 +86,7 @@ def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=420,
             xaxis={"title": {"text": "Score"}, "range": list(record.score_range)},
-            yaxis={
-                "title": {"text": "Width, p1 − p0"},
-                "range": [-0.03 * record.top, 1.03 * record.top],
-            },
+            yaxis={"title": {"text": "Width, p1 − p0"}, "range": [-0.03 * record.top, 1.03 * record.top]},
             clickmode="event+select",
         )
     )

@@ -151,12 +151,7 @@ def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
                 "dtick": 1,
                 "exponentformat": "none",
             },
-            yaxis={
-                "range": [-0.3, count - 0.05],
-                "showticklabels": False,
-                "ticks": "",
-                "showgrid": False,
-            },
+            yaxis={"range": [-0.3, count - 0.05], "showticklabels": False, "ticks": "", "showgrid": False},
         )
     )
     for i, series in enumerate(record.series):

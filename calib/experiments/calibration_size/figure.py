@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.forest_lines import (
     DRAWN,
     PAPER_CALIBRATORS,
@@ -140,10 +140,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
                 "tickformat": ".0%",
                 "range": [0, 1.02],
             },
-            yaxis={
-                "title": {"text": MEASURES[record.measure]},
-                "range": span(record.rows, record.measure),
-            },
+            yaxis={"title": {"text": MEASURES[record.measure]}, "range": span(record.rows, record.measure)},
         )
     )
     add_lines(
@@ -255,16 +252,8 @@ def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(theme, height=440, xaxis={"title": {"text": "x1"}}, yaxis={"title": {"text": "x2"}})
     )
-    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
-        figure.add_scatter(
-            x=np.round(X[y == label, 0], 3),
-            y=np.round(X[y == label, 1], 3),
-            mode="markers",
-            name=f"class {label}",
-            hovertemplate="(%{x:.1f}, %{y:.1f})<extra></extra>",
-            marker={"symbol": symbol, "size": 6, "color": color, "opacity": 0.75},
-        )
-    return figure
+    hover = "(%{x:.1f}, %{y:.1f})<extra></extra>"
+    return figure.add_traces(both_classes(X, y, theme, {"size": 6, "opacity": 0.75}, hovertemplate=hover))
 
 
 FIGURES = (

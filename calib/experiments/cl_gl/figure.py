@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.cl_gl.simulation import AGAINST, Groups, Point, Sweep
-from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
@@ -94,28 +94,10 @@ def _square(plane: Plane, values: np.ndarray, digits: int = 3) -> list[list[floa
 
 
 def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
-    traces = []
-    for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond", theme.positive)):
-        chosen = plane.X[: _shown(plane)][plane.y[: _shown(plane)] == label]
-        traces.append(
-            go.Scatter(
-                x=np.round(chosen[:, 0], 3),
-                y=np.round(chosen[:, 1], 3),
-                mode="markers",
-                name=f"class {label}",
-                legendgroup=f"class {label}",
-                showlegend=not axes,
-                hoverinfo="skip",
-                marker={
-                    "symbol": symbol,
-                    "size": 5,
-                    "color": color,
-                    "line": {"color": theme.ink, "width": 0.6},
-                },
-                **axes,
-            )
-        )
-    return traces
+    """The first training rows; the legend names those of the first panel."""
+    X, y = plane.X[: _shown(plane)], plane.y[: _shown(plane)]
+    marker = {"size": 5, "line": {"color": theme.ink, "width": 0.6}}
+    return both_classes(X, y, theme, marker, "diamond", showlegend=not axes, hoverinfo="skip", **axes)
 
 
 def _axes(plane: Plane) -> tuple[dict, dict]:

@@ -87,23 +87,17 @@ def _tied(found: Compared, one: str, other: str) -> bool:
 
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
     """Distances above, reliability below, where three lines are in colour."""
-    count = len(record.table)
     figure = go.Figure(diagonal(theme, xaxis="x2", yaxis="y2"), _layout(record, theme))
     for i, row in enumerate(record.table.itertuples()):
         mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
-        marker = {
-            "color": mark.color,
-            "symbol": mark.symbol,
-            "size": 13,
-            "line": {"width": 2, "color": mark.color},
-        }
+        marker = {"color": mark.color, "symbol": mark.symbol, "line": {"width": 2, "color": mark.color}}
         figure.add_scatter(
             x=[row.tce],
-            y=[count - 1 - i],
+            y=[len(record.table) - 1 - i],
             mode="markers",
             name=METHODS[row.method],
             showlegend=False,
-            marker=marker,
+            marker={**marker, "size": 13},
             error_x={"array": [2 * row.tce_se], "color": mark.color, "thickness": 1.6, "width": 5},
             hovertemplate=f"TCE %{{x:.4f}}<br>Brier score {number(row.brier)}, log loss {number(row.log_loss)}",
         )
@@ -131,12 +125,7 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
         height=900,
         margin={"l": 12, "r": 16, "t": 30, "b": 92},
         legend={"y": -0.07},
-        xaxis={
-            "title": {"text": "TCE"},
-            "domain": [0, 0.5],
-            "rangemode": "tozero",
-            "nticks": 5,
-        },
+        xaxis={"title": {"text": "TCE"}, "domain": [0, 0.5], "rangemode": "tozero", "nticks": 5},
         yaxis={
             "range": [-0.6, count - 0.4],
             "domain": [0.64, 1],
@@ -148,17 +137,8 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
             "automargin": True,
             "showgrid": False,
         },
-        xaxis2={
-            "title": {"text": "Predicted"},
-            "range": [-0.02, 1.02],
-            "anchor": "y2",
-        },
-        yaxis2={
-            "title": {"text": "Observed"},
-            "range": [-0.02, 1.02],
-            "domain": [0, 0.52],
-            "anchor": "x2",
-        },
+        xaxis2={"title": {"text": "Predicted"}, "range": [-0.02, 1.02], "anchor": "y2"},
+        yaxis2={"title": {"text": "Observed"}, "range": [-0.02, 1.02], "domain": [0, 0.52], "anchor": "x2"},
         annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],
     )
 

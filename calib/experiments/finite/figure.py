@@ -259,10 +259,7 @@ def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
                 "ticktext": [name.replace(" ", "<br>") for name in record.names],  # upright on a phone too
                 "tickangle": 0,
             },
-            yaxis={
-                "title": {"text": "Expected loss"},
-                "range": [0, 1.12 * float(record.table.loss.max())],
-            },
+            yaxis={"title": {"text": "Expected loss"}, "range": [0, 1.12 * float(record.table.loss.max())]},
         ),
     )
     figure.add_scatter(

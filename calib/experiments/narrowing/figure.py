@@ -71,19 +71,10 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
             },
         )
     )
-    sizes, middle = found.sizes, len(found.sizes) // 2
-    for (name, power), dash in zip(POWERS.items(), ("dot", "dash", "dashdot"), strict=True):
-        figure.add_scatter(
-            x=sizes,
-            y=found.mean[middle] * (sizes / sizes[middle]) ** power,
-            mode="lines",
-            name=name,
-            hoverinfo="skip",
-            line={"color": theme.diagonal, "width": 1.4, "dash": dash},
-        )
-    figure.add_trace(band(sizes, np.maximum(found.low, 1e-5), found.high, color))
+    figure.add_traces(_powers(found, theme))
+    figure.add_trace(band(found.sizes, np.maximum(found.low, 1e-5), found.high, color))
     figure.add_scatter(
-        x=sizes,
+        x=found.sizes,
         y=found.mean,
         mode="lines+markers",
         name=f"mean width, {label_of(found.method)}",
@@ -93,6 +84,22 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
         hovertemplate="%{y:.4f} with %{x:,d} calibration rows",
     )
     return figure
+
+
+def _powers(found: Narrowing, theme: Theme) -> list[go.Scatter]:
+    """Straight lines to compare with, all through the mean width in the middle."""
+    sizes, middle = found.sizes, len(found.sizes) // 2
+    return [
+        go.Scatter(
+            x=sizes,
+            y=found.mean[middle] * (sizes / sizes[middle]) ** power,
+            mode="lines",
+            name=name,
+            hoverinfo="skip",
+            line={"color": theme.diagonal, "width": 1.4, "dash": dash},
+        )
+        for (name, power), dash in zip(POWERS.items(), ("dot", "dash", "dashdot"), strict=True)
+    ]
 
 
 FIGURES = (FigureEntry("narrowing", "How intervals narrow", prepare, draw),)

@@ -70,10 +70,8 @@ def _fraction(orderings: Orderings, value: Fraction) -> str:
 def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
     """Two stacked columns, one for each first label."""
     forms = record.orderings.forms
-    names = []
-    for first in (0, 1):
-        selected = next(form.selected for form in forms if form.first == first)
-        names.append(f"First label {first}<br>it selects {_fraction(record.orderings, selected)}")
+    selected = {form.first: _fraction(record.orderings, form.selected) for form in forms}
+    names = [f"First label {first}<br>it selects {selected[first]}" for first in (0, 1)]
     figure = go.Figure(
         layout=layout(
             theme,
@@ -85,6 +83,7 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
             legend={"y": -0.2},
         )
     )
+    hatched = {"fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.4)}
     for last, color, pattern in ((1, theme.positive, "/"), (0, theme.negative, "")):
         chosen = [form for form in forms if form.last == last]
         totals = [sum(form.orderings for form in forms if form.first == one.first) for one in chosen]
@@ -92,10 +91,7 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
             x=names,
             y=[form.orderings for form in chosen],
             name=f"test label {last}",
-            marker={
-                "color": color,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": rgba(theme.paper, 0.4)},
-            },
+            marker={"color": color, "pattern": {**hatched, "shape": pattern}},
             text=[f"{form.orderings:,} of {total:,}" for form, total in zip(chosen, totals, strict=True)],
             textposition="inside",
             insidetextanchor="middle",

@@ -6,13 +6,14 @@ Shaker and Hüllermeier (2025), Figures 4, 9 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.overlap.simulation import EMBEDDINGS, DrawnSteps
-from calib.experiments.shared.findings import Finding
+from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.forest_lines import (
     PAPER_CALIBRATORS,
     UNCALIBRATED,
@@ -248,19 +249,8 @@ def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
         x_axis, y_axis = axes(i)
         for axis, limits in ((f"xaxis{x_axis[1:]}", ranges[0]), (f"yaxis{y_axis[1:]}", ranges[1])):
             figure.update_layout({axis: {"showticklabels": False, "range": limits}})
-        for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond-open", theme.positive)):
-            figure.add_scatter(
-                x=np.round(at[y == label, 0], 3),
-                y=np.round(at[y == label, 1], 3),
-                mode="markers",
-                name=f"class {label}",
-                legendgroup=str(label),
-                showlegend=i == 0,
-                hoverinfo="skip",
-                marker={"symbol": symbol, "size": 5, "color": color, "opacity": 0.7},
-                xaxis=x_axis,
-                yaxis=y_axis,
-            )
+        style: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis, "showlegend": i == 0, "hoverinfo": "skip"}
+        figure.add_traces(both_classes(at, y, theme, {"size": 5, "opacity": 0.7}, **style))
     return figure
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -65,3 +67,21 @@ def level(theme: Theme, y: float = 0.0, **changes) -> dict:
         "layer": "below",
         **changes,
     }
+
+
+def both_classes(
+    X: Array, y: Array, theme: Theme, marker: dict[str, Any], one: str = "diamond-open", **style: Any
+) -> list[go.Scatter]:
+    """Rows (m, 2) in their plane, circles for class 0 and the symbol ``one`` for class 1."""
+    return [
+        go.Scatter(
+            x=np.round(X[y == label, 0], 3),
+            y=np.round(X[y == label, 1], 3),
+            mode="markers",
+            name=f"class {label}",
+            legendgroup=f"class {label}",
+            marker={"symbol": symbol, "color": color, **marker},
+            **style,
+        )
+        for label, symbol, color in ((0, "circle", theme.negative), (1, one, theme.positive))
+    ]

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures.panels import axes, panels
-from calib.figures.theme import LIGHT, Theme, rgba
+from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import number
 
 MOST_POINTS = 1500  # test rows drawn as points; a density shows all of them
@@ -121,14 +121,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
         figure.add_trace(
             _points(errors, theme, on) if record.cloud == "points" else _density(errors, theme, on)
         )
-        figure.add_scatter(
-            **on,
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            line={"color": theme.diagonal, "width": 1.4},
-            hoverinfo="skip",
-        )
+        figure.add_trace(diagonal(theme, **on).update(line_width=1.4))
         figure.add_trace(_means(errors, theme, on))
     return figure
 
