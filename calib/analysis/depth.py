@@ -346,12 +346,15 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         table.insert(column, name, value)
     if evaluation.posterior is not None:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
-        parts = [
-            loss_decomposition(
-                evaluation.posterior, each.p, groups=groups, corrected=True, sample_weight=evaluation.weight
-            )
-            for each in evaluation.predictions.values()
-        ]
-        for name in LOSSES:
-            table[name] = [getattr(part, name) for part in parts]
+        table[list(LOSSES)] = _losses(evaluation, evaluation.posterior, groups)
     return table.reset_index(drop=True)
+
+
+def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -> list[list[float]]:
+    """The parts of each calibrator's expected loss, where true probabilities are known."""
+    weight = evaluation.weight
+    parts = (
+        loss_decomposition(posterior, each.p, groups=groups, corrected=True, sample_weight=weight)
+        for each in evaluation.predictions.values()
+    )
+    return [[getattr(part, name) for name in LOSSES] for part in parts]

@@ -180,16 +180,7 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     """
     if not can_be_moved(explained):
         raise InputError("The full placement has no fixed calibration set whose rows could be moved.")
-    own = explained.fits[calibration_set - 1]
-    rows, score = calibration_rows(own), own.score
-    at = {place: i for i, place in enumerate(zip(rows["score"], rows["label"], strict=True))}
-    for place, (new, label) in moved_rows(moves, "what_if"):
-        if label is None and place == (own.score, None):
-            score = new
-        elif place in at:
-            rows.loc[at[place], ["score", "label"]] = new, label
-        else:
-            raise InputError("What was moved by hand belongs to another row, model or calibration set.")
+    rows, score = _moved(explained.fits[calibration_set - 1], moves)
     merge = explained.recipe.merge
     fitted = VennAbers(merge)  # type: ignore[arg-type]  # the Recipe has checked it
     fitted.fit(rows["score"], rows["label"], sample_weight=rows["rows"])
@@ -204,6 +195,20 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     p0, p1, p = said
     changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, moved=moved)
     return replace(changed, what_if=(moves, calibration_set))
+
+
+def _moved(own: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
+    """The calibration rows after the moves, and the score of the row itself."""
+    rows, score = calibration_rows(own), own.score
+    at = {place: i for i, place in enumerate(zip(rows["score"], rows["label"], strict=True))}
+    for place, (new, label) in moved_rows(moves, "what_if"):
+        if label is None and place == (own.score, None):
+            score = new
+        elif place in at:
+            rows.loc[at[place], ["score", "label"]] = new, label
+        else:
+            raise InputError("What was moved by hand belongs to another row, model or calibration set.")
+    return rows, score
 
 
 def _merged(fits: list[Explanation], merge: str) -> tuple[float, float, float]:

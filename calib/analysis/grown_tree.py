@@ -121,11 +121,9 @@ class GrownTree:
                 "observed": observed,
             }
         )
-        return (
-            table
-            if numbers is not None
-            else table.sort_values(["p", "score", "n"], kind="stable", ignore_index=True)
-        )
+        if numbers is not None:
+            return table
+        return table.sort_values(["p", "score", "n"], kind="stable", ignore_index=True)
 
 
 def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -> GrownTree:
@@ -138,28 +136,20 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
     """
     checks.one_of(method, interval_methods(), "method")
     data, (part,) = point.fitted.dataset, point.fitted.parts
-    model = part.placed.model
-    tree, prepare = model[-1], model[0]
+    prepare, tree = part.placed.model[0], part.placed.model[-1]
     calibrator = fit_calibrator(recipe, method, part.placed)
     nodes = tree_nodes(tree, calibrator, say=prepare.wording())
     leaves = tree.apply(prepare.transform(data.X))
     roles = np.full(data.n, "trained", dtype=object)
     roles[part.train[part.placed.index]] = "calibrates"
     roles[part.test] = "test"
-    tests, positives = (
-        np.bincount(leaves[part.test], weights, minlength=len(nodes)).astype(np.intp)
-        for weights in (None, data.y[part.test])
-    )
-    for node in reversed(nodes[1:]):  # children have larger numbers than their parents
-        tests[node.parent] += tests[node.number]
-        positives[node.parent] += positives[node.number]
     return GrownTree(
         nodes,
         method,
         point.leaf,
         point.deepest,
-        tests,
-        positives,
+        _rows_below(nodes, leaves[part.test]),
+        _rows_below(nodes, leaves[part.test], data.y[part.test]),
         leaves,
         data.row_numbers,
         data.y,
@@ -167,3 +157,13 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
         data.classes,
         None if recipe.base_rate is None else BaseRate(float(data.y[part.test].mean()), recipe.base_rate),
     )
+
+
+def _rows_below(
+    nodes: tuple[TreeNode, ...], leaves: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """How many rows, by the leaves that they reach, pass through each node."""
+    rows = np.bincount(leaves, weights, minlength=len(nodes)).astype(np.intp)
+    for node in reversed(nodes[1:]):  # children have larger numbers than their parents
+        rows[node.parent] += rows[node.number]
+    return rows

@@ -85,13 +85,8 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     p = np.clip(mean, 1 / count, 1 - 1 / count)
     off = np.abs(curve.observed[enough] - mean) / np.sqrt(p * (1 - p) / count)
     at = int(enough[np.argmax(off)])
-    low, high = np.r_[0.0, curve.edges[1:-1]][at], np.r_[curve.edges[1:-1], 1.0][at]
-    return Mark(
-        key,
-        float(low),
-        float(high),
-        float(curve.count[at]),
-        float(curve.mean_p[at]),
-        float(curve.observed[at]),
-        evaluation.dataset.classes[1],
+    lows, highs = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
+    low, high, rows, predicted, observed = (
+        float(each[at]) for each in (lows, highs, curve.count, curve.mean_p, curve.observed)
     )
+    return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1])

@@ -72,16 +72,7 @@ def departures(recipe: Recipe) -> list[str]:
 
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
-    departures = []
-    if recipe.model != AS_PUBLISHED["model"]:
-        departures.append(f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees")
-    else:
-        changed = dict(recipe.params)
-        trees = changed.pop("n_estimators", 100)
-        if trees != 300:
-            departures.append(f"{trees} trees instead of 300")
-        if changed:
-            departures.append("other settings of the forest")
+    departures = _from_the_forest(recipe)
     if (recipe.evaluation, recipe.folds) != ("folds", 10):
         kind = "one test part" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
         departures.append(f"{kind} instead of ten folds")
@@ -102,6 +93,16 @@ def departures(recipe: Recipe) -> list[str]:
     return departures
 
 
+def _from_the_forest(recipe: Recipe) -> list[str]:
+    """In what the model differs from the paper's forest."""
+    if recipe.model != AS_PUBLISHED["model"]:
+        return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees"]
+    changed = dict(recipe.params)
+    trees = changed.pop("n_estimators", 100)
+    fewer = [f"{trees} trees instead of 300"] if trees != 300 else []
+    return [*fewer, "other settings of the forest"] if changed else fewer
+
+
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """One row a setup under the paper's name, in its order.
 
@@ -120,30 +121,26 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     rows = {}
     for (key, placement), name in NAMES.items():
         evaluation = evaluations.get(placement)
-        if evaluation is None or key not in evaluation.predictions:
-            continue
-        predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
-        row: dict[str, Any] = {"calibrator": key, "placement": placement}
-        row["reliability"] = METRICS["reliability"].function(y, predictions.p, sample_weight=weight)
-        for metric, loss in MEANS.items():
-            values = loss(y, predictions.p)
-            row[metric] = mean(values, weight)
-            spread = math.sqrt(mean((values - row[metric]) ** 2, weight))
-            row[f"{metric}_error"] = 1.96 * spread / math.sqrt(evaluation.size)
-        if predictions.lower is not None:
-            size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
-            summary = predicted_label_summary(
-                y, predictions.pairs, calibration_size=size, sample_weight=weight
-            )
-            row |= {
-                "low": summary.lower,
-                "high": summary.upper,
-                "size": summary.width,
-                "valid": summary.valid,
-            }
-        rows[name] = row
+        if evaluation is not None and key in evaluation.predictions:
+            rows[name] = {"calibrator": key, "placement": placement, **_setup(evaluation, key)}
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table.reindex(columns=[*COLUMNS])
+
+
+def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
+    """The numbers of one setup."""
+    predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
+    row = {"reliability": METRICS["reliability"].function(y, predictions.p, sample_weight=weight)}
+    for metric, loss in MEANS.items():
+        values = loss(y, predictions.p)
+        row[metric] = mean(values, weight)
+        spread = math.sqrt(mean((values - row[metric]) ** 2, weight))
+        row[f"{metric}_error"] = 1.96 * spread / math.sqrt(evaluation.size)
+    if predictions.lower is not None:
+        size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
+        found = predicted_label_summary(y, predictions.pairs, calibration_size=size, sample_weight=weight)
+        row |= {"low": found.lower, "high": found.upper, "size": found.width, "valid": found.valid}
+    return row
 
 
 COLUMNS = (
