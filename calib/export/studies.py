@@ -60,13 +60,9 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
         return []
     ranks, alpha = summary.average_ranks, summary.alpha
     common = {"n": len(summary.compared), "what": within_a_sentence(summary.metric.label)}
+    bars = {**common, "adjusted": summary.adjusted, "alpha": alpha}
     found = [
-        Drawing(
-            "critical_difference",
-            "critical_difference",
-            ranks,
-            {**common, "adjusted": summary.adjusted, "alpha": alpha},
-        ),
+        Drawing("critical_difference", "critical_difference", ranks, bars),
         Drawing("win_rates", "win_rates", summary.win_rates, common),
     ]
     order = ranks.sort_values(kind="stable").index
