@@ -550,28 +550,12 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     size = data.n if data.weight is None else data.weight.sum()
     positives = data.y.sum() if data.weight is None else data.weight @ data.y
     with st.container(horizontal=True, key="headline"):
-        st.metric(
-            "Rows",
-            f"{data.n:,}",
-            None if data.weight is None else f"stand for {size:,.0f}",
-            **PLAIN,
-            width=160,
-        )
+        worth = None if data.weight is None else f"stand for {size:,.0f}"
+        st.metric("Rows", f"{data.n:,}", worth, **PLAIN, width=160)
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
-        st.metric(
-            f"Class 1: {plain(data.classes[1])}",
-            percent(positives / size),
-            f"{positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
-            **PLAIN,
-            width=220,
-        )
-        st.metric(
-            f"Class 0: {plain(data.classes[0])}",
-            percent(1 - positives / size),
-            f"{size - positives:,.0f} {'rows' if data.weight is None else 'by weight'}",
-            **PLAIN,
-            width=220,
-        )
+        for label, rows in ((1, positives), (0, size - positives)):
+            name, of = plain(data.classes[label]), "rows" if data.weight is None else "by weight"
+            st.metric(f"Class {label}: {name}", percent(rows / size), f"{rows:,.0f} {of}", **PLAIN, width=220)
     frame.notes(data.notes)
     headings.heading("Columns")
     st.dataframe(

@@ -140,25 +140,13 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
             f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
         )
         return
-    own = recipe.setting("decide.interval")
-    method = own if own in methods else methods[0]
-    if len(methods) > 1:
-        method = state.control(
-            st.segmented_control,
-            "decide.interval",
-            method,
-            INTERVAL.label,
-            methods,
-            format_func=label_of,
-            required=True,
-        )
+    method = _method(recipe, methods)
     rows = decision.undecided[method]
     if not rows.any():
         st.markdown(
             f"No {label_of(method)} interval holds {number(decision.threshold)}: every row is decided."
         )
         return
-    shown = decision.undecided_frame(method, MOST_LISTED)
     held = subset(decision.evaluation, rows)
     st.markdown(
         f"For {held.size:,} test rows, {percent(decision.undecided_share(method))}, the {label_of(method)} "
@@ -166,19 +154,30 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         f"upper end says to act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
         "A second look is worth most here."
     )
-    said = {
-        key: st.column_config.NumberColumn(label_of(key), format="%.3f")
-        for key in decision.evaluation.predictions
+    _rows(decision, method)
+
+
+def _method(recipe: Recipe, methods: list[str]) -> str:
+    """The method with intervals that is looked at, open to choice where there are several."""
+    own = recipe.setting("decide.interval")
+    method = own if own in methods else methods[0]
+    if len(methods) < 2:
+        return method
+    label, how = INTERVAL.label, {"format_func": label_of, "required": True}
+    return state.control(st.segmented_control, "decide.interval", method, label, methods, **how)
+
+
+def _rows(decision: Decision, method: str) -> None:
+    """The widest of the undecided rows, and a file of all."""
+    shown = decision.undecided_frame(method, MOST_LISTED)
+    three = {"format": "%.3f"}
+    columns = {
+        key: st.column_config.NumberColumn(label_of(key), **three) for key in decision.evaluation.predictions
     }
-    said |= {name: st.column_config.NumberColumn(format="%.3f") for name in ("lower end", "upper end")}
+    columns |= {name: st.column_config.NumberColumn(**three) for name in ("lower end", "upper end")}
     st.dataframe(
-        shown,
-        width="stretch",
-        hide_index=True,
-        column_config=said,
-        key="undecided",
-        alt="Undecided rows",
+        shown, width="stretch", hide_index=True, column_config=columns, key="undecided", alt="Undecided rows"
     )
-    if len(rows.nonzero()[0]) > len(shown):
+    if decision.undecided[method].sum() > len(shown):
         st.caption(f"The {len(shown)} widest; the file holds all.")
     download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "undecided.csv")

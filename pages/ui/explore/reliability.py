@@ -304,26 +304,11 @@ def _range(evaluation: Evaluation) -> None:
 
     left, right = st.columns([0.35, 0.65], gap="medium")
     with left:
-        shown(
-            st.selectbox,
-            "picked_key",
-            key,
-            turned,
-            "Predictions of",
-            list(evaluation.predictions),
-            format_func=label_of,
-        )
+        keys = list(evaluation.predictions)
+        shown(st.selectbox, "picked_key", key, turned, "Predictions of", keys, format_func=label_of)
     with right:
-        shown(
-            st.slider,
-            "picked_range",
-            (low_shown, high_shown),
-            moved,
-            "from … up to",
-            min_value=0.0,
-            max_value=1.0,
-            step=0.01,
-        )
+        ends, scale = (low_shown, high_shown), {"min_value": 0.0, "max_value": 1.0, "step": 0.01}
+        shown(st.slider, "picked_range", ends, moved, "from … up to", **scale)
 
 
 def _summary(evaluation: Evaluation, positions) -> str:
@@ -438,34 +423,28 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         return
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].drawn:
-        st.markdown("**The same model, other test rows**")
-        if found is not None:
-            chart.show("differences", found, key="differences_rows")
+        _over_rows(found)
         st.caption("There is only one split of this kind, so nothing can be said about others.")
         return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
-    state.control(
-        st.number_input,
-        "reliability.repeats",
-        repeats,
-        "Splits",
-        min_value=3,
-        max_value=100,
-        help=help,
-        width=160,
-    )
+    ends = {"min_value": 3, "max_value": 100}
+    state.control(st.number_input, "reliability.repeats", repeats, "Splits", **ends, help=help, width=160)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**The same model, other test rows**")
-        if found is not None:
-            chart.show("differences", found, key="differences_rows")
+        _over_rows(found)
     with right:
         st.markdown("**Another split, everything fitted anew**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
             st.markdown(plain(over_splits(recommend(evaluation).choice, splits)))
+
+
+def _over_rows(found: Differences | None) -> None:
+    st.markdown("**The same model, other test rows**")
+    if found is not None:
+        chart.show("differences", found, key="differences_rows")
 
 
 def _repeats_key(evaluation: Evaluation) -> tuple:
