@@ -173,14 +173,11 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
     )
     for fit, place in zip(record.fits, ("y", "y2"), strict=True):
         figure.add_annotation(heading(f"With label {fit.label} added: {_fraction(fit)}", place, "x"))
+        low, high = fit.pool
+        pool = {"x0": low, "x1": high, "xref": "x", "y0": 0, "y1": 1, "yref": f"{place} domain"}
         figure.add_shape(
             type="rect",
-            x0=fit.pool[0],
-            x1=fit.pool[1],
-            xref="x",
-            y0=0,
-            y1=1,
-            yref=f"{place} domain",
+            **pool,
             fillcolor=rgba(theme.ink, 0.08),
             line={"width": 1, "color": rgba(theme.ink, 0.25)},
             layer="below",

@@ -182,12 +182,8 @@ def _lane(
 ) -> go.Scatter | go.Heatmap:
     """Rows along one line: single marks, or a strip of cells, the darker the more."""
     if len(scores) <= MOST_POINTS:
-        marker = {
-            "symbol": symbol,
-            "size": 7,
-            "color": rgba(color, 0.55),
-            "line": {"width": 1, "color": color},
-        }
+        rim = {"width": 1, "color": color}
+        marker = {"symbol": symbol, "size": 7, "color": rgba(color, 0.55), "line": rim}
         return go.Scatter(
             x=scores,
             y=np.full(len(scores), y),
