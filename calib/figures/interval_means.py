@@ -101,13 +101,16 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         )
         for s, p in ((s, s.predictions) for s in series)
     )
-    held = sum(one.valid for one, _ in summaries)
     rows, observed = series[0].predictions.size, summaries[0][0].observed
+    held = [one.valid for one, _ in summaries]
+    predicted = f"as {sum(held)} of {len(held)} methods predicted"
+    if len(held) == 1:
+        predicted = f"{'' if held[0] else 'not '}as {series[0].name} predicted"
     return IntervalMeans(
         tuple(series),
         summaries,
         rows,
-        f"Class 1 occurred in {brief_percent(observed)} of the rows, as {held} of {len(series)} methods predicted",
+        f"Class 1 occurred in {brief_percent(observed)} of the rows, {predicted}",
         _caption(series),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "

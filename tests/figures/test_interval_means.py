@@ -51,6 +51,8 @@ def test_the_verdict_says_on_which_side_the_frequency_lies():
         from dataclasses import replace
 
         assert set(prepare(replace(said, y=turned, predictions=wrong)).table()["Holds"]) == {words}
+        alone = prepare(replace(said, y=turned, predictions=dict(list(wrong.items())[:1])))
+        assert alone.title.endswith(f"not as {alone.series[0].name} predicted")
 
 
 def test_without_intervals_the_reason_is_said():

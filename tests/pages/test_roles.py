@@ -177,7 +177,7 @@ def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
         calibrators="none,platt",
     )
     assert any(
-        "What would a random split have claimed" in text.value.replace("\\", "") for text in at.markdown
+        "What a random split would have claimed" in text.value.replace("\\", "") for text in at.markdown
     )
     assert not any("would have claimed a Brier" in text.value for text in at.markdown)
     press(at, "Start")

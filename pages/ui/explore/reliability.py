@@ -197,7 +197,7 @@ def claim(evaluation: Evaluation) -> None:
         (evaluation.dataset.digest, at_random.digest("fit")),
         f"fitted anew in {duration(evaluation.seconds)}.",
     )
-    asked = "What would a random split have claimed?"
+    asked = "What a random split would have claimed"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
         return
     other = evaluations.another(at_random, "random_split", "the random split")
