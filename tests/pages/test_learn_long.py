@@ -1,11 +1,16 @@
 """Overlap and Calibration-set size: open at once on what was made beforehand; other settings run part by part."""
 
+from itertools import count
+from threading import Event
+
 import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
+from pages.ui.learn import long_runs
 from tests.pages.app import at_once, faults, page, query, settled, titles
+from tests.waiting import LIMIT
 
 KEYS = ("overlap", "calibration_size")
 SMALL = {"d": "2", "n": 200, "repetitions": 1}
@@ -54,16 +59,28 @@ def test_other_settings_run_part_by_part(monkeypatch):
     chosen = {f"{key}.guess": "skip"} | {f"{key}.{name}": value for name, value in SMALL.items()}
     at = opened_without_waiting(key, chosen)
     at.button(key=f"cancel_learn_{key}").click().run()
+    begun, seen, whole = count(), Event(), long_runs._watched
+
+    def one_first(part, watch):
+        """The other parts wait until the picture of one is seen."""
+        if next(begun):
+            seen.wait(LIMIT)
+        return whole(part, watch)
+
+    def look(at):
+        if any("Computed here" in caption.value for caption in at.main.caption):
+            seen.set()
+
+    monkeypatch.setattr(long_runs, "_watched", one_first)
     at.button(key=f"fit_again_learn_{key}").click().run()
-    seen = set()
-    settled(at, lambda at: seen.update(c.value for c in at.main.caption if "Computed here" in c.value))
+    settled(at, look)
     assert faults(at) == []
     values = EXPERIMENTS[key].values({}) | SMALL
     record = FIGURES[key].prepare(
         EXPERIMENTS[key].simulate(random_state=0, **EXPERIMENTS[key].numbers(values))
     )
     assert titles(at)[0] == record.title
-    assert seen  # pictures while it ran
+    assert seen.is_set()
 
 
 def opened_without_waiting(key, chosen, seed="0"):
