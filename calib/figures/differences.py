@@ -103,13 +103,14 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
     table = record.differences.table
     metrics, keys = list(dict.fromkeys(table["metric"])), list(dict.fromkeys(table["calibrator"]))
     panel = LANE * max(len(keys), 1) + HEAD
-    height = panel * max(len(metrics), 1)
-    margin = {"l": 56, "r": 12, "t": 24, "b": 12}
-    figure = go.Figure(layout=layout(theme, height=height, showlegend=False, margin=margin))
+    height = panel * max(len(metrics), 1) - HEAD
+    margin = {"l": 56, "r": 12, "t": 24, "b": 44}
+    figure = go.Figure(layout=layout(theme, height=height + HEAD, showlegend=False, margin=margin))
     for i, metric in enumerate(metrics):
         found, (x, y) = _of(record.differences, metric=metric), axes(i)
         top, ends = 1 - i * panel / height, _range(found)
         lane_at = {"domain": [max(top - (panel - HEAD) / height, 0), top], "anchor": x}
+        lane_at["range"] = [len(keys) - 0.5, -0.5]  # as high as the letters of a room
         figure.layout[f"xaxis{x[1:]}"] = {"anchor": y, "range": ends, "nticks": 5}
         figure.layout[f"yaxis{y[1:]}"] = lanes([label_of(key) for key in keys]) | lane_at
         figure.add_annotation(_name(METRICS[metric], top))

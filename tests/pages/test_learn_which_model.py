@@ -29,7 +29,8 @@ def test_it_asks_and_the_svm_comes_out():
 def test_the_numbers_stand_beside_and_add_up():
     table = numbers(learn(guess="skip", n=100, trees=10))
     assert list(table.columns) == ["TCE", "Bias²", "Scatter", "CL", "GL", "IL", "Expected Brier"]
-    assert list(table.index)[:3] == ["Forest, equal", "SVM with Platt, equal", "Logistic regression, equal"]
+    first = ("Forest", "SVM with Platt", "Logistic regression")
+    assert list(table.index)[:3] == [f"{name}, equal covariances" for name in first]
     values = table.astype(float)
     assert abs(values["Bias²"] + values["Scatter"] - values["TCE"]).max() < 2e-4  # of rounded numbers
     assert abs(values["TCE"] + values["IL"] - values["Expected Brier"]).max() < 2e-3
@@ -52,7 +53,7 @@ def test_a_fourth_model_is_the_only_one_fitted_and_a_view_fits_none(monkeypatch)
     assert faults(at) == []
     assert fitted == ["nearest_neighbours"] * 2
     assert len(at.get("plotly_chart")) == 8
-    assert "Nearest neighbours, unequal" in numbers(at).index
+    assert "Nearest neighbours, unequal covariances" in numbers(at).index
     settled(at.selectbox(key="which_model.calibrator").set_value("isotonic").run())
     assert fitted == ["nearest_neighbours"] * 4
-    assert "Nearest neighbours, Isotonic, equal" in numbers(at).index
+    assert "Nearest neighbours, Isotonic, equal covariances" in numbers(at).index

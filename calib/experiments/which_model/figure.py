@@ -22,7 +22,7 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
     (above, first), (below, second) = found.rows.items()
     best, then = (min(row, key=lambda errors: errors.tce) for row in (first, second))
     shown = tuple(
-        replace(errors, name=f"{errors.name}, {row.split()[0].lower()}")
+        replace(errors, name=f"{errors.name}, {row.lower()}")
         for row, models in found.rows.items()
         for errors in models
     )

@@ -30,8 +30,8 @@ def test_the_answer_is_the_closest_below(below, answer):
     )
     assert record.columns == 3
     assert [part.shown[0].name for part in FIGURES["which_model"].parts(record)][::3] == [
-        "Forest, equal",
-        "Forest, unequal",
+        "Forest, equal covariances",
+        "Forest, unequal covariances",
     ]
 
 
