@@ -102,7 +102,7 @@ def files() -> dict[str, Opened]:
 
 def opened(recipe: Recipe) -> Opened:
     """What the Recipe has open, or the page ends here with what to bring."""
-    chooser, picker = st.columns(2, gap="large")
+    chooser, picker = st.sidebar.container(), st.sidebar.container()
     with picker:
         uploader()
     kind, _, key = recipe.setting("results.rows").partition(":")
@@ -212,13 +212,10 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
         st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
-    left, middle, right = st.columns(3)
-    with left:
-        metric = _metric(recipe, there, found)
-    with middle:
-        paper = _paper(recipe, found)
     chosen = [name for name in recipe.setting("results.setups") if name in setups]
-    with right:
+    with st.sidebar:
+        metric = _metric(recipe, there, found)
+        paper = _paper(recipe, found)
         state.control(
             st.multiselect,
             "results.setups",
