@@ -41,7 +41,7 @@ def test_a_finished_fit_is_kept_and_a_view_change_neither_fits_nor_moves_the_sco
         """() => new MutationObserver(() => document.querySelectorAll('[data-testid="stProgress"]').forEach(
             bar => saw(bar.innerText))).observe(document.body, {childList: true, subtree: true, characterData: true})"""
     )
-    tab.slide("bins", 5).segment("binning", "Equal count").segment("band", "Confidence")
+    tab.slide("bins", 15).segment("binning", "Equal count").segment("band", "Confidence")
     after = tab.headline()
     assert not any("Fitting" in text for text in seen)
     changed = {name for name in before if before[name] != after[name]}
