@@ -81,10 +81,11 @@ STOP = """() => {
     while (near.length < 5 && near.at(-1).parentElement) near.push(near.at(-1).parentElement)
     const ringed = near.map(e => getComputedStyle(e)).some(style =>
         style.outlineStyle === "solid" && style.outlineWidth === "2px" || style.boxShadow.endsWith("0px 0px 0px 1px"))
-    const own = at.matches("canvas, .dvn-scroller, .stDataFrame *")  // a table rings the cell that it is at
+    // A table rings the cell that it is at. It draws that; the cell itself stands unseen in its canvas
+    const own = at.matches("canvas, .dvn-scroller, .stDataFrame *"), drawing = at.closest("canvas") ?? at
     const around = at.querySelector(":scope > .reach")  // of a point that is dragged: a ring drawn about it
     const drawn = around && getComputedStyle(around).stroke !== "none"
-    const seen = at.checkVisibility({opacityProperty: true, visibilityProperty: true})
+    const seen = drawing.checkVisibility({opacityProperty: true, visibilityProperty: true})
     const name = `${key} ${at.ariaLabel ?? at.innerText ?? ""}`.trim() || at.tagName
     return [name, Boolean(seen && (own || ringed || drawn))]
 }"""
