@@ -1,6 +1,7 @@
 """A class in real browsers: the projector and two phones, one of which is loaded again in the middle."""
 
 from calib.experiments import EXPERIMENTS
+from tests.waiting import until
 
 ASKED = EXPERIMENTS["pooling"]
 
@@ -30,7 +31,8 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
     phone.page.get_by_text("Your answer is in").wait_for()
     host.page.get_by_text("2 of 2 answered").wait_for()
     heights = "buttons => buttons.map(button => button.getBoundingClientRect().height)"
-    assert min(phone.by_key("room_answers").get_by_role("button").evaluate_all(heights)) >= 48
+    answers = phone.by_key("room_answers").get_by_role("button")  # which the page draws anew now and then
+    until(lambda: min(answers.evaluate_all(heights), default=0) >= 48, "the answers are as high as a thumb")
     host.page.keyboard.press("ArrowRight")
     host.page.get_by_text("1 of 2 answers right").wait_for()
     phone.page.get_by_text("Correct.").wait_for()
