@@ -203,4 +203,4 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     drawer = tab.page.get_by_test_id("stSidebar")
     assert not drawer.is_visible(), "the drawer with the controls is closed at first"
     tab.page.get_by_test_id("stExpandSidebarButton").press("Enter")
-    drawer.get_by_test_id("stWidgetLabel").filter(visible=True).first.wait_for()
+    drawer.locator('[class*="st-key-"]').filter(visible=True).first.wait_for()

@@ -98,15 +98,21 @@ def _note(errors: PredictionErrors) -> str:
     return f"TCE {number(errors.tce)} = {number(errors.bias)} bias² + {number(errors.scatter)} scatter"
 
 
+def _heading(errors: PredictionErrors) -> tuple[str, ...]:
+    """A panel's name and its note in three lines, since panels may be narrow and their type large."""
+    name, note = (
+        errors.name.split(", "),
+        [f"TCE {number(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"],
+    )
+    return (*name, *(note if len(name) == 1 else [", ".join(note)]))
+
+
 def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     """All panels on the same square axes."""
     axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
     figure = panels(
         theme,
-        [
-            (*j.name.split(", "), f"TCE {number(j.tce)}, {j.bias / (j.tce or 1):.0%} bias²")
-            for j in record.shown
-        ],
+        [_heading(errors) for errors in record.shown],
         record.columns,
         height=220,
         xaxis={"title": {"text": "True probability"}, **axis},
