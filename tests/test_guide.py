@@ -78,7 +78,7 @@ ELSEWHERE = {  # what runs these blocks of Python, SQL and JavaScript, where mor
     "docs/where_scores_are_made.md": "tests/export/programs/test_guide.py",
     "docs/file_formats.md": "tests/test_guide.py::test_the_tables_of_a_store_are_those_of_the_guide",
 }
-CHECKED = {"", "json", "toml"}  # the first are commands
+CHECKED = {"", "json", "toml", "text"}  # the first are commands, the last what they print
 
 
 def test_no_block_of_code_goes_unchecked():
@@ -184,6 +184,8 @@ def test_commands_are_understood(file, command):
     else:
         script = importlib.util.find_spec(words[2])
         assert script
+        if script.origin is None:  # a folder
+            script = importlib.util.find_spec(f"{words[2]}.__main__")
         source = Path(script.origin).read_text(encoding="utf-8") if script.origin else ""
         assert all(f'"{word}"' in source for word in words[3:] if word.startswith("--"))
 
