@@ -159,10 +159,9 @@ def test_very_many_rows_are_calibrated_in_the_background(monkeypatch):
     query = {"data": "sample:breast_cancer", "model": "naive_bayes"}
     expected = headline(page(**query))
     monkeypatch.setattr(evaluations, "AT_ONCE_ROWS", 100)
-    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
-    kinds = []
-    real = jobs._progress
-    monkeypatch.setattr(jobs, "_progress", lambda kind, *rest: kinds.append(kind) or real(kind, *rest))
+    begun = []
+    real = jobs.Job
+    monkeypatch.setattr(jobs, "Job", lambda kind, *rest: begun.append(kind) or real(kind, *rest))
     at = page(**query)
-    assert "calibrations_fits" in kinds
+    assert "calibrations_fits" in begun
     assert headline(at) == expected
