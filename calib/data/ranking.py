@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm, rankdata
 
-from calib.kernel.pav import pool_ties
+from calib.kernel.pav import pool_ties, rank_area
 
 STEPS = 10_001
 
@@ -33,20 +33,12 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
     array([1. , 0.5])
     """
     if weight is not None:
-        return np.array([_weighted_auc(column, y, weight) for column in columns.T])
+        return np.array([rank_area(pool_ties(column, y, weight)) for column in columns.T])
     ones = int(np.sum(y))
     pairs = ones * (len(y) - ones)
     if not pairs:
         return np.full(columns.shape[1], np.nan)
     return (rankdata(columns, axis=0)[y == 1].sum(axis=0) - ones * (ones + 1) / 2) / pairs
-
-
-def _weighted_auc(column: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
-    scaled = np.ldexp(weight, -np.frexp(weight.max())[1])  # by a power of two: no product is too small
-    tied = pool_ties(column, y, scaled)
-    zeros = tied.weights - tied.sums
-    pairs = tied.sums.sum() * zeros.sum()
-    return float(tied.sums @ (np.cumsum(zeros) - zeros / 2) / pairs) if pairs else np.nan
 
 
 def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) -> tuple[float, float]:

@@ -181,8 +181,17 @@ def effective_weights(weights: Array) -> Array:
     """
     if are_whole(weights):
         return weights
-    scaled = np.ldexp(weights, -np.frexp(weights.max())[1])  # by a power of two: no square is too small
-    return scaled * (scaled.sum() / (scaled @ scaled))
+    each = scaled(weights)
+    return each * (each.sum() / (each @ each))
+
+
+def scaled(weights: Array) -> Array:
+    """Weights of any shape times a power of two, the largest below 1: exact, and no product of two is too small.
+
+    >>> scaled(np.array([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    return np.ldexp(weights, -np.frexp(weights.max())[1])
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:

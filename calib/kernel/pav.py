@@ -8,12 +8,13 @@ and scores count as equal only when they are equal as float64.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calib.kernel.checks import Array
+from calib.kernel.checks import Array, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,19 @@ def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
         else np.add.reduceat(weights, starts)
     )
     return Tied(scores[starts], totals, np.add.reduceat(sums, starts))
+
+
+def rank_area(tied: Tied) -> float:
+    """Share of the pairs of a row of each class in which that of class 1 has the larger score, ties counting ½.
+
+    NaN without a pair.
+
+    >>> rank_area(pool_ties(np.array([0.3, 0.3, 0.9]), np.array([0, 1, 1])))
+    0.75
+    """
+    ones, zeros = scaled(np.stack([tied.sums, tied.weights - tied.sums]))
+    pairs = ones.sum() * zeros.sum()
+    return float(ones @ (np.cumsum(zeros) - zeros / 2) / pairs) if pairs else math.nan
 
 
 def pool_adjacent_violators(sums: Array, weights: Array) -> Blocks:

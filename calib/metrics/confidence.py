@@ -24,7 +24,7 @@ from scipy.special import expit, logit, ndtri
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
-from calib.kernel.pav import pool_ties
+from calib.kernel.pav import pool_ties, rank_area
 from calib.metrics.calibration_error import calibration_line
 from calib.metrics.observed_expected import Estimate, calibration_line_intervals, observed_expected_interval
 from calib.metrics.scoring import hits, log_losses, mean, squared_errors
@@ -223,7 +223,7 @@ def auc_influence(y: Array, p: Array, weights: Array) -> tuple[float, Array]:
     if m == 0 or n == 0:
         return math.nan, np.full(len(y), math.nan)
     placements = np.where(y == 1, (below / n)[at], (above / m)[at])
-    area = float(ones @ below / (m * n))
+    area = rank_area(tied)
     return area, (placements - area) * (m + n) / np.where(y == 1, m, n)
 
 

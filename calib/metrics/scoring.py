@@ -17,7 +17,7 @@ from scipy.special import xlog1py, xlogy
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
-from calib.kernel.pav import pool_ties
+from calib.kernel.pav import pool_ties, rank_area
 
 
 def squared_errors(y: Array, p: Array) -> Array:
@@ -176,12 +176,7 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
     0.75
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    tied = pool_ties(p, y, weights)
-    ones, zeros = tied.sums, tied.weights - tied.sums
-    pairs = ones.sum() * zeros.sum()
-    if pairs == 0:
-        return math.nan
-    return float(ones @ (np.cumsum(zeros) - zeros / 2) / pairs)
+    return rank_area(pool_ties(p, y, weights))
 
 
 def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
