@@ -29,6 +29,11 @@ def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
     return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
 
 
+def nothing_told(evaluation: Evaluation) -> bool:
+    """Whether rows are so few that nothing can be told: one of the two is a warning."""
+    return any(problem.severity == "warning" for problem in too_few(evaluation))
+
+
 def _to_fit(evaluation: Evaluation) -> Problem | None:
     folds = evaluation.recipe.folds if evaluation.recipe.evaluation == "folds" else 1
     y = evaluation.calibration_y

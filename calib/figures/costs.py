@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, of_decision
+from calib.figures.ink import reach
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -128,15 +129,7 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
         y=[y],
         mode="markers",
         name=f"{label_of(key)}, {name}",
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [upper - value],
-            "arrayminus": [value - lower],
-            "color": mark.color,
-            "thickness": 2 if filled else 1.2,
-            "width": 4,
-        },
+        error_x=reach(value, lower, upper, mark.color, 2 if filled else 1.2, 4),
         marker={
             "symbol": mark.symbol if filled else f"{mark.symbol}-open",
             "size": 12,

@@ -18,7 +18,7 @@ from calib.analysis.differences import differences as bootstrapped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
-from calib.figures.ink import lanes, outlined, reach
+from calib.figures.ink import lanes, outlined, reach, upright
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, listed, number
@@ -114,7 +114,7 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
         figure.layout[f"xaxis{x[1:]}"] = {"anchor": y, "range": ends, "nticks": 5}
         figure.layout[f"yaxis{y[1:]}"] = lanes([label_of(key) for key in keys]) | lane_at
         figure.add_annotation(_name(METRICS[metric], top))
-        figure.add_shape(_zero(x, y, theme))
+        figure.add_shape(upright(0, x, y, color=theme.diagonal, width=1))
         for lane, key in enumerate(keys):
             _lane(figure, lane, _of(found, calibrator=key), ends, {"xaxis": x, "yaxis": y}, theme)
     return figure
@@ -142,12 +142,6 @@ def _name(metric: Metric, top: float) -> dict[str, Any]:
     better = {None: "difference", True: "better to the right", False: "better to the left"}
     at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
     return {"text": f"<b>{metric.label}</b>: {better[metric.higher_is_better]}", **at, "showarrow": False}
-
-
-def _zero(x: str, y: str, theme: Theme) -> dict[str, Any]:
-    """The line of no difference through a panel."""
-    ends = {"x0": 0, "x1": 0, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
-    return {"type": "line", **ends, "line": {"color": theme.diagonal, "width": 1}}
 
 
 def _lane(

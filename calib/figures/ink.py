@@ -33,6 +33,12 @@ def reach(
     }
 
 
+def upright(at: float, x: str, y: str, **line: Any) -> dict[str, Any]:
+    """A line through the whole height of a panel at a value of its x axis, as a shape."""
+    ends = {"x0": at, "x1": at, "xref": x, "y0": 0, "y1": 1, "yref": f"{y} domain"}
+    return {"type": "line", **ends, "line": line}
+
+
 def lanes(names: Sequence[str]) -> dict[str, Any]:
     """The axis of lanes at 0, 1, …, the first at the top.
 

@@ -29,12 +29,13 @@ from calib.analysis.curves import (
     histogram,
     smooth_curve,
 )
-from calib.analysis.enough import too_few
+from calib.analysis.enough import nothing_told
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
+from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
@@ -270,7 +271,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     if "none" not in shown or not others:
         best = str(score[list(shown)].idxmin())
         return f"{label_of(best)}: Brier score {brief(score[best])}, ECE {brief(ece[best])}"
-    if any(problem.severity == "warning" for problem in too_few(evaluation)):
+    if nothing_told(evaluation):
         return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
     key = _leading(evaluation, shown)[1]
     if found.table.upper[key] < 0:
@@ -528,12 +529,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
         "name": label_of(key),
         "legendgroup": key,
         "line": {"color": mark.color, "width": 2.4, "dash": mark.dash},
-        "marker": {
-            "color": mark.color,
-            "symbol": mark.symbol,
-            "size": 9,
-            "line": {"color": theme.paper, "width": 1},
-        },
+        "marker": outlined(mark.color, 9, theme, symbol=mark.symbol),
     }
 
 

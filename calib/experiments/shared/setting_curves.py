@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
+from calib.figures.ink import upright
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
@@ -127,20 +127,14 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         top = 1.08 * max(float(values.max()) for values in curves.values())
         figure.update_layout({f"yaxis{y[1:]}": {"range": [0, top], "showticklabels": True}})
         if record.own is not None:
-            figure.add_shape(_own(record.own, x, y, theme))
+            own = upright(record.own, x, y, color=theme.diagonal, width=1.2, dash="dot")
+            figure.add_shape(own, layer="below")
         for j, (quantity, values) in enumerate(curves.items()):
             color, on = _ink(quantity, j, theme), {"xaxis": x, "yaxis": y}
             figure.add_trace(_line(quantity, values, color, *STYLES[j]).update(on, showlegend=i == 0))
             if record.ringed == "all" or (record.ringed == "first" and j == 0):
                 figure.add_trace(_least(values, color).update(on, showlegend=i == 0 and j == 0))
     return figure
-
-
-def _own(at: int, x: str, y: str, theme: Theme) -> dict[str, Any]:
-    """The dotted line at the value chosen on the page."""
-    ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "xref": x, "yref": f"{y} domain"}
-    line = {"color": theme.diagonal, "width": 1.2, "dash": "dot"}
-    return {"type": "line", **ends, "layer": "below", "line": line}
 
 
 def _line(quantity: str, values: Array, color: str, dash: str, symbol: str, width: float) -> go.Scatter:

@@ -100,11 +100,9 @@ def _note(errors: PredictionErrors) -> str:
 
 def _heading(errors: PredictionErrors) -> tuple[str, ...]:
     """A panel's name and its note in three lines, since panels may be narrow and their type large."""
-    name, note = (
-        errors.name.split(", "),
-        [f"TCE {number(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"],
-    )
-    return (*name, *(note if len(name) == 1 else [", ".join(note)]))
+    name = errors.name.split(", ")
+    tce, bias = f"TCE {number(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
+    return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 
 def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:

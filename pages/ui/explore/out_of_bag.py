@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.enough import too_few
+from calib.analysis.enough import nothing_told
 from calib.analysis.setups import (
     AS_PUBLISHED,
     bagged,
@@ -93,7 +93,7 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
 
 def few(evaluations: dict[str, Evaluation]) -> bool:
     """Whether the rows are too few to name a winner."""
-    return any(found.severity == "warning" for one in evaluations.values() for found in too_few(one))
+    return any(map(nothing_told, evaluations.values()))
 
 
 def headline(table: pd.DataFrame) -> None:
