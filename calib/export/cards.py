@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -12,7 +12,7 @@ from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
-from calib.evaluate import Fitted, calibrate, evaluate, fit
+from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
@@ -38,18 +38,30 @@ class Staged(NamedTuple):
     advice: tuple[str, ...]
 
 
+class _Made:
+    """What a step's picture, numbers and advice are made of, each made once and where it is first asked for."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        return fit(self.recipe, load(self.recipe))
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        return calibrate(self.recipe, self.fitted)
+
+
 def staged(step: Step, watch: Watch | None = None) -> Staged:
     """All of it, from one fit."""
-    fitted = _fitted(step)
-    chart = _chart(step, fitted, watch or Watch())
+    made = _Made(step.recipe)
+    chart = _chart(step, made, watch or Watch())
     keys = [key for key in step.beside if key in METRICS]
-    if not step.beside:
-        return Staged(chart, None, ())
-    evaluation = calibrate(step.recipe, fitted())
-    found = recommend(evaluation) if "advice" in step.beside else None
+    found = recommend(made.evaluation) if "advice" in step.beside else None
     return Staged(
         chart,
-        formatted_metrics(evaluation, keys) if keys else None,
+        formatted_metrics(made.evaluation, keys) if keys else None,
         (found.answer, *found.reasons) if found else (),
     )
 
@@ -58,38 +70,34 @@ def picture(step: Step, watch: Watch | None = None) -> Chart:
     """The chart that a step names, else the first one of its page; the reliability diagram of its Recipe for pages with
     tables only.
     """
-    return _chart(step, _fitted(step), watch or Watch())
+    return _chart(step, _Made(step.recipe), watch or Watch())
 
 
-def _fitted(step: Step) -> Callable[[], Fitted]:
-    """The fit of a step's Recipe, made where it is first asked for."""
-    return cache(lambda: fit(step.recipe, load(step.recipe)))
-
-
-def _chart(step: Step, fitted: Callable[[], Fitted], watch: Watch) -> Chart:
+def _chart(step: Step, made: _Made, watch: Watch) -> Chart:
     if step.page.startswith("learn_"):
         return _of_experiment(step, watch)
     key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
     options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
-    return Chart(key, FIGURES[key].prepare(_source(key, step.recipe, fitted, watch), **options))
+    return Chart(key, FIGURES[key].prepare(_source(key, made, watch), **options))
 
 
-def _source(key: str, recipe: Recipe, fitted: Callable[[], Fitted], watch: Watch) -> Any:
+def _source(key: str, made: _Made, watch: Watch) -> Any:
     """What the figure of an Explore page is made of."""
+    recipe = made.recipe
     if key == "depth":
         return [depth_scores(recipe, each) for each in sweep(recipe, load(recipe), watch)]
-    evaluation = calibrate(recipe, fitted())
     if key == "explained":
-        return explain(evaluation, fitted(), widest_row(evaluation))
+        return explain(made.evaluation, made.fitted, widest_row(made.evaluation))
     if key == "widths":
         others = set(dict(recipe.settings).get("venn_abers.beside", ())) - {recipe.placement}
+        data = made.fitted.dataset
         return [
-            evaluation,
-            *(evaluate(recipe.replace(placement=one), evaluation.dataset) for one in sorted(others)),
+            made.evaluation,
+            *(evaluate(recipe.replace(placement=one), data) for one in sorted(others)),
         ]
     if key == "costs":
-        return decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
-    return evaluation
+        return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    return made.evaluation
 
 
 def _of_experiment(step: Step, watch: Watch) -> Chart:

@@ -83,7 +83,7 @@ def _shown(
     )
     rows = -(-len(parts) // len(columns))
     for i, part in enumerate(parts):
-        figure = _drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0)
+        figure = _Drawn(_drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0))
         own = f"{widget}_part_{i}" if entry.parts else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
@@ -111,7 +111,7 @@ class _Drawn(BaseFigure):
         return self._content["layout"].get("height", 0)
 
 
-def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> _Drawn:
+def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
     """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
 
     ``room`` is the number of rows in which a room sees it and its like, and 0 at a desk.
@@ -121,12 +121,12 @@ def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: in
     try:
         content = pickle.dumps(part)
     except (pickle.PicklingError, AttributeError, TypeError):
-        return _Drawn(_figure(part, theme, draw, height, room))
-    if len(content) > LARGEST:
-        return _Drawn(_figure(part, theme, draw, height, room))
+        content = None
+    if content is None or len(content) > LARGEST:
+        return _figure(part, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    return _Drawn(_figures()(key, lambda: _figure(part, theme, draw, height, room)))
+    return _figures()(key, lambda: _figure(part, theme, draw, height, room))
 
 
 @st.cache_resource(show_spinner=False)
