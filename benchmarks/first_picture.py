@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from benchmarks._ratios import Verdicts
-from tests.browser.driver import CHROMIUM_FLAGS, ROOT, find_chromium, serving
+from tests.browser.driver import ROOT, chromium, find_chromium, serving
 
 BOUND = 1.6
 LIMIT = 300_000  # milliseconds
@@ -55,21 +55,18 @@ st.write("empty")
 
 
 def main(rounds: int = 5) -> int:
-    path = find_chromium()
-    if path is None:
+    if find_chromium() is None:
         print("skipped: no Chromium on the PATH or in BROWSER_PATH")
         return 0
     ratios = []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         empty = Path(folder) / "empty.py"
         empty.write_text(EMPTY.format(names=imported()), encoding="utf-8")
-        browser = playwright.chromium.launch(executable_path=path, args=list(CHROMIUM_FLAGS))
         for _ in range(rounds):
             least = seconds(browser, empty, "text=empty")
             ours = seconds(browser, ROOT / "app.py", DIAGRAM)
             ratios.append(ours / least)
             print(f"empty page {least:.2f} s · first picture {ours:.2f} s")
-        browser.close()
     verdict = Verdicts()
     print(f"first picture / empty page with the same libraries: {verdict(median(ratios), BOUND)}")
     return verdict.status

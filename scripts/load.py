@@ -33,7 +33,6 @@ from typing import IO
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
 
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.advice import recommend
@@ -41,7 +40,7 @@ from calib.kernel.wording import briefly
 from calib.sources import load
 from pages.ui.learn.room import PHONE, PROJECTOR
 from tests.browser import files
-from tests.browser.driver import CHROMIUM_FLAGS, Tab, find_chromium, free_port, served_by
+from tests.browser.driver import Tab, chromium, free_port, served_by
 from tests.browser.reader import Reader
 
 PAUSES = (3.0, 9.0)  # seconds that a person looks at an answer before the next step
@@ -86,14 +85,6 @@ def server(output: IO | None = None, port: int = 0, **environment: str) -> Itera
     changed = {"STREAMLIT_SERVER_HEADLESS": "true", "OMP_NUM_THREADS": "1"} | environment
     with served_by(command, address, output, env=os.environ | changed):
         yield address, Process(port)
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
-        yield browser
-        browser.close()
 
 
 # Many at once

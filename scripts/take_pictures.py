@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from calib.experiments import EXPERIMENTS
 from pages.ui.frame import PAGES
-from tests.browser.driver import CHROMIUM_FLAGS, ROOT, Tab, find_chromium, serving
+from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"
 STEMS = [Path(page.script).stem for pages in PAGES.values() for page in pages]
@@ -44,13 +44,11 @@ def picture(browser: Browser, address: str, stem: str) -> bytes:
 
 def main(stems: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    with serving() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_FLAGS))
+    with serving() as address, chromium() as browser:
         for stem in stems:
             content = picture(browser, address, stem)
             (FOLDER / f"{stem}.webp").write_bytes(content)
             print(f"{stem}: {len(content) / 1000:.0f} kB", flush=True)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext
 
-from tests.browser.driver import CHROMIUM_FLAGS, Tab, find_chromium, serving
+from tests.browser import driver
+from tests.browser.driver import Tab, serving
 from tests.waiting import LIMIT
 
 
@@ -30,16 +31,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    path = find_chromium()
-    if path is None:
+    if driver.find_chromium() is None:
         message = "no Chromium on the PATH or in BROWSER_PATH"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=path, args=[*CHROMIUM_FLAGS, "--process-per-site"]
-        )
+    with driver.chromium("--process-per-site") as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

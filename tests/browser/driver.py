@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
@@ -58,6 +58,15 @@ def find_chromium() -> str | None:
         "google-chrome-stable",
     ]
     return next((path for name in names if name and (path := shutil.which(name))), None)
+
+
+@contextlib.contextmanager
+def chromium(*flags: str) -> Iterator[Browser]:
+    """The system's Chromium, without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*CHROMIUM_FLAGS, *flags])
+        yield browser
+        browser.close()
 
 
 def free_port() -> int:
