@@ -29,15 +29,25 @@ def same_draws_in_any_order(request: pytest.FixtureRequest) -> Iterator[None]:
         one.bit_generator.state = state
 
 
+# Long files first, so that no worker begins one when the others are done.
 SLOW_FIRST = (
     "tests/browser/",
     "tests/pages/",
-)  # so that no worker begins a long file when the others are done
+    "tests/test_one_file",
+    "tests/test_packaging",
+    "tests/export/",
+    "tests/experiments/",
+    "tests/study/",
+)
 
 
-@pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each of the three stays
+@pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each of them stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: next((i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), 2))
+    items.sort(
+        key=lambda item: next(
+            (i for i, path in enumerate(SLOW_FIRST) if path in item.nodeid), len(SLOW_FIRST)
+        )
+    )
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
