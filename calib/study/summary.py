@@ -88,7 +88,7 @@ class MetricSummary:
         """The mean of each setup over the compared data sets; infinite where one of them is."""
         return self.compared.mean()
 
-    @property
+    @cached_property
     def _direction(self) -> tuple[pd.DataFrame, bool]:
         """The compared table with its direction: of a metric with a target the distance from it.
 
