@@ -9,12 +9,12 @@ from hashlib import blake2b
 from typing import Any
 
 import streamlit as st
-from plotly.basedatatypes import BaseFigure
 
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.theme import PROJECTED, controls, for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, headings, kept, stage, state
+from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
@@ -83,7 +83,7 @@ def _shown(
     )
     rows = -(-len(parts) // len(columns))
     for i, part in enumerate(parts):
-        figure = _Drawn(_drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0))
+        figure = Drawn(_drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0))
         own = f"{widget}_part_{i}" if entry.parts else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
@@ -95,20 +95,6 @@ def _shown(
         st.caption(plain(f"{record.caption} {hint}"))
     downloads.chart(name, record, source, options, key)
     return record
-
-
-class _Drawn(BaseFigure):
-    """A figure as the dictionary that it is sent as, which Plotly would copy whenever it is shown."""
-
-    def __init__(self, content: dict[str, Any]) -> None:
-        self._content = content
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._content
-
-    @property
-    def height(self) -> float:
-        return self._content["layout"].get("height", 0)
 
 
 def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from pages.ui.drawn import Drawn
+
 AXIS = {"range": [-0.02, 1.02], "fixedrange": True, "constrain": "domain"}
 DIAGONAL = {
     "x": [0, 1],
@@ -29,7 +31,9 @@ def empty_axes() -> Iterator[None]:
     place = st.empty()
     loading = "calib" not in sys.modules
     if loading:
-        place.plotly_chart(AXES, config={"displayModeBar": False}, alt="The first diagram is on its way.")
+        place.plotly_chart(
+            Drawn(AXES), config={"displayModeBar": False}, alt="The first diagram is on its way."
+        )
     try:
         yield
     finally:
