@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+import pages.ui.everything  # noqa: F401
 from pages.ui import frame
 from pages.ui.study import choose, run
 

@@ -172,6 +172,7 @@ CALLED = FigureEntry("called", "Called positive", prepare, draw, reported=itself
 PAGE = '''
 """Explore · Called: who calls how many rows positive."""
 
+import pages.ui.everything
 from pages.ui import chart, evaluations, frame
 
 recipe = frame.open_page("pages/explore_called.py")

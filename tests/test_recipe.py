@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pages.ui.everything  # noqa: F401
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -202,7 +203,6 @@ def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the
     assert fields.isdisjoint({"lesson", "step", "presenter"})
 
 
-frame.load_pages()
 EXPLORE = {page.key for section in ("Explore", "Study") for page in frame.PAGES[section]} | {"compared"}
 
 

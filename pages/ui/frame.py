@@ -11,7 +11,6 @@ import runpy
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -164,14 +163,6 @@ SOURCES = {"lessons": lessons, "class": room, "glossary": glossary}
 """Where the Python of the pages that compute nothing stands."""
 
 
-def load_pages() -> None:
-    """Every page's own settings, which stand beside its controls, before a link of any page is read."""
-    for section in ("Explore", "Study"):
-        for page in PAGES[section]:
-            if (ROOT / "pages" / "ui" / section.lower() / f"{page.key}.py").exists():
-                import_module(f"pages.ui.{section.lower()}.{page.key}")
-
-
 LOST = (
     "The server lost this session, for example after a restart or a long pause. The page was restored from its "
     "address; please repeat your last step."
@@ -185,7 +176,6 @@ def theme() -> Theme:
 def run_app(start: str) -> None:
     """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
     server.keep_in()
-    load_pages()
     server.search_for_garbage()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 import streamlit as st
 
@@ -23,6 +24,9 @@ DIAGONAL = {
     "hoverinfo": "skip",
 }
 AXES = {"data": [DIAGONAL], "layout": {"height": 640, "xaxis": AXIS, "yaxis": AXIS | {"scaleanchor": "x"}}}
+
+for name in ("plotly.io", "plotly.tools", "plotly.graph_objs._figure"):
+    import_module(name)  # what drawing them loads, before another session may begin to (everything.py)
 
 
 @contextmanager

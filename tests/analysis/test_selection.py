@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pages.ui.everything  # noqa: F401
 from calib import Recipe
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.figures.reliability import shape_of
 from calib.kernel.checks import InputError
-from pages.ui import frame as app
 from tests.figures.evaluations import evaluation
 
 METHODS = ("none", "isotonic", "venn_abers")
-
-app.load_pages()
 
 
 def pick(ranges):

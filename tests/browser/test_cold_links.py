@@ -229,6 +229,18 @@ def test_several_browsers_at_once_see_the_links_values_and_the_link_stays(new_ta
             tab.page.goto("about:blank")  # the server goes before the tab
 
 
+@pytest.mark.soak
+def test_several_pages_of_a_fresh_server_may_be_the_first_at_once(new_tab):
+    """Each began to load other modules than the next, and all but one of them broke."""
+    with serving() as address:
+        opened = {path: new_tab(address) for path in list(LINKS)[:6]}
+        for path, tab in opened.items():
+            tab.page.goto(f"{address}/{path}?{urlencode(LINKS[path][0])}", wait_until="commit")
+        for path, tab in opened.items():
+            wait_for(tab, LINKS[path][1])
+            tab.page.goto("about:blank")  # the server goes before the tab
+
+
 def json_free(query: dict[str, str]) -> dict[str, object]:
     """Parameters whose JSON reads the same whatever its spaces."""
     return {name: json.loads(value) if value.startswith("{") else value for name, value in query.items()}

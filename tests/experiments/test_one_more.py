@@ -69,6 +69,7 @@ FIGURES = (FigureEntry("coin", "Heads", prepare, draw), FigureEntry("coin_furthe
 '''
 PAGE = '''"""Learn · Coins."""
 
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments
 

@@ -1,11 +1,15 @@
 """What a fresh server shows while its libraries load."""
 
+import ast
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import streamlit as st
 
+import pages.ui.everything  # noqa: F401
 from pages.ui import loading
+from tests.pages.app import ROOT
 
 
 def test_the_axes_are_drawn_while_another_session_loads_the_libraries(monkeypatch):
@@ -21,3 +25,28 @@ def test_the_axes_are_drawn_while_another_session_loads_the_libraries(monkeypatc
     monkeypatch.delitem(sys.modules, "calib")
     with loading.empty_axes():
         assert len(drawn) == 1
+
+
+def imported(script: Path) -> list[str]:
+    """The modules of ours that a script imports, in order."""
+    names = [
+        name
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    ]
+    return [name for name in names if name.split(".")[0] in ("calib", "pages")]
+
+
+def test_every_script_passes_the_one_door_first():
+    """Sessions of a fresh server that began elsewhere handed each other half-loaded modules."""
+    for script in sorted((ROOT / "pages").glob("[!_]*.py")):
+        assert imported(script)[0] == "pages.ui.everything", script.name
+    assert imported(ROOT / "app.py")[:2] == ["pages.ui", "pages.ui.everything"]  # the axes before it
+    loaded = {Path(module.__file__) for name, module in sys.modules.items() if name.startswith("pages.ui.")}
+    assert set((ROOT / "pages" / "ui").rglob("*.py")) <= loaded
