@@ -1,13 +1,19 @@
 """A cell is the house's own chain on its rows: one fit, every setup, every metric; what fails is told."""
 
+import gc
+import pickle
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Dataset
 from calib.calibrators import VennAbers, merge_pair
+from calib.evaluate import Fitted
 from calib.kernel.records import Predictions
 from calib.metrics import brier_score, log_loss
 from calib.study import cell as cell_module
@@ -147,3 +153,33 @@ def test_the_whole_forest_answers_the_same_out_of_bag_and_without_calibration_ro
     text = PROTOCOL.replace(forest, forest.replace('placement = "none"', 'placement = "oob_whole"'))
     one, other = (results(read_protocol(t, "s.toml"), ["Forest"])["Forest"] for t in (PROTOCOL, text))
     np.testing.assert_array_equal(unpack(one.predictions).p, unpack(other.predictions).p)
+
+
+def sent(seed):
+    """What a worker is sent of one cell: 200 columns of its own, 200 kB."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(120, 200))).rename(columns="x{}".format)
+    data = Dataset("one", X, (X["x0"] + rng.normal(size=120) > 0).to_numpy().astype(int))
+    return pickle.dumps(Task(grid(SMALL, ["one"])[seed], data, SMALL.metrics))
+
+
+def held():
+    """(records and models that live, bytes of everything since the tracing began)"""
+    gc.collect()
+    kinds = Dataset, Fitted, Predictions, BaseEstimator
+    return sum(issubclass(type(one), kinds) for one in gc.get_objects()), tracemalloc.get_traced_memory()[0]
+
+
+def test_a_worker_keeps_nothing_of_a_cell_that_is_done():
+    """After five cells with data of their own not one record or model more than after the first, nor their bytes."""
+    tasks, after = [sent(seed) for seed in range(5)], []
+    tracemalloc.start()
+    try:
+        for task in tasks:
+            assert not any(result.error for result in run(pickle.loads(task)))
+            after.append(held())
+    finally:
+        tracemalloc.stop()
+    (first, begin), (last, end) = after[0], after[-1]
+    assert last == first
+    assert end - begin < len(tasks[0])
