@@ -157,6 +157,9 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
     cases = {
         "is an SQLite file, but not a store": lambda: made_by_others(path),
+        f"has the schema {SCHEMA - 1} of another version": lambda: made_by_others(
+            path, APPLICATION, SCHEMA - 1
+        ),
         f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA + 1
         ),
