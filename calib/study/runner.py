@@ -1,15 +1,18 @@
 """A study is run cell by cell, here or on a cluster; each result goes to the store as soon as it is there.
 
 What the store holds is not computed again, so that a run that was stopped in any way goes on where it was.
-Cells are handed out by joblib, one at a time; a worker that dies costs the cells that it had under way.
+Cells are handed out one at a time, by joblib or to a Dask cluster; a worker that dies costs the cells that it had
+under way.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import joblib
@@ -28,6 +31,10 @@ from calib.study.store import Key, Store
 BACKENDS = ("loky", "dask")
 MOST_DEATHS = 3  # workers lost in a row without one result
 IDLE = 10  # seconds until a worker without work ends, as one must whose study was killed
+WAIT = 20  # seconds for a Dask scheduler to answer, and for its first worker
+
+Numbered = tuple[int, list[Result]]
+Runs = Callable[[Sequence[Task]], Generator[Numbered]]
 
 
 @dataclass(frozen=True)
@@ -212,14 +219,14 @@ class Progress:
 
 
 def _compute(
-    tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager, progress: Progress
+    tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager[Runs], progress: Progress
 ) -> None:
     """Run the tasks and keep their results; what a dead worker had under way is handed out again."""
     left, deaths = {id(task): task for task in tasks}, 0
-    with pool:
+    with pool as runs:
         progress.step(0)
         while left:
-            results = _results(list(left.values()))
+            results = runs(list(left.values()))
             try:
                 for number, found in results:
                     store.add(found)
@@ -237,29 +244,48 @@ def _compute(
                 results.close()
 
 
-def _results(tasks: Sequence[Task]) -> Any:
-    """(id of the task, its results) as they come, in any order."""
-    parallel = joblib.Parallel(batch_size=1, return_as="generator_unordered")
-    return parallel(joblib.delayed(_numbered)(id(task), task) for task in tasks)
-
-
-def _numbered(number: int, task: Task) -> tuple[int, list[Result]]:
-    return number, run(task)
-
-
 @contextlib.contextmanager
-def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[None]:
-    """joblib's settings for one run."""
+def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
+    """What runs tasks, for one run of the study."""
     checks.one_of(backend, BACKENDS, "--backend")
     if backend == "loky":
         if scheduler is not None:
             raise InputError("--scheduler goes with --backend dask.")
         jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
         with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
-            yield
+            yield _here
         return
-    with _client(scheduler) as client, joblib.parallel_config("dask", client=client):
-        yield
+    with _client(scheduler) as client:
+        yield partial(_on_cluster, client)
+
+
+def _here(tasks: Sequence[Task]) -> Any:
+    """(id of the task, its results) as they come, in any order."""
+    parallel = joblib.Parallel(batch_size=1, return_as="generator_unordered")
+    return parallel(joblib.delayed(_numbered)(id(task), task) for task in tasks)
+
+
+def _on_cluster(client: Any, tasks: Sequence[Task]) -> Generator[Numbered]:
+    """The same from a Dask cluster, two cells a core under way.
+
+    Not by joblib's own backend, which waits for ever for a cell that Dask gave up after its workers were lost.
+    """
+    from distributed import as_completed
+
+    waiting, under_way = iter(tasks), as_completed(loop=client.loop)
+    while True:
+        room = 2 * max(1, sum(client.nthreads().values())) - under_way.count()
+        more = (
+            client.submit(_numbered, id(task), task, pure=False) for task in islice(waiting, max(0, room))
+        )
+        under_way.update(more)
+        if under_way.is_empty():
+            return
+        yield next(under_way).result()
+
+
+def _numbered(number: int, task: Task) -> Numbered:
+    return number, run(task)
 
 
 def _client(scheduler: str | None) -> Any:
@@ -273,9 +299,19 @@ def _client(scheduler: str | None) -> Any:
             "--backend dask needs the package distributed: pip install -r requirements-dask.txt."
         ) from None
     try:
-        return Client(scheduler, timeout=20, set_as_default=False)
+        client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
+    try:
+        client.submit(int, pure=False).result(
+            timeout=WAIT
+        )  # by which an adaptive cluster starts its first worker
+    except TimeoutError:
+        client.close()
+        raise InputError(
+            f"The Dask scheduler at {scheduler} has no workers: start some with dask worker {scheduler}."
+        ) from None
+    return client
 
 
 def _died() -> tuple[type[BaseException], ...]:

@@ -4,15 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.study import Store, load_sets, read_protocol, run_study
+from calib.study import Store, load_sets, read_protocol, run_study, runner
 from tests import waiting
 
 from .small import PROTOCOL, files
@@ -24,8 +26,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    """(address, processes of the workers): started as a user starts them."""
+def cluster(tmp_path, monkeypatch):
+    """(address, processes of the workers): started as a user starts them.
+
+    The scheduler gives up a cell with the first worker that it costs, not the fourth: to go on is then our part.
+    """
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
     place = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(place), "--no-dashboard"]
     run = [
@@ -91,6 +97,16 @@ def test_results_are_those_of_this_machine_also_when_a_worker_is_killed(tmp_path
     assert workers[0].returncode == -signal.SIGKILL
     assert workers[1].poll() is None
     pd.testing.assert_frame_equal(numbers(rows), numbers(expected), check_exact=True)
+
+
+def test_a_scheduler_without_workers_is_said(monkeypatch):
+    closed = []
+    alone = SimpleNamespace(submit=lambda *args, **more: Future(), close=lambda: closed.append(True))
+    monkeypatch.setattr("distributed.Client", lambda *args, **more: alone)
+    monkeypatch.setattr(runner, "WAIT", 0)
+    with pytest.raises(InputError, match="at tcp://here:1 has no workers: start some with dask worker"):
+        runner._client("tcp://here:1")
+    assert closed
 
 
 def test_no_scheduler_at_an_address_is_said(tmp_path, monkeypatch):

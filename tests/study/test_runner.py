@@ -240,7 +240,7 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
         yield id(tasks[0]), cell_module.run(tasks[0])
         raise TerminatedWorkerError("killed")
 
-    monkeypatch.setattr(runner_module, "_results", die)
+    monkeypatch.setattr(runner_module, "_here", die)
     done, _ = study(path, sets)  # each time one cell gets through: it ends, with all of them
     assert done.complete
     assert calls == list(range(24, 0, -1))
@@ -249,7 +249,7 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
         raise TerminatedWorkerError("killed")
         yield
 
-    monkeypatch.setattr(runner_module, "_results", die_at_once)
+    monkeypatch.setattr(runner_module, "_here", die_at_once)
     with pytest.raises(InputError, match="Workers were ended 3 times in a row"):
         study(path.with_name("dead.sqlite"), sets)
 
