@@ -10,7 +10,7 @@ found = results.opened(recipe)
 summary, paper = results.choices(recipe, found)
 place = headings.finding()
 with place.numbers:
-    results.headline(summary)
+    results.headline(summary, found)
 with place.block:
     results.diagrams(summary, place.sentence)
 results.numbers(summary, found)

@@ -27,6 +27,7 @@ POOLED = ("reliability", "resolution", "within")
 """Metrics of Murphy's 100 bins: of one fold's rows they measure little but the noise of the bins."""
 
 ALPHA = 0.05
+MOST_NAMED = 12  # setups in a sentence on what is missing; the table of means shows them all
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +308,7 @@ def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
         return []
     have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
     label = within_a_sentence(metric.label)
-    return [f"{listed(setups)} {have} no {label} on any data set and {are} left out."]
+    return [f"{listed(setups, MOST_NAMED)} {have} no {label} on any data set and {are} left out."]
 
 
 def _missing(means: pd.DataFrame) -> list[str]:
@@ -317,8 +318,8 @@ def _missing(means: pd.DataFrame) -> list[str]:
     for name, row in gaps[gaps.any(axis=1)].iterrows():
         by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
     return [
-        f"{listed(sets)}: no value of {listed(setups)}, so that {'it is' if len(sets) == 1 else 'they are'} left out "
-        "of means, ranks and tests."
+        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so that "
+        f"{'it is' if len(sets) == 1 else 'they are'} left out of means, ranks and tests."
         for setups, sets in by_gap.items()
     ]
 

@@ -109,11 +109,12 @@ def overall_table(summary: MetricSummary) -> Table:
             ("Friedman χ²", k - 1, found.statistic, found.pvalue),
             ("Iman–Davenport F", f"{k - 1}, {(k - 1) * (n - 1)}", found.f_statistic, found.f_pvalue),
         ]
-    lines.append(
-        (f"Nemenyi critical difference, α = {summary.alpha:g}", "", summary.critical_difference, np.nan)
-    )
+    lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
-    note = f"Whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance."
+    note = (
+        f"Whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance. "
+        "CD: critical difference of average ranks."
+    )
     return Table("tests", "Tests of all setups at once", frame, note)
 
 

@@ -16,6 +16,7 @@ from calib.kernel.wording import brief, number
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.study import COMPARISONS, PAPERS, Store, as_rows, summarise
+from calib.study.cell import Result
 from calib.study.tables import tables
 from tests.pages.app import faults, go, headline, messages, page, settings_in_address, settled, titles
 from tests.study import small
@@ -187,6 +188,24 @@ def test_rows_without_a_single_value_say_so():
     rows = own_rows().assign(brier=np.nan, accuracy=np.nan, log_loss=np.nan)
     at = bring(page(STEM), "mine.csv", as_csv(rows))
     assert any("no value of any metric" in text for text in messages(at))
+
+
+def test_what_failed_in_a_store_is_said_and_shown():
+    """Two folds of which one failed, then the failed one alone."""
+    done = Result("kc1", "VAP", 0, 0, 0, "d", "r", {"brier": 0.2})
+    failed = Result("kc1", "VAP", 0, 1, 1, "d", "r", {}, error="MemoryError: no room", traceback="Traceback")
+    for results in ([done, failed], [failed]):
+        store = Store.in_memory()
+        store.note_order(["VAP"])
+        store.add(results)
+        at = bring(page(STEM), "mine.sqlite", store.content())
+        assert any(
+            "1 result failed and no mean holds it. Upload the store on Run" in text for text in messages(at)
+        )
+        assert shown(at, "error")["error"].tolist() == ["MemoryError: no room"]
+    assert any(
+        "nothing is done yet, or all of it failed. Continue the study on Run" in text for text in messages(at)
+    )
 
 
 def test_a_link_to_a_file_waits_for_it():

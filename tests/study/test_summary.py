@@ -146,6 +146,14 @@ def test_a_data_set_that_a_setup_lacks_is_named_and_left_out_of_ranks():
     assert summarise(rows, "brier", setups=["m2", "m0"]).left_out == {"set4": ["m2", "m0"]}
 
 
+def test_of_very_many_setups_that_a_data_set_lacks_the_first_are_named():
+    rows = as_rows(np.random.default_rng(0).random((3, 40)), folds=2)
+    rows = rows[(rows.data != "set2") | (rows.setup == "m39")]
+    (said,) = summarise(rows, "brier").notes
+    assert said.startswith("set2: no value of m0, m1, ")
+    assert "m10 and 28 others, so that it is left out" in said
+
+
 def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
     """As the width of intervals, which only some setups have."""
     rows = as_rows(RANDOM[:6, :4], "width")

@@ -53,10 +53,11 @@ from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
+MOST_FAILED = 100  # of the results that failed, shown
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
-LONGEST, NAMES = 24, 180  # letters of a row's name that need no bound, pixels
+LETTER, NAMES = 7, 180  # pixels of a letter, and of the longest name of a row
 FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 
 declare_settings(
@@ -76,7 +77,7 @@ declare_settings(
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Rows as ``check_rows`` gives them, and (data, setup, repeat) → Predictions, which only a store holds.
+    """Rows as ``check_rows`` gives them; what failed, and (data, setup, repeat) → Predictions, which a store holds.
 
     paper : the one whose printed values these rows are, None for one's own
     """
@@ -85,13 +86,15 @@ class Opened:
     rows: pd.DataFrame
     paper: str | None = None
     predictions: Mapping[tuple[str, str, object], Predictions] = field(default_factory=dict)
+    failures: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def rows_of(content: bytes, name: str) -> Opened:
     """What a file holds, a study's store or a table. Raises InputError, with the remedy, where there are no results."""
     if content.startswith(SQLITE):
         store = Store.of_bytes(content, name)
-        return Opened(name, check_rows(store.rows(), name), predictions=store.repeats())
+        rows = check_rows(store.rows(), name)
+        return Opened(name, rows, predictions=store.repeats(), failures=store.failures())
     return Opened(name, check_rows(read_table(content, name), name))
 
 
@@ -209,7 +212,13 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
     there = _offered(found)
     if not there:
-        st.error(plain(f"{found.name} has no value of any metric: all its rows are empty or failed."))
+        what = "Continue the study on Run, or choose other results."
+        st.error(
+            plain(
+                f"{found.name} has no value of any metric: nothing is done yet, or all of it failed. {what}"
+            )
+        )
+        say_failed(found.failures)
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
     chosen = [name for name in recipe.setting("results.setups") if name in setups]
@@ -277,9 +286,10 @@ def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSumm
     return summarise(found.rows, metric, setups, found.predictions)
 
 
-def headline(summary: MetricSummary) -> None:
-    """Who leads, how surely, and over what; then all that is missing."""
+def headline(summary: MetricSummary, found: Opened) -> None:
+    """All that is missing; then who leads, how surely, and over what."""
     _say(summary.notes)
+    say_failed(found.failures)
     if summary.uncompared is not None:
         st.info(plain(summary.uncompared))
         return
@@ -307,6 +317,23 @@ def _say(notes: Sequence[str]) -> None:
             st.text(note)
 
 
+def say_failed(failures: pd.DataFrame) -> None:
+    """That results failed, and how they are tried again."""
+    if len(failures):
+        failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
+        st.warning(f"{failed} failed and no mean holds {them}. Upload the store on Run to try {them} again.")
+        what_failed(failures)
+
+
+def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
+    """Which results failed and why, the first of very many."""
+    with st.expander(f"What failed ({len(failures):,})", expanded=expanded, key="failed"):
+        table = failures.drop(columns="traceback").head(MOST_FAILED)
+        st.dataframe(table, width="stretch", alt="Results that failed", hide_index=True)
+        if len(failures) > MOST_FAILED:
+            st.caption(f"The first {MOST_FAILED}; the store has them all, with their tracebacks.")
+
+
 def diagrams(summary: MetricSummary, sentence: Any) -> None:
     """The critical-difference diagram first, its finding at ``sentence``; then win-rates and pairs."""
     for i, drawing in enumerate(drawings(summary)):
@@ -328,8 +355,8 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
 
 def _show(table: Table, key: str, alt: str, **clicks: Any) -> None:
     """A table; its names of rows, which stay in view, leave a telephone room for numbers."""
-    wide = max(len(str(name)) for name in table.frame.index) > LONGEST
-    names = {"_index": st.column_config.Column(width=NAMES)} if wide else {}
+    longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
+    names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
     st.dataframe(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
 
 

@@ -37,7 +37,6 @@ from pages.ui.text import about_file, plain
 KIND, WHAT = "study", "Running"
 # Of a study here: the store stays below 100 MB
 MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000
-MOST_SHOWN = 100  # of the results that failed
 MOST_STORE = 100  # megabytes of one that is brought
 
 
@@ -177,12 +176,7 @@ def so_far(study: Study) -> None:
         st.metric("Cells done", f"{now.done:,} of {now.cells:,}", width=215)
         st.metric("Results that failed", f"{now.failed:,}", width=215)
     if now.failed:
-        failed = store.failures(of=now.keys)
-        with st.expander(f"What failed ({len(failed):,})", expanded=True, key="run_failed"):
-            table = failed.drop(columns="traceback").head(MOST_SHOWN)
-            st.dataframe(table, width="stretch", alt="Results that failed", hide_index=True)
-            if len(failed) > MOST_SHOWN:
-                st.caption(f"The first {MOST_SHOWN}; the store has them all, with their tracebacks.")
+        results.what_failed(store.failures(of=now.keys), expanded=True)
     with st.container(horizontal=True, key="run_rows"):
         if now.failed < len(store.held() & now.keys) and st.button(
             "Open on Results", key="run_open", type="primary"
