@@ -24,6 +24,7 @@ from calib.kernel.wording import brief, counted, listed, number
 LINE, SIGN, LONGEST = 24, 7, 16  # pixels of a line and of a letter, letters of a line of a name
 NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
 WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
+MOST_NAMED = 12  # setups under one bar, said in words
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +103,13 @@ def prepare(
 
 
 def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> str:
-    """All ranks, and who lies under one bar with whom."""
-    summary = "; ".join(f"{name} {number(rank)}" for name, rank in ranks.items())
+    """The ranks that are drawn, and who lies under one bar with whom."""
+    drawn = ranks.iloc[:MOST_SETUPS]
+    summary = "; ".join(f"{name} {number(rank)}" for name, rank in drawn.items())
     named = {
-        way: " | ".join(listed([str(ranks.index[i]) for i in bar]) for bar in bars)
+        way: " | ".join(
+            listed([str(drawn.index[i]) for i in bar], MOST_NAMED) for bar in _within(bars, len(drawn))
+        )
         for way, bars in families.items()
     }
     bars = "; ".join(f"not told apart by {way}: {found or 'none'}" for way, found in named.items())

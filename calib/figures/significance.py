@@ -17,11 +17,13 @@ import plotly.graph_objects as go
 from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import listed, number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
 LEVEL = 32  # letters of all names together that a telephone has room for side by side
 LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
+LARGEST_WITH_HEADS = 20  # setups whose columns a telephone can name; the names of rows say the same
+MOST_PAIRS = 40  # said in words
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +84,13 @@ def prepare(
         sign = sure * np.sign(places - places[:, None]).astype(int)
     better = [(p.index[i], p.columns[j]) for i, j in np.argwhere(sign == 1)]
     pairs = len(p) * (len(p) - 1) // 2
-    listed = "; ".join(f"{row} better than {column}" for row, column in better)
+    said = listed([f"{row} better than {column}" for row, column in better], MOST_PAIRS)
     return Significance(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
         _finding(len(better), pairs) + (f" ({test})" if test else ""),
-        _caption(len(p) <= LARGEST_WITH_NUMBERS, alpha, note) + drawn_of(len(p)),
-        f"Matrix of significant differences{f', {test}' if test else ''}: {listed or 'none'}.",
+        _caption(len(p), alpha, note) + drawn_of(len(p)),
+        f"Matrix of significant differences{f', {test}' if test else ''}: {said or 'none'}.",
     )
 
 
@@ -98,18 +100,19 @@ def _finding(better: int, pairs: int) -> str:
     return f"{better:,} of {pairs:,} pairs {'differs' if better == 1 else 'differ'} significantly"
 
 
-def _caption(numbers: bool, alpha: float, note: str) -> str:
+def _caption(setups: int, alpha: float, note: str) -> str:
     text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
-    return " ".join(
-        filter(None, [f"v, blue: {text} The numbers are p-values." if numbers else f"Blue: {text}", note])
-    )
+    said = f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
+    heads = "" if setups <= LARGEST_WITH_HEADS else "Columns are in the order of the rows."
+    return " ".join(filter(None, [said, heads, note]))
 
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
     """Rows against columns in the order given, the first at the top and at the left."""
     first = slice(MOST_SETUPS)
     record = replace(record, p=record.p.iloc[first, first], sign=record.sign.iloc[first, first])
-    names = [as_text(name, LONGEST) for name in record.p.index]
+    heads = len(record.p) <= LARGEST_WITH_HEADS
+    names = [as_text(name, LONGEST) if heads else "" for name in record.p.index]
     lines = [in_two_lines(name, LONGEST) for name in record.p.index]
     places, level = list(range(len(names))), sum(map(len, names)) <= LEVEL
     axis = {"tickvals": places, "showgrid": False, "ticks": "", "automargin": True}

@@ -52,7 +52,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     if rates.empty:
         raise InputError("There are no setups to compare.")
     table = rates.sort_values("mean", ascending=False, kind="stable")
-    summary = "; ".join(f"{name} {rate}" for name, rate in _said(table).items())
+    summary = "; ".join(f"{name} {rate}" for name, rate in _said(table.iloc[:MOST_SETUPS]).items())
     by = f" by {what}" if what else ""
     return WinRates(
         table,

@@ -104,6 +104,17 @@ def test_the_names_of_columns_stay_within_the_chart():
     assert len(set(axes.yaxis.ticktext)) == 8
 
 
+def test_of_very_many_pairs_some_are_said_in_words_and_columns_without_room_for_names_have_none():
+    names = [f"m{i}" for i in range(30)]
+    record = prepare(
+        pd.DataFrame(np.triu(np.full((30, 30), 0.01)) + np.tril(np.ones((30, 30))), names, names)
+    )
+    assert record.title == "435 of 435 pairs differ significantly"
+    assert record.alt.endswith(" m1 better than m11 and 396 others.")
+    assert not any(draw(record).layout.xaxis.ticktext)
+    assert "Columns are in the order of the rows." in record.caption
+
+
 def test_of_very_many_setups_the_first_are_drawn_and_the_caption_says_so():
     names = [f"m{i}" for i in range(50)]
     record = prepare(pd.DataFrame(0.5, names, names))

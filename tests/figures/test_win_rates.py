@@ -56,3 +56,4 @@ def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
     record = prepare(rates.set_axis([f"m{i}" for i in rates.index]), n=9)
     assert list(draw(record).layout.yaxis.ticktext) == [f"m{i}" for i in range(89, 49, -1)]
     assert "best 40 of 90 setups" in record.caption
+    assert record.alt.endswith("; m50 50% [0%, 100%].")
