@@ -98,7 +98,8 @@ def mean_over_sets(values: Any, repeats: int = REPEATS, level: float = 0.95, ran
     """Means over data sets with percentile intervals of means over as many data sets drawn with replacement.
 
     Where a value is infinite the mean is, and so is the mean of every draw that holds it: the upper end is
-    then mostly infinite and the lower end a number only where few data sets are infinite.
+    then mostly infinite and the lower end a number only where few data sets are infinite. One data set alone says
+    nothing of others: its interval is NaN.
 
     Parameters
     ----------
@@ -120,6 +121,9 @@ def mean_over_sets(values: Any, repeats: int = REPEATS, level: float = 0.95, ran
     checks.in_range(repeats, "repeats", low=1, integer=True)
     checks.in_range(level, "level", 0, 1, open_ends=True)
     n = len(values)
+    if n < 2:
+        unknown = np.full(values.shape[1], np.nan)
+        return Means(values.mean(axis=0), unknown, unknown)
     drawn = np.random.default_rng(random_state).multinomial(n, np.full(n, 1 / n), size=repeats)
     infinite = np.isinf(values)
     means = drawn @ np.where(infinite, 0.0, values) / n

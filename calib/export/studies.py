@@ -69,6 +69,8 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
     if summary.adjusted is not None:
         options = {"ranks": ranks, "alpha": alpha, "test": "Bergmann–Hommel"}
         found.append(Drawing("significance", "significance", summary.adjusted.loc[order, order], options))
+    if len(summary.compared) < 2:  # no t-test
+        return found
     note = "Not adjusted for the number of pairs."
     if summary.infinite:
         note += " –, without colour: one of the two is infinite on some data set."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -58,23 +59,26 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         table,
         _finding(table, by),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
-        f"{counted(n, 'data set')}, with 95% intervals from data sets drawn anew. At the line a setup wins as often "
-        "as it loses." + drawn_of(len(table)),
+        f"{counted(n, 'data set')}{', with 95% intervals from data sets drawn anew' if n > 1 else ''}. At the line a "
+        "setup wins as often as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
 
 
 def _said(table: pd.DataFrame) -> dict[str, str]:
-    """Name → rate and interval as percentages."""
+    """Name → rate and interval, where there is one, as percentages."""
     ends = zip(table.index, table["mean"], table["lower"], table["upper"], strict=True)
-    return {str(name): f"{mean:.0%} [{lower:.0%}, {upper:.0%}]" for name, mean, lower, upper in ends}
+    return {
+        str(name): f"{mean:.0%}" + ("" if np.isnan(lower) else f" [{lower:.0%}, {upper:.0%}]")
+        for name, mean, lower, upper in ends
+    }
 
 
 def _finding(table: pd.DataFrame, by: str) -> str:
     """Who wins most, and which setups win more often than not beyond sampling variability."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
     text = f"{table.index[0]} beats {best['mean']:.0%} of the others{by}"
-    if len(table) < 3:
+    if len(table) < 3 or table["lower"].isna().all():
         return text
     return f"{text}; {sure or 'none'} of {len(table)} win more often than not beyond sampling variability"
 

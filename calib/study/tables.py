@@ -49,7 +49,8 @@ def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
         found += [ranks_table(summary), overall_table(summary)]
         if summary.adjusted is not None:
             found += [adjusted_table(summary), significance_table(summary)]
-        found += [t_table(summary), wins_table(summary), win_rates_table(summary), regret_table(summary)]
+        found += [t_table(summary)] if len(summary.compared) > 1 else []
+        found += [wins_table(summary), win_rates_table(summary), regret_table(summary)]
     if paper is not None:
         found.append(published_table(summary, paper))
     return [table for table in found if len(table.frame)]

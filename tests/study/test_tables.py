@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calib.export import drawings
+from calib.figures import FIGURES
 from calib.figures.metrics import best
 from calib.metrics import METRICS
 from calib.study import as_rows, summarise
@@ -83,6 +85,20 @@ def test_infinite_results_are_said_in_the_t_tests_and_the_regret():
     assert "DIR (LR) is infinite on 9 data sets" in found["regret"].note
     assert found["regret"].frame.loc["DIR (LR)", "regret"] == np.inf
     assert "nan" not in " ".join(as_read(found["regret"].frame).ravel())
+
+
+def test_one_data_set_alone_has_no_interval_no_t_test_and_no_word_of_sampling_variability():
+    summary = summarise(rows_of(RANDOM[:1]), "brier")
+    found = by_key(summary)
+    assert "t_tests" not in found
+    assert found["win_rates"].frame[["lower", "upper"]].isna().all(axis=None)
+    assert found["regret"].frame["regret"].min() == 0
+    drawn = {one.key: FIGURES[one.name].prepare(one.source, **one.options) for one in drawings(summary)}
+    assert list(drawn) == ["critical_difference", "win_rates", "significance"]
+    rates = drawn["win_rates"]
+    assert rates.title.endswith("beats 100% of the others by Brier score")
+    assert "interval" not in rates.caption + rates.alt
+    assert "nan" not in rates.alt + str(FIGURES["win_rates"].draw(rates).data[0].customdata)
 
 
 def test_a_metric_without_a_best_end_has_its_means_alone():
