@@ -69,7 +69,7 @@ def load_sets(
         try:
             found[stem(name)] = _load(name, rules, tables or {})
         except InputError as error:
-            raise InputError(f"{name}: {error}") from None
+            raise InputError(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
     if not found:
         raise InputError(
             "--data: name at least one file with the label in a column 'target', or openml:NUMBER."

@@ -210,6 +210,8 @@ def _tables(values: Any, name: str) -> list[Any]:
 
 
 def _metrics(value: Any, name: str) -> tuple[str, ...]:
+    if not value:
+        raise InputError(f"{name}: there are none; name at least one metric, such as brier.")
     return tuple(checks.one_of(key, METRICS, name) for key in checks.names(value, name))
 
 

@@ -185,7 +185,7 @@ def test_a_protocol_may_name_its_own_data_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (["--data", "nowhere.csv"], "nowhere.csv cannot be opened"),
+        (["--data", "nowhere.csv"], "error: nowhere.csv cannot be opened"),
         (["--setups", "Row"], "--setups: small has no setup 'Row'; it has Raw, VAP, Forest"),
         (["--repeats", "0"], "--repeats must be a whole number from 1"),
         (["--folds", "1"], "--folds must be a whole number from 2"),

@@ -149,6 +149,9 @@ calibrators = ["*"]
 [recipe]"""
 
 
+KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -159,6 +162,7 @@ calibrators = ["*"]
         ),
         ("folds = 3", "fold = 3", r"\[splits\] fold is unknown here; allowed are kind, folds"),
         ('positive = "later"', 'positive = "yes"', r"\[data\] positive must be one of 'later', 'rarer'"),
+        (KEYS, "keys = []", r"\[metrics\] keys: there are none; name at least one metric, such as brier"),
         ('"brier"', '"briar"', r"\[metrics\] keys must be one of .*'brier'.* but is 'briar'"),
         (
             'calibrator = "venn_abers"',
