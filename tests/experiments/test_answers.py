@@ -21,7 +21,7 @@ from tests.experiments.test_claims import models as models_of
 HELD: set[tuple[str, int]] = set()
 IN_CLAIMS = {
     "cl_gl": {(1, 2, 3): "test_pure_leaves_are_two_groups_and_laplace_splits_them"},
-    "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_less_than_a_tenth"},
+    "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_a_tenth"},
     "which_model": {
         (1,): "test_the_forest_scatters_and_depth_4_halves_it",
         (3,): "test_logistic_regression_stays_wrong_mostly_by_scatter_where_it_is_not",

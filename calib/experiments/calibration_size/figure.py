@@ -97,15 +97,13 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
 
 
 def _needs(rows: pd.DataFrame, measure: str) -> str:
-    """From which share on each calibrator has settled, and from which it beats the forest as it is."""
+    """From which share on each calibrator has settled, and at which it first beats the forest as it is."""
     steady = ", ".join(f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
     below = beats_none(rows, measure)
     better = ", ".join(
         f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items()
     )
-    return (
-        f"It stays within a fifth of where it ends from: {steady}. Below the forest as it is from: {better}. "
-    )
+    return f"It stays within a fifth of where it ends from: {steady}. First below the forest as it is at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:

@@ -16,8 +16,9 @@ EXPERIMENT = Experiment(
     right=2,
     why=(
         "That holds for pools that are a fixed share of the data. Isotonic pools multiply, so each grows more slowly.",
-        "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row weighs one over its pool.",
-        "That is how means get precise. An interval is not a mean: it shows what one row weighs in its pool.",
+        "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row counts for less in a "
+        "larger pool.",
+        "That is how means get precise. An interval is not a mean: it shows how far one more row moves the fit.",
     ),
     turn={"method": "venn"},
     parameters=(

@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
         "More trees do not help there (RF_large): all of them have learnt the same noise.",
         "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
         "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
-        "every distance. Venn–Abers does at all of them.",
+        "every distance. Venn–Abers does at all twenty here.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
         "to repair. Half-way it is now too timid, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
