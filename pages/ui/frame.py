@@ -280,7 +280,8 @@ def _heading(page: Page, in_step: bool) -> None:
         else:
             section = next(name for name, pages in PAGES.items() if page in pages)
             st.caption(f"{section} · {page.name}")
-            st.title(page.question, anchor=False)
+            at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
+            st.title(lessons.AT_THE_END if at_the_end else page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
         uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."

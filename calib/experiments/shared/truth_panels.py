@@ -113,7 +113,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
         [_heading(errors) for errors in record.shown],
         record.columns,
         height=220,
-        xaxis={"title": {"text": "True probability"}, **axis},
+        xaxis={"title": {"text": "True probability"}, **axis, "tickvals": [0, 0.5, 1], "tickangle": 0},
         yaxis={"title": {"text": "Predicted"}, **axis},
         showlegend=False,
     )

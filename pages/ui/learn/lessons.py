@@ -34,16 +34,20 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson {gap: .5rem}
 .st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
 .st-key-lesson :is(h2, h3) {font-size: 1.05rem; padding: 0}
+.st-key-lesson .st-key-answered {flex-direction: column; align-items: stretch}
 .st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
 @media (max-width: 1099px) {
     .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
     .st-key-lesson_beside > * > .stHorizontalBlock > .stColumn {width: 100%; flex: none; position: static}
 }
 @media (max-width: 640px) {
-    .stMainBlockContainer {padding: 3.25rem 1rem 1rem}
+    .stMainBlockContainer {padding: 3.75rem 1rem 1rem}
+    .st-key-lesson_place {flex-wrap: nowrap}
+    .st-key-lesson_place button {min-height: 0}
     .st-key-lesson h1 {font-size: 1.5rem}
 }"""
 LIST = "pages/learn_lessons.py"
+AT_THE_END = "What have you found out?"  # there nobody asks any more where to begin
 SOURCE = """from calib.lessons import LESSONS
 
 for lesson in LESSONS.values():
