@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calib.experiments import Experiment, shown
+from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
 from calib.export.cards import drawn
 from calib.export.pages import page
@@ -12,7 +12,7 @@ from calib.figures import LIGHT, Theme
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 
-HEIGHT = 330  # pixels: two steps fill a sheet
+HEIGHT = 480  # pixels at most, which print at seven tenths: two steps fill a sheet
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
@@ -22,7 +22,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
         figure = chart.draw(theme)
-        figure.update_layout(height=HEIGHT)
+        figure.update_layout(height=min(figure.layout.height or HEIGHT, HEIGHT))
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
         parts.append(words | {"figure": figure, "alt": chart.record.alt} | _asked(step))
     questions = lesson.questions
@@ -41,11 +41,12 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
 
 
 def _asked(step: Step) -> dict[str, Any]:
-    """The question of a Learn page with its answers and solution, where the step has the settings that it is about."""
+    """The question of a Learn page with its answers and solution, where the step asks it."""
     if not step.page.startswith("learn_"):
         return NOT_ASKED
-    experiment: Experiment = shown(dict(step.recipe.settings), step.page.removeprefix("learn_"))
-    if not experiment.right or not experiment.usual(experiment.values(dict(step.recipe.settings))):
+    settings = dict(step.recipe.settings)
+    experiment: Experiment = shown(settings, step.page.removeprefix("learn_"))
+    if not experiment.right or settings.get(f"{experiment.key}.guess") == SKIP:
         return NOT_ASKED
     right = experiment.right - 1
     solution = (

@@ -170,7 +170,7 @@ def test_gl_is_least_at_a_middle_depth_and_rises_again_with_cl(seed):
 
 
 @over_seeds
-@claims("cl_gl", "Take each leaf for a group")
+@claims("cl_gl", "Take each leaf as a group")
 def test_with_leaves_as_groups_gl_goes_on_falling_and_cl_takes_it_up(seed):
     calibration, grouping, by_leaf, _ = losses(seed)
     assert by_leaf[-1] < 0.1 * grouping[-1]

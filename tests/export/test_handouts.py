@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from calib.export.handouts import LETTERS, handout_pdf, lesson_handout
+from calib.export.handouts import LETTERS, _asked, handout_pdf, lesson_handout
 from calib.lessons import LESSONS
 
 
@@ -28,6 +28,11 @@ def test_a_handout_asks_before_it_solves():
         assert not any(written(why) in before for why in question.why)
         right = question.right - 1
         assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
+
+
+def test_a_question_is_asked_once_where_the_lesson_asks_it():
+    asked = [_asked(step)["question"] for step in LESSONS["labels_to_steps"].steps]
+    assert [bool(question) for question in asked] == [True, False, False, False, True, False]
 
 
 @pytest.mark.soak

@@ -45,7 +45,9 @@ def press(at, key):
 
 
 def words(at) -> str:
-    return " ".join(element.value for kind in (at.caption, at.markdown) for element in kind).replace("\\", "")
+    return " ".join(
+        element.value for kind in (at.caption, at.title, at.markdown) for element in kind
+    ).replace("\\", "")
 
 
 def open_step(key: str, number: int):
@@ -279,9 +281,7 @@ def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, nu
     assert named
     assert all(f"chart_{chart_of(step)}" in one for one in named)
     assert set(step.beside) <= beside(at.main) - beside(fold)
-    assert any(
-        step.title in text.value.replace("\\", "") for text in at.markdown if text.value.startswith("# ")
-    )
+    assert [title.value.replace("\\", "") for title in at.title] == [step.title]
     assert {"lesson_next", "lesson_previous"}.isdisjoint(button.key for button in fold.button)
 
 

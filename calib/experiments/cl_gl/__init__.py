@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
         "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "
         "rises "
         "again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
-        "Groups are equal predictions here. Take each leaf for a group instead, as Tree depth does: GL then falls to "
+        "Groups are equal predictions here. Take each leaf as a group instead, as Tree depth does: GL then falls to "
         "nearly nothing in a deep tree, and CL rises by as much, for the sum of the two is the same.",
         "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",
     ),

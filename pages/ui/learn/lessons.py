@@ -76,7 +76,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
     st.html(f"<style>{BESIDE}</style>")
     _place(lesson, number, step)
-    st.markdown(f"# {plain(step.title)}")
+    st.title(plain(step.title), anchor=False)
     with st.container(key="lesson_beside"):
         text, picture = st.columns([0.36, 0.64], gap="medium")
     with text:
