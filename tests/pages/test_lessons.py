@@ -303,6 +303,7 @@ def test_the_handout_is_offered_where_a_lesson_begins_where_it_ends_and_to_a_tea
     assert key in [toggle.key for toggle in page("learn_lessons").toggle]
     at = page("learn_lessons", **{"lessons.end": "deep_trees"})
     assert [toggle.key for toggle in at.toggle if toggle.key.startswith("handout")] == [key]
+    assert at.title[0].value == lessons.AT_THE_END, "nobody is asked there where to begin"
     at = page("learn_class")
     at = at.selectbox(key="room_about").set_value("deep_trees").run()
     assert [toggle.key for toggle in at.toggle] == [key]

@@ -43,7 +43,7 @@ def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
     first = next(iter(LESSONS.values()))
     assert at.button(key="door_learn").label == f"Learn in {first.minutes} minutes"
     settled(at.button(key="door_learn").click().run())
-    assert at.title == [] or first.steps[0].title in said(at)[0]
+    assert at.title[0].value.replace("\\", "") == first.steps[0].title
     assert at.session_state["lesson_open"] == first.steps[0].place
 
 

@@ -68,3 +68,8 @@ def test_the_line_of_means_leaves_out_where_hardly_anybody_is():
     line = draw(record).data[-1]
     assert list(line.x) == [0.5]
     assert f"at least {FEW}" in record.caption
+
+
+def test_side_by_side_the_marks_of_the_axis_are_level_and_few(shown):
+    figure = draw(against_truth(shown, 3, "points", "title", None))
+    assert {(axis.tickangle, axis.tickvals) for axis in figure.select_xaxes()} == {(0, (0, 0.5, 1))}
