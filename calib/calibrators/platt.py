@@ -69,6 +69,7 @@ class Platt(ScoreCalibrator):
             choices=("auto", "log-odds", "score"),
             help="Score: as it comes, as in the papers. Log-odds: the scale that the sigmoid is made for; over 39 data "
             "sets better on average than probabilities. Auto: log-odds of probabilities, margins as they come.",
+            only_with=("score", ("probability",)),
         ),
         Parameter(
             "clip",
@@ -79,6 +80,7 @@ class Platt(ScoreCalibrator):
             0.5,
             optional=True,
             help="On log-odds, which are infinite at 0 and 1. Unset: half as far as the nearest calibration score.",
+            only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),
     )

@@ -64,9 +64,15 @@ class Venn(IntervalCalibrator):
             low=1,
             high=1000,
             help="For the two taxonomies of score bins.",
+            only_with=("taxonomy", ("uniform", "quantile")),
         ),
         Parameter(
-            "threshold", "Threshold", "number", 0.5, help="Scores above it are predicted 1; 0 for margins."
+            "threshold",
+            "Threshold",
+            "number",
+            0.5,
+            help="Scores above it are predicted 1; 0 for margins.",
+            only_with=("taxonomy", ("label",)),
         ),
         MERGE,
     )

@@ -221,6 +221,12 @@ def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarra
     )
 
 
+def has_thin_bins(evaluation: Evaluation) -> bool:
+    """Whether bins with few rows may be drawn or not: some curve has them beside others."""
+    counts = [_curve(evaluation, key, "binned").count for key in evaluation.predictions]
+    return any((count >= FEW).any() and ((count > 0) & (count < FEW)).any() for count in counts)
+
+
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
     """How many bins of all these curves have some rows, but few."""
     return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -206,6 +206,8 @@ class Parameter:
         Of a choice and of names; or a function that tells them, where plug-ins may add some.
     optional
         Whether None is allowed.
+    only_with
+        (the name of an earlier setting, those of its values with which this one matters); None where it always does.
     extra
         More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called)
         → name.
@@ -220,4 +222,23 @@ class Parameter:
     choices: Any = ()
     optional: bool = False
     help: str = ""
+    only_with: tuple[str, tuple[Any, ...]] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:
+    """The settings that have an effect beside those given, name → value; the others are at their defaults.
+
+    ``known`` is what is no setting and yet decides which matter.
+
+    >>> kernel = Parameter("kernel", "Kernel", "choice", "flat", choices=("flat", "bent"))
+    >>> bend = Parameter("bend", "Bend", "number", 1.0, only_with=("kernel", ("bent",)))
+    >>> [len(that_matter([kernel, bend], {"kernel": value})) for value in kernel.choices]
+    [1, 2]
+    """
+    values, found = dict(known), []
+    for each in parameters:
+        if each.only_with is None or values.get(each.only_with[0]) in each.only_with[1]:
+            values[each.name] = given.get(each.name, each.default)
+            found.append(each)
+    return found

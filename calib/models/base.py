@@ -59,6 +59,17 @@ class ModelEntry:
         values = settings(params or {}, self.parameters, self.label)
         return self.make(**values, random_state=random_state)
 
+    @property
+    def drawn(self) -> bool:
+        """Whether another seed gives another model.
+
+        >>> from calib.models import MODELS
+        >>> MODELS["random_forest"].drawn, MODELS["naive_bayes"].drawn
+        (True, False)
+        """
+        held = self.build(random_state=1).get_params().items()
+        return any(name.endswith("random_state") and value == 1 for name, value in held)
+
 
 def check_model(entry: Any) -> None:
     """Refuse, by name, what is no ModelEntry, describes itself wrongly or builds no classifier from its defaults."""

@@ -14,7 +14,7 @@ def _make(C: float, random_state: int | None):
     return Pipeline(
         [
             ("scale", StandardScaler()),
-            ("model", LogisticRegression(C=C, max_iter=1000, random_state=random_state)),
+            ("model", LogisticRegression(C=C, max_iter=1000)),
         ]
     )
 

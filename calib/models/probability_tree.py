@@ -151,7 +151,16 @@ LEAF_PARAMETERS = (
         500,
         help="A leaf with fewer training rows borrows its ancestor's.",
     ),
-    Parameter("m", "m", "number", 2.0, 0, 100, help="Weight of the class shares in the m-estimate."),
+    Parameter(
+        "m",
+        "m",
+        "number",
+        2.0,
+        0,
+        100,
+        help="Weight of the class shares in the m-estimate.",
+        only_with=("leaf", ("m",)),
+    ),
 )
 
 

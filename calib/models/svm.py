@@ -11,9 +11,7 @@ from calib.models.base import ModelEntry
 
 
 def _make(C: float, kernel: str, random_state: int | None):
-    return Pipeline(
-        [("scale", StandardScaler()), ("model", SVC(C=C, kernel=kernel, random_state=random_state))]
-    )
+    return Pipeline([("scale", StandardScaler()), ("model", SVC(C=C, kernel=kernel))])
 
 
 ENTRY = ModelEntry(

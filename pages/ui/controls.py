@@ -16,9 +16,10 @@ from calib.data.predictions import ranking_problems
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
-from calib.kernel.records import Parameter
+from calib.kernel.records import Parameter, that_matter
 from calib.kernel.wording import listed, percent
 from calib.models import MODELS
+from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -69,18 +70,20 @@ LABELS = {
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     """The data and these parts, in the order Data · Model · Placement · Calibrators · Base rate · View.
 
-    parts : of model, placement or split (its settings alone), calibrators, base_rate, bins, axes, curve,
-        layout
+    parts : of model, depths (where the page itself varies those of trees, and their leaves), placement or split
+        (its settings alone), calibrators, base_rate, bins, axes, curve, layout
     """
     _data(recipe)
     if "model" in parts:
         if recipe.content == "features":
-            _model(recipe)
+            _model(recipe, "depths" in parts)
             _placement(recipe, "placement" in parts)
         else:
             _scores(recipe)
     if "calibrators" in parts:
         _calibrators(recipe)
+        if recipe.placement != "none" or "placement" not in parts:  # without calibration rows none is fitted
+            _calibrator_settings(recipe)
     if "base_rate" in parts:
         _base_rate(recipe)
     _view(recipe, parts)
@@ -141,7 +144,10 @@ def _data(recipe: Recipe) -> None:
         st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
 
 
-def _model(recipe: Recipe) -> None:
+VARIED = ("max_depth", "leaf")  # settings of trees that the page of depths varies itself
+
+
+def _model(recipe: Recipe, depths: bool) -> None:
     st.header("Model", anchor=False)
     control(
         st.selectbox,
@@ -154,16 +160,27 @@ def _model(recipe: Recipe) -> None:
         label_visibility="collapsed",
     )
     settings = dict(recipe.params)
-    parameters = MODELS[recipe.model].parameters
+    parameters = [p for p in MODELS[recipe.model].parameters if not (depths and p.name in VARIED)]
+    matter = that_matter(parameters, settings)
+    seeded = depths or _seed_matters(recipe)
+    if not (matter or seeded):
+        return
     with st.expander("Model settings"):
-        for parameter in parameters:
+        for parameter in matter:
             parameter_control(
                 parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default)
             )
-        seed(
-            recipe,
-            "Another seed draws another split and another forest: what changes then is sampling variability.",
-        )
+        if seeded:
+            seed(
+                recipe,
+                "Another seed draws another split and another forest: what changes then is sampling variability.",
+            )
+
+
+def _seed_matters(recipe: Recipe) -> bool:
+    """Whether another seed gives another split or another model."""
+    drawn = SPLITS[recipe.split].drawn or (recipe.split == "file" and not _file_fixes_calibration(recipe))
+    return drawn or MODELS[recipe.model].drawn
 
 
 def seed(recipe: Recipe, help: str) -> None:
@@ -178,15 +195,18 @@ def _scores(recipe: Recipe) -> None:
     except InputError:
         st.caption("Choose the label on the Data page first.")
         return
-    control(
-        st.selectbox,
-        "score",
-        recipe.score if recipe.score in columns else columns[0],
-        "Score column",
-        columns,
-        label_visibility="collapsed",
-        help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
-    )
+    if len(columns) == 1:
+        st.caption(plain(columns[0]))
+    else:
+        control(
+            st.selectbox,
+            "score",
+            recipe.score if recipe.score in columns else columns[0],
+            "Score column",
+            columns,
+            label_visibility="collapsed",
+            help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
+        )
     split(recipe)
     _judged_on(recipe, "The other rows fit the calibrators.")
 
@@ -383,17 +403,18 @@ def _calibrators(recipe: Recipe) -> None:
         placeholder="Choose calibrators",
         help="All are fitted on the same calibration rows and judged on the same test rows; the model is not refitted.",
     )
-    _calibrator_settings(recipe)
 
 
 def _calibrator_settings(recipe: Recipe) -> None:
     """The options of the chosen calibrators; the merge rule has one control for all, where pairs are shown."""
-    options = {
-        key: [p for p in CALIBRATORS[key].parameters if p.name != "merge"] for key in recipe.calibrators
-    }
+    given, score = dict(recipe.options), _kind_of_score(recipe)
+    options = {}
+    for key in recipe.calibrators:
+        own = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{key}.")}
+        offered = [p for p in CALIBRATORS[key].parameters if p.name != "merge"]
+        options[key] = that_matter(offered, own, score=score)
     if not any(options.values()):
         return
-    given = dict(recipe.options)
     with st.expander("Calibrator settings"):
         for key in filter(options.get, options):
             st.markdown(f"**{plain(label_of(key))}**")
@@ -402,19 +423,35 @@ def _calibrator_settings(recipe: Recipe) -> None:
                 parameter_control(parameter, f"options.{name}", given.get(name, parameter.default))
 
 
+def _kind_of_score(recipe: Recipe) -> str:
+    """ "probability" or "margin"."""
+    if recipe.content == "features":
+        return MODELS[recipe.model].score
+    try:
+        columns = evaluations.load(recipe).X
+    except InputError:
+        return "probability"  # the page itself says why
+    scores = columns[recipe.score] if recipe.score in columns else columns.iloc[:, 0]
+    return "probability" if may_be_probabilities(scores.to_numpy()) else "margin"
+
+
 def _base_rate(recipe: Recipe) -> None:
     """How frequent the positive class is where the probabilities will be used, in per cent."""
     stated = recipe.base_rate
+    value = None if stated is None else 100 * stated
+    lowest, highest = LOWEST_PERCENT, 100 - LOWEST_PERCENT
+    if value is not None:  # a link may state less, and a hundredth of it times 100 may round down
+        lowest, highest = min(lowest, value), max(highest, value)
     with st.expander(
         "Base rate" if stated is None else f"Base rate: {percent(stated)}", expanded=stated is not None
     ):
         number(
             "base_rate",
-            None if stated is None else 100 * stated,
+            value,
             "Positives where it is used, in %",
             none="as in the table",
-            min_value=LOWEST_PERCENT,
-            max_value=100 - LOWEST_PERCENT,
+            min_value=lowest,
+            max_value=highest,
             format="%g",
             help="Where the positives are rarer or more frequent than in the table: all odds are multiplied by "
             "one ratio, and the test rows are weighted to match. Reliability, Base rate, shows before and after and "

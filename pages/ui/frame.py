@@ -112,7 +112,7 @@ PAGES = {
             "pages/explore_trees.py",
             "Trees",
             "How deep may a tree grow before its probabilities fail?",
-            ("model", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
+            ("model", "depths", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
         ),
         Page(
             "pages/explore_out_of_bag.py",

@@ -18,6 +18,7 @@ from calib.analysis.setups import (
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
+from calib.kernel.checks import are_whole
 from calib.kernel.wording import brief, brief_percent
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -54,10 +55,11 @@ def needs_bagging(recipe: Recipe) -> None:
 
 
 def as_published(recipe: Recipe) -> None:
-    """In what this differs from the paper's study, a button that sets all of it, and the merge rule."""
-    differs = departures(recipe)
+    """In what this differs from the paper's study, a button that sets all of it, and, of pairs, the merge rule."""
+    differs, weight = departures(recipe), dataset(recipe).weight
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.choice("merge", recipe, ("log", "square", "midpoint"), "Combine p0 and p1 with")
+        if weight is None or are_whole(weight):  # else no method here gives pairs
+            controls.choice("merge", recipe, ("log", "square", "midpoint"), "Combine p0 and p1 with")
         if differs:
             st.button(
                 "As in the paper",

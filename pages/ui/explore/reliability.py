@@ -32,6 +32,7 @@ from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
 from calib.figures.axes import AXES
 from calib.figures.base import asked_for
+from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
@@ -139,7 +140,7 @@ def diagram(evaluation: Evaluation, sentence: Any, mark: Mark | None) -> None:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
         ringed = {"selection": mark.selection} if mark else {}
         chart.show("reliability", evaluation, sentence=sentence, **(view | ringed), **pick)
-    if evaluation.recipe.curve != "corp":
+    if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     propose_log_odds(evaluation)
     st.caption(

@@ -345,8 +345,16 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
     if point is None or not growing.has_tree:
         st.caption("Not grown yet.")
         st.stop()
+    key = (growing.key, point.key, own.interval)
+    tree = refused = None
+    try:
+        tree = jobs.cached(
+            "grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval)
+        )
+    except InputError as error:
+        refused = plain(error)
     with st.container(horizontal=True, key="tree_switches"):
-        if depths[-1] > 1:
+        if depths[-1] > 1 and tree is not None:
             state.control(
                 st.slider,
                 "trees.depth",
@@ -359,24 +367,21 @@ def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
                 width=260,
             )
         controls.setting("trees.interval", recipe, format_func=label_of)
-        controls.number(
-            "trees.row",
-            own.row,
-            SETTINGS["trees.row"].label,
-            none="none",
-            min_value=1,
-            step=1,
-            help=controls.recipes_help("trees.row"),
-            width=200,
-        )
-    key = (growing.key, point.key, own.interval)
-    try:
-        return jobs.cached(
-            "grown_trees", KEPT_TREES, key, lambda: grown_tree(recipe, point, method=own.interval)
-        )
-    except InputError as error:
-        st.info(plain(error))
+        if tree is not None:
+            controls.number(
+                "trees.row",
+                own.row,
+                SETTINGS["trees.row"].label,
+                none="none",
+                min_value=1,
+                step=1,
+                help=controls.recipes_help("trees.row"),
+                width=200,
+            )
+    if tree is None:
+        st.info(refused)
         st.stop()
+    return tree
 
 
 def picture(recipe: Recipe, tree: GrownTree) -> None:
