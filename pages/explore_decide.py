@@ -22,7 +22,7 @@ with place.numbers:
     decide.headline(decided)
 with place.block:
     chart.show("costs", decided, sentence=place.sentence)
-decide.range_of_thresholds(recipe)
+decide.range_of_thresholds(evaluation)
 chart.show("net_benefit", decided, **recipe.given("decide", "lowest", "highest"))
 decide.table(decided)
 decide.undecided(decided, recipe)

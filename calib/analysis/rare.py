@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from calib.analysis.decision import net_benefit
 from calib.evaluate import Evaluation
 from calib.kernel.binning import quantiles
 
 SMALL = 0.05
+LEAST_GAIN = 0.05  # of the net benefit of a perfect rule, the share of class 1
+THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
 
 
 def small_median(evaluation: Evaluation) -> float | None:
@@ -18,3 +23,28 @@ def small_median(evaluation: Evaluation) -> float | None:
     medians = [float(quantiles(each.p, half, each.weight)[0]) for each in evaluation.predictions.values()]
     middle = float(np.median(medians))
     return middle if middle < SMALL else None
+
+
+def thresholds_in_use(evaluation: Evaluation) -> float | None:
+    """Where predictions are small, the end of the thresholds to act by: 1, 2 or 5 at some decimal place.
+
+    Beyond it no calibrator has a twentieth of the net benefit of a perfect rule. It is at least twice the
+    share of class 1, up to which acting on all competes. None where predictions are not small.
+    """
+    if small_median(evaluation) is None:
+        return None
+    share, weight = evaluation.share, evaluation.weight
+    each = [net_benefit(evaluation.y, one.p, THRESHOLDS, weight) for one in evaluation.predictions.values()]
+    gained = THRESHOLDS[np.max(each, axis=0) >= LEAST_GAIN * share]
+    return _rounded_up(max(2 * share, gained.max(initial=THRESHOLDS[0])))
+
+
+def _rounded_up(value: float) -> float:
+    """The next of 1, 2 and 5 at any decimal place, at most 1.
+
+    >>> _rounded_up(0.0031), _rounded_up(0.02), _rounded_up(0.6)
+    (0.005, 0.02, 1.0)
+    """
+    places = -math.floor(math.log10(value))
+    ends = (round(step * 10.0**-places, places) for step in (1, 2, 5, 10))
+    return min(1.0, next(end for end in ends if end >= value))

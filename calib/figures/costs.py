@@ -55,7 +55,7 @@ def prepare(decision: Decision) -> Costs:
         raise InputError(NOTHING)
     caption = (
         "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
-        "bootstrap intervals. Where the two lie apart, the probabilities are wrong near the threshold; a hollow "
+        "intervals. Where the two lie apart, the probabilities are wrong near the threshold; a hollow "
         f"mark to the left promised too low a cost. Acting on none costs {number(decision.never)} per row, acting on "
         f"all {number(decision.always)} (dashed: {_simple(decision)})."
     )

@@ -22,7 +22,7 @@ from calib.figures.costs import NOTHING
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, number, probability
 
 MARKED = 11  # thresholds with a marker on each curve
 LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm
@@ -99,12 +99,18 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
         _finding(best, here[best], simple, t),
         "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
         "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
-        "all, act on none. Calibration matters where a curve falls below them. The vertical line is the threshold of "
-        "your costs." + asked(curves),
+        f"all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
+        + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better simple rule {number(simple)}.",
     )
+
+
+def _where(t: float, lowest: float, highest: float) -> str:
+    if lowest <= t <= highest:
+        return "The vertical line is the threshold of your costs."
+    return f"The threshold of your costs, {probability(t)}, lies outside of this range."
 
 
 def _finding(best: str, value: float, simple: float, t: float) -> str:

@@ -107,6 +107,9 @@ def test_a_range_of_thresholds_is_drawn_from_end_to_end(decision):
     said = decision.evaluation.predictions["none"]
     np.testing.assert_allclose(table["none"], [net_benefit(said.y, said.p, np.array([t]))[0] for t in at])
     assert figure.layout.xaxis.range == (0.1, 0.3)
+    assert "The vertical line" in record.caption
+    beyond = FIGURES["net_benefit"].prepare(decision, lowest=0.3, highest=0.4)
+    assert "threshold of your costs, 0.167, lies outside of this range" in beyond.caption
     drawn = table[["none", "act on all"]].to_numpy().max()
     assert drawn < figure.layout.yaxis.range[1] < 2 * table.drop(columns="threshold").to_numpy().max()
     with pytest.raises(InputError, match="highest"):

@@ -7,11 +7,12 @@ import pytest
 
 from calib import Recipe
 from calib.analysis.decision import decide
+from calib.analysis.rare import thresholds_in_use
 from calib.figures import formatted_costs
 from calib.kernel.wording import brief
 from calib.sources import load
-from tests.evaluated import evaluated
-from tests.pages.app import faults, go, headline, messages, page, titles
+from tests.evaluated import evaluated, of_address
+from tests.pages.app import faults, go, headline, keys, messages, page, press, titles
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
@@ -61,12 +62,24 @@ def test_a_cost_moves_the_threshold_and_fits_nothing(monkeypatch):
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
     assert at.query_params["decide.cost_miss"] == "1.0"
     assert titles(at) != before
-    at.slider(key="thresholds").set_value((0.1, 0.3)).run()
+    at.select_slider(key="thresholds").set_value((0.1, 0.3)).run()
     assert (at.query_params["decide.lowest"], at.query_params["decide.highest"]) == ("0.1", "0.3")
     axis = json.loads(at.get("plotly_chart")[1].proto.spec)["layout"]["xaxis"]
     assert axis["range"] == [0.1, 0.3]
     go(at, "explore_reliability")
     assert at.session_state["recipe"].setting("decide.cost_miss") == 1.0
+
+
+def test_of_rare_events_a_range_of_thresholds_is_proposed_and_taken_by_a_click():
+    at = page("explore_decide", data="sample:rare_faults", model="naive_bayes", calibrators="platt,isotonic")
+    end = thresholds_in_use(of_address(**at.query_params))
+    assert "decide.highest" not in at.query_params
+    press(at, f"Show thresholds up to {end:g}")
+    assert at.session_state["recipe"].setting("decide.highest") == end
+    assert at.select_slider(key="thresholds").value == (0, end)
+    assert "narrow_thresholds" not in keys(at)
+    common = page("explore_decide", **QUICK | {"data": "sample:breast_cancer"})
+    assert "narrow_thresholds" not in keys(common)
 
 
 def test_without_intervals_it_says_which_method_would_tell():

@@ -136,7 +136,9 @@ def others(widget: Any, offered: dict[str, list]) -> Iterator[Any]:
 def _numbers(widget: Any, value: float | None) -> Iterator[float]:
     whole = isinstance(value, int) or getattr(widget.proto, "data_type", None) == NumberInput.INT
     low, high = widget.min, widget.max
-    tried = (5, 0.1, 20) if value is None else (2 * value, value + (widget.step or 1), value / 2, low, high, 30)
+    tried = (
+        (5, 0.1, 20) if value is None else (2 * value, value + (widget.step or 1), value / 2, low, high, 30)
+    )
     for number in tried:
         if number is not None and (low is None or number >= low) and (high is None or number <= high):
             other = int(number) if whole else float(number)

@@ -6,8 +6,10 @@ import streamlit as st
 
 from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision
 from calib.analysis.explain import METHOD
+from calib.analysis.rare import thresholds_in_use
 from calib.analysis.subgroups import subset
 from calib.calibrators import interval_methods, label_of
+from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
@@ -36,6 +38,9 @@ RANGE = (
     Parameter("lowest", "Lowest threshold", "number", 0.0, 0.0, 1.0, help="Where the decision curve begins."),
     Parameter("highest", "Highest threshold", "number", 1.0, 0.0, 1.0, help="Where the decision curve ends."),
 )
+# A thousandth apart where events are rare; what is proposed is narrower than half of the whole range
+STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
+WIDEST = 0.5
 declare_settings("decide", (*COST_SETTINGS, INTERVAL, *RANGE))
 
 
@@ -57,25 +62,41 @@ def controls(recipe: Recipe) -> None:
             )
 
 
-def range_of_thresholds(recipe: Recipe) -> None:
+def range_of_thresholds(evaluation: Evaluation) -> None:
     """The thresholds that the decision curve is drawn for: those that anybody would act by."""
+    recipe = evaluation.recipe
     low, high = sorted(float(recipe.setting(f"decide.{end}")) for end in ("lowest", "highest"))
+    if (low, high) == (0, 1):
+        _propose_range(evaluation)
 
     def moved(chosen: tuple[float, float]) -> None:
         if chosen[0] < chosen[1]:
             state.update(**{"decide.lowest": chosen[0], "decide.highest": chosen[1]})
 
     shown(
-        st.slider,
+        st.select_slider,
         "thresholds",
         (low, high),
         moved,
         "Thresholds of the decision curve",
-        min_value=0.0,
-        max_value=1.0,
-        step=0.01,
+        sorted({low, high, *STEPS}),
+        format_func=lambda threshold: f"{threshold:g}",
         help="Thresholds that somebody might act on: where the model has to be useful.",
     )
+
+
+def _propose_range(evaluation: Evaluation) -> None:
+    """Of rare events the thresholds that matter are a sliver at the left: the range that holds them, by a click."""
+    end = thresholds_in_use(evaluation)
+    if end is None or end > WIDEST:
+        return
+    st.info(
+        f"The predictions are small: above a threshold of {plain(probability(end))} acting by them gains hardly "
+        "anything. A narrower range shows where it does."
+    )
+    narrow = {"decide.lowest": 0.0, "decide.highest": end}
+    label = f"Show thresholds up to {end:g}"
+    st.button(label, key="narrow_thresholds", on_click=state.update, kwargs=narrow)
 
 
 def headline(decision: Decision) -> None:
@@ -124,7 +145,7 @@ def table(decision: Decision) -> None:
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
     st.caption(
-        f"In the units of the two costs, per row; [low, high] are 95% bootstrap intervals over "
+        f"In the units of the two costs, per row; [low, high] are 95% intervals over "
         f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
     )
 
