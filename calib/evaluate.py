@@ -144,6 +144,12 @@ class Evaluation:
         return len(self.y) if self.weight is None else round(float(self.weight.sum()))
 
     @property
+    def cluster(self) -> np.ndarray | None:
+        """Int array (m,), who each test row belongs to, where that is known."""
+        held = self.dataset.cluster
+        return None if held is None else held[self.rows]
+
+    @property
     def judged_by(self) -> str:
         """The number of test rows, in words; also what it is worth where weights, or a base rate, make it less."""
         held = self.weight if self.before is None else self.counts

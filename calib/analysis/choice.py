@@ -99,13 +99,13 @@ def _advise(evaluation: Evaluation) -> Choice:
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
-    weight, gaps = evaluation.weight, ("gap", "gap_lower", "gap_upper")
-    table = table.join(_against(losses, "none", ("change", "lower", "upper"), weight))
+    gaps = ("gap", "gap_lower", "gap_upper")
+    table = table.join(_against(evaluation, losses, "none", ("change", "lower", "upper")))
     start = _start(table)
-    to_start = _against(losses, start, gaps, weight)
+    to_start = _against(evaluation, losses, start, gaps)
     choice = _choose(table, to_start["gap_upper"] < 0, start)
-    table = table.join(to_start if choice == start else _against(losses, choice, gaps, weight))
-    table["chance"] = _chance(table["gap"], table["gap_upper"], evaluation.size)
+    table = table.join(to_start if choice == start else _against(evaluation, losses, choice, gaps))
+    table["chance"] = _chance(table["gap"], table["gap_upper"], _draws(evaluation))
     return Choice(choice, start, table)
 
 
@@ -125,13 +125,19 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     return min(equal, key=complexity_of)
 
 
+def _draws(evaluation: Evaluation) -> int:
+    """How many of the test rows know nothing of each other."""
+    return evaluation.size if evaluation.cluster is None else len(np.unique(evaluation.cluster))
+
+
 def _against(
-    losses: dict[str, np.ndarray], reference: str, names: Sequence[str], weight: np.ndarray | None
+    evaluation: Evaluation, losses: dict[str, np.ndarray], reference: str, names: Sequence[str]
 ) -> pd.DataFrame:
     """The mean difference of every method's losses to those of the reference, with its interval."""
     if reference not in losses:
         return pd.DataFrame(np.nan, list(losses), names)
-    lines = {key: paired_interval(loss, losses[reference], weight) for key, loss in losses.items()}
+    rows = evaluation.weight, evaluation.cluster
+    lines = {key: paired_interval(loss, losses[reference], *rows) for key, loss in losses.items()}
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 

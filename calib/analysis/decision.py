@@ -22,6 +22,7 @@ from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.records import Predictions
 from calib.metrics.bootstrap import Weighted
+from calib.metrics.confidence import clustered_mean
 from calib.metrics.scoring import mean
 
 BOOTSTRAPPED = 20_000  # rows; the bootstrap of a mean over more is its normal approximation
@@ -213,7 +214,7 @@ def _costs_of(
     realised = np.array([realised_costs(y, act, false_alarm, miss) for act in acted]).reshape(shape)
     against = realised - realised[keys.index(reference)] if keys else realised
     losses = np.concatenate([expected, realised, against])
-    lower, upper = mean_intervals(losses, random_state, weight, evaluation.counts)
+    lower, upper = mean_intervals(losses, random_state, weight, evaluation.counts, evaluation.cluster)
     means = np.average(losses, axis=1, weights=weight)
     for i, name in enumerate(("expected", "realised", "difference")):
         part = slice(i * len(keys), (i + 1) * len(keys))
@@ -226,7 +227,11 @@ def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
 
 
 def mean_intervals(
-    values: np.ndarray, random_state: int, weight: np.ndarray | None = None, counts: np.ndarray | None = None
+    values: np.ndarray,
+    random_state: int,
+    weight: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """95% intervals of means when the n rows are drawn anew.
 
@@ -238,6 +243,8 @@ def mean_intervals(
         How many rows each stands for.
     counts : (n,)
         How many rows each is, where its weight is more than that.
+    cluster : (n,)
+        Who each row belongs to: clusters are then drawn whole.
 
     Returns
     -------
@@ -252,10 +259,14 @@ def mean_intervals(
     n = values.shape[1] if weight is None else float(weight.sum())
     if n > BOOTSTRAPPED:
         means = np.average(values, axis=1, weights=weight)
-        variance = np.average((values - means[:, None]) ** 2, axis=1, weights=weight)
-        half = NORMAL * np.sqrt(variance / n)
+        if cluster is None:
+            variance = np.average((values - means[:, None]) ** 2, axis=1, weights=weight)
+            errors = np.sqrt(variance / n)
+        else:
+            errors = np.array([clustered_mean(each, cluster, weight)[1] for each in values])
+        half = NORMAL * errors
         return means - half, means + half
-    drawn = Weighted(values.shape[1], weight, counts).resamples(REPEATS, random_state)
+    drawn = Weighted(values.shape[1], weight, counts, cluster).resamples(REPEATS, random_state)
     means = np.concatenate([counts @ values.T / counts.sum(axis=1, keepdims=True) for counts in drawn])
     lower, upper = np.quantile(means, [0.025, 0.975], axis=0)
     return lower, upper

@@ -22,6 +22,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, bootstrap_differences
+from calib.metrics.confidence import clustered_mean
 from calib.metrics.scoring import hits, log_losses, squared_errors
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -93,6 +94,7 @@ def differences(
     rows.
     """
     metrics, n = list(metrics), evaluation.size
+    whole = "" if evaluation.cluster is None else ", rows of one cluster together"
     reference = reference_of(evaluation.predictions)
     repeats = RESAMPLES if n <= MANY_ROWS else RESAMPLES_OF_MANY
     drawn = [metric for metric in metrics if metric not in PER_ROW]
@@ -100,20 +102,20 @@ def differences(
     paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
     lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
     by_bootstrap = " and ".join(METRICS[metric].label for metric in COMPARED if metric not in PER_ROW)
-    basis = f"{evaluation.judged_by}, {by_bootstrap} by {repeats} bootstrap resamples of them"
+    basis = f"{evaluation.judged_by}, {by_bootstrap} by {repeats} bootstrap resamples of them{whole}"
     return Differences(_table(lines), reference, basis)
 
 
 def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
     """The lines of a metric that is a mean over rows."""
     losses = {key: PER_ROW[metric](evaluation.y, each.p) for key, each in evaluation.predictions.items()}
-    weight = evaluation.weight
+    weight, cluster = evaluation.weight, evaluation.cluster
     lines = []
     for key, loss in losses.items():
         if key != reference:
             infinite = np.isinf(loss + losses[reference])
             unknown = int(infinite.sum() if weight is None else round(float(weight @ infinite)))
-            lines.append((metric, key, *paired_interval(loss, losses[reference], weight), unknown))
+            lines.append((metric, key, *paired_interval(loss, losses[reference], weight, cluster), unknown))
     return lines
 
 
@@ -135,6 +137,7 @@ def _resampled(
         watch=watch,
         sample_weight=evaluation.weight,
         counts=evaluation.counts,
+        cluster=evaluation.cluster,
     )
     lines: dict[str, list[Line]] = {}
     for (metric, key), interval in found.items():
@@ -144,17 +147,25 @@ def _resampled(
 
 
 def paired_interval(
-    first: np.ndarray, second: np.ndarray, weight: np.ndarray | None = None
+    first: np.ndarray,
+    second: np.ndarray,
+    weight: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
 ) -> tuple[float, float, float]:
     """(mean, lower, upper) of first − second, losses (n,) of the same rows: the interval of the paired t test.
 
-    A difference below 1e-12 is rounding, and 0. NaN ends for a single row and where a loss is infinite.
+    Rows of one cluster are one draw, of as many as there are clusters. A difference below 1e-12 is rounding,
+    and 0. NaN ends for a single row and where a loss is infinite.
 
     >>> paired_interval(np.array([1.0, 2.0, 3.0]), np.zeros(3))           # 2 ± 4.303 √(1/3)
     (2.0, -0.484..., 4.484...)
     """
     with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        mean, half = resampled_t(first - second, 0.0, weight=weight)
+        if cluster is None:
+            mean, half = resampled_t(first - second, 0.0, weight=weight)
+        else:
+            mean, error, k = clustered_mean(first - second, cluster, weight)
+            half = float(student.ppf((1 + LEVEL) / 2, k - 1) * error) if k > 1 else np.nan
     return _without_rounding(mean), _without_rounding(mean - half), _without_rounding(mean + half)
 
 

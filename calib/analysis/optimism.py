@@ -19,6 +19,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number
 from calib.metrics import METRICS
+from calib.metrics.confidence import clustered_mean
 from calib.metrics.scoring import log_losses, mean, squared_errors
 from calib.recipe import Recipe
 
@@ -103,12 +104,7 @@ def _mean_and_error(evaluation: Evaluation, key: str, loss) -> tuple[float, floa
     center = mean(values, weight)
     if not np.isfinite(center):
         return center, np.nan
-    cluster = evaluation.dataset.cluster
-    if cluster is None:
+    if evaluation.cluster is None:
         n = evaluation.size
         return center, float(np.sqrt(mean((values - center) ** 2, weight) / max(n - 1, 1)))
-    weights = np.ones(len(values)) if weight is None else weight
-    _, index = np.unique(cluster[evaluation.rows], return_inverse=True)
-    sums = np.bincount(index, weights=weights * (values - center))
-    k = len(sums)
-    return center, float(np.sqrt((sums @ sums) * k / max(k - 1, 1)) / weights.sum())
+    return clustered_mean(values, evaluation.cluster, weight)[:2]

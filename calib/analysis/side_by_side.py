@@ -53,7 +53,7 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
     if not same_rows((one, two)):
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
     higher, lowest = (squared_errors(each.y, each.predictions["none"].p) for each in (two, one))
-    value, lower, upper = paired_interval(higher, lowest, one.weight)
+    value, lower, upper = paired_interval(higher, lowest, one.weight, one.cluster)
     apart = "" if lower > 0 else ", no more than sampling variability"
     return f"{change(value, lower, upper)}{apart}"
 

@@ -4,7 +4,9 @@ A column of few different values gives one group a value, the largest first and 
 many numbers or dates gives quantile groups. A group's probabilities are right on average when its observed
 number of class 1 is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws
 (Spiegelhalter 1986), and the level is shared among the groups (Bonferroni), so that one false alarm in all of
-them has a probability of 5%.
+them has a probability of 5%. Rows of one cluster know of each other: where their sums within a group vary more
+than independent rows would, it is by these sums that chance is judged (Liang & Zeger 1986), and the group
+counts as so many rows fewer (Kish's design effect).
 """
 
 from __future__ import annotations
@@ -162,13 +164,21 @@ def judge_groups(
     def sums(values: np.ndarray) -> np.ndarray:
         return group_sums(index, k, values, evaluation.weight)
 
+    def spread(errors: np.ndarray, alone: np.ndarray) -> np.ndarray:
+        """Standard deviations (k,) of sums of errors (m,), of variances (k,) where rows are independent."""
+        return np.sqrt(np.maximum(alone, _of_clusters(evaluation, index, k, errors)))
+
     ones = sums(evaluation.y)
-    lower, upper = binomial_interval(ones, count, level=LEVEL)
+    observed = ones / filled
+    alone = count * observed * (1 - observed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fewer = np.where(alone > 0, alone / spread(evaluation.y - observed[index], alone) ** 2, 1.0)
+    lower, upper = binomial_interval(fewer * ones, fewer * count, level=LEVEL)
     limit = norm.isf((1 - LEVEL) / 2 / k)
     tables = []
     for key in keys:
         p = evaluation.predictions[key].p
-        gap, sd = ones - sums(p), np.sqrt(sums(p * (1 - p)))
+        gap, sd = ones - sums(p), spread(evaluation.y - p, sums(p * (1 - p)))
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(sd > 1e-9, gap / sd, np.where(np.abs(gap) > 1e-9, np.sign(gap) * np.inf, 0.0))
         tables.append(
@@ -178,7 +188,7 @@ def judge_groups(
                     "group": grouping.names,
                     "count": count,
                     "mean_p": sums(p) / filled,
-                    "observed": ones / filled,
+                    "observed": observed,
                     "lower": lower,
                     "upper": upper,
                     "z": z,
@@ -188,6 +198,16 @@ def judge_groups(
             )
         )
     return GroupTable(pd.concat(tables, ignore_index=True), grouping.names)
+
+
+def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.ndarray) -> np.ndarray:
+    """Variance (k,) of the sums of errors (m,) in groups, of clusters drawn whole; zeros where there are none."""
+    if evaluation.cluster is None:
+        return np.zeros(k)
+    _, whose = np.unique(evaluation.cluster, return_inverse=True)
+    place, cell = np.unique(whose * k + index, return_inverse=True)
+    held = errors if evaluation.weight is None else errors * evaluation.weight
+    return np.bincount(place % k, weights=np.bincount(cell, weights=held) ** 2, minlength=k)
 
 
 def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:

@@ -83,18 +83,12 @@ def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> 
             predictions.y,
             predictions.p,
             predictions.weight,
-            clusters_of(evaluation),
+            evaluation.cluster,
             counts=evaluation.counts,
             bins=bins,
             strategy=strategy,
         ),
     )
-
-
-def clusters_of(evaluation: Evaluation) -> np.ndarray | None:
-    """Int array (m,), who each test row belongs to, where that is known."""
-    cluster = evaluation.dataset.cluster
-    return None if cluster is None else cluster[evaluation.rows]
 
 
 def costs_of(evaluation: Evaluation) -> tuple[float, float]:
@@ -123,7 +117,7 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
 
 
 def _mean(evaluation: Evaluation, values: np.ndarray) -> tuple[float, float, float]:
-    return mean_interval(values, evaluation.weight, clusters_of(evaluation), counts=evaluation.counts)
+    return mean_interval(values, evaluation.weight, evaluation.cluster, counts=evaluation.counts)
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

@@ -19,7 +19,6 @@ from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
     CALIBRATION,
     OVERALL,
-    clusters_of,
     costs_of,
     flow,
     net_benefits,
@@ -150,7 +149,7 @@ def _section(
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     """The tables, each number with its interval."""
     overall, calibration = (performance(evaluation, metrics) for metrics in (OVERALL, CALIBRATION))
-    clustered = clusters_of(evaluation) is not None
+    clustered = evaluation.cluster is not None
     false_alarm, miss = costs_of(evaluation)
     low, high = thresholds_of(evaluation)
     return {

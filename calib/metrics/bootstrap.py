@@ -68,6 +68,7 @@ def bootstrap_interval(
     random_state: int | np.random.Generator,
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     **options: Any,
 ) -> BootstrapInterval:
     """Percentile bootstrap interval of one metric.
@@ -87,6 +88,8 @@ def bootstrap_interval(
     counts : (n,)
         How many rows each is, where its weight is more than that, as at a stated base rate: its rows are drawn one
         by one, and each keeps its share of the weight.
+    cluster : (n,)
+        Equal for rows that belong together: these are drawn whole, with their weights.
     options
         Handed to the metric (``bins``, ``strategy``, ``base``).
 
@@ -97,7 +100,7 @@ def bootstrap_interval(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     function = _function(metric)
-    weighted, (labels, predicted) = Weighted.of(sample_weight, y, p, counts=counts)
+    weighted, (labels, predicted) = Weighted.of(sample_weight, y, p, counts=counts, cluster=cluster)
     value = function(labels, predicted, **options, **weighted.keyword)
     replicate = _replicate(function, labels, predicted, options)
     values = np.concatenate([replicate(counts) for counts in weighted.resamples(repeats, random_state)])
@@ -116,6 +119,7 @@ def bootstrap_differences(
     watch: Watch | None = None,
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> dict[tuple[str, str], BootstrapInterval]:
     """Percentile intervals of metric(method) − metric(reference) on the same rows, all on the same resamples.
 
@@ -127,7 +131,7 @@ def bootstrap_differences(
         Name → p (n,).
     reference
         The method the others are set against.
-    sample_weight, counts
+    sample_weight, counts, cluster
         As for ``bootstrap_interval``.
 
     Returns
@@ -148,7 +152,8 @@ def bootstrap_differences(
     """
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.one_of(reference, methods, "reference")
-    weighted, (labels, *columns) = Weighted.of(sample_weight, y, *methods.values(), counts=counts)
+    held = {"counts": counts, "cluster": cluster}
+    weighted, (labels, *columns) = Weighted.of(sample_weight, y, *methods.values(), **held)
     p = dict(zip(methods, columns, strict=True))
     replicates = {
         key: {name: _replicate(_function(key), labels, p[name], dict(options)) for name in p}
@@ -204,20 +209,30 @@ class Weighted:
         Positive, or None.
     counts : (n,)
         How many rows each is, where its weight is more than that; or None.
+    cluster : (n,)
+        Who each row belongs to, where clusters are drawn whole; or None.
     """
 
     n: int
     weights: Array | None = None
     counts: Array | None = None
+    cluster: Array | None = None
 
     @classmethod
     def of(
-        cls, sample_weight: ArrayLike | None, *arrays: ArrayLike, counts: ArrayLike | None = None
+        cls,
+        sample_weight: ArrayLike | None,
+        *arrays: ArrayLike,
+        counts: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
     ) -> tuple[Weighted, list[Array]]:
         """(the rows of positive weight, the arrays of these)."""
         held = [np.asarray(each) for each in arrays]
+        whose = None if cluster is None else np.asarray(cluster)
+        if whose is not None:
+            checks.same_length(y=held[0], cluster=whose)
         if sample_weight is None:
-            return cls(len(held[0])), held
+            return cls(len(held[0]), cluster=whose), held
         weights = checks.weight_vector(sample_weight, len(held[0]))
         there = weights > 0
         rows = (
@@ -226,7 +241,8 @@ class Weighted:
             else checks.row_counts(checks.weight_vector(counts, len(weights)), "counts")
         )
         own = None if rows is None else rows[there]
-        return cls(int(there.sum()), weights[there], own), [each[there] for each in held]
+        whose = None if whose is None else whose[there]
+        return cls(int(there.sum()), weights[there], own, whose), [each[there] for each in held]
 
     @property
     def keyword(self) -> dict[str, Array]:
@@ -241,12 +257,24 @@ class Weighted:
         """
         checks.in_range(repeats, "repeats", low=1, integer=True)
         rng, counts, worth = np.random.default_rng(random_state), self.counts, self.weights
+        if self.cluster is not None:
+            yield from self._clusters_drawn(self.cluster, repeats, rng)
+            return
         if counts is not None and worth is not None:
             worth = worth / counts
         elif worth is not None and checks.are_whole(worth):
             counts, worth = worth, None
         for drawn in self._drawn(counts, repeats, rng):
             yield drawn if worth is None else drawn * worth
+
+    def _clusters_drawn(self, cluster: Array, repeats: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Chunks (r, n) of the rows' weights, times how often the cluster of each is drawn."""
+        _, index = np.unique(cluster, return_inverse=True)
+        k = int(index.max()) + 1
+        for r in _chunks(repeats, self.n):
+            drawn = rng.integers(k, size=(r, k)) + k * np.arange(r)[:, None]
+            times = np.bincount(drawn.ravel(), minlength=r * k).reshape(r, k)[:, index]
+            yield times if self.weights is None else times * self.weights
 
     def _drawn(self, counts: Array | None, repeats: int, rng: np.random.Generator) -> Iterator[Array]:
         """Chunks (r, n) of how often each row is drawn, or of each line one of the ``counts`` (n,) of its rows."""

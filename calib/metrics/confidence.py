@@ -183,6 +183,20 @@ def mean_interval(
     return center, *_around(center, rows.error(values - center), rows.z)
 
 
+def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) -> tuple[float, float, int]:
+    """(mean, its standard error, number of clusters) of values (n,), one a row: rows of one cluster are one draw.
+
+    >>> clustered_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([7, 7, 9, 9]))      # of two draws, 0 and 1
+    (0.5, 0.5, 2)
+    """
+    center, held = mean(values, weights), np.ones(len(values)) if weights is None else weights
+    _, index = np.unique(cluster, return_inverse=True)
+    k = int(index.max()) + 1
+    with np.errstate(invalid="ignore"):  # a loss may be infinite
+        sums = np.bincount(index, weights=held * (values - center))
+    return center, float(np.sqrt((sums @ sums) * k / max(k - 1, 1)) / held.sum()), k
+
+
 def _around(value: float, error: float, z: float) -> tuple[float, float]:
     return value - z * error, value + z * error
 
