@@ -145,3 +145,33 @@ def test_a_file_is_asked_for_by_its_name_and_another_one_is_said_to_be_another()
     other.button(key="go_on").click().run()
     assert recipe(other).file == "another.csv"
     assert faults(other) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "hidden"),
+    [
+        ({"placement": "none"}, {"options.platt.on", "options.isotonic.between"}),
+        ({"model": "svm"}, {"options.platt.on", "options.platt.clip"}),
+        ({"options": '{"platt.on": "score"}'}, {"options.platt.clip"}),
+        ({"data": "sample:dated", "time": "ordered", "split": "time"}, {"seed"}),
+    ],
+)
+def test_a_setting_that_another_one_switches_off_is_hidden(changes, hidden):
+    """The sweep over all pages and controls is in test_no_idle_control.py."""
+    assert hidden.isdisjoint(names(page(**QUICK | changes)))
+
+
+def test_depth_and_leaves_are_no_settings_where_the_page_varies_them_and_a_tree_refused_has_no_rows():
+    weighed = {"weight": "mean_radius", "params": '{"n_estimators": 2}', "model": "random_forest"}
+    shown = names(page("explore_trees", **QUICK | weighed))
+    assert {"params.max_features", "trees.interval"} <= set(shown)
+    assert {"params.max_depth", "params.leaf", "params.m", "trees.depth", "trees.row"}.isdisjoint(shown)
+    assert "merge" not in names(page("explore_out_of_bag", **QUICK | {"weight": "mean_radius"}))
+
+
+@pytest.mark.parametrize("stated", ["1e-06", "1e-08", "0.9999999999"])
+def test_any_base_rate_of_a_link_is_shown(stated):
+    """A hundred times one in a million is a little less than 0.0001."""
+    at = page(**QUICK, base_rate=stated)
+    assert faults(at) == []
+    assert at.number_input(key="base_rate").value == pytest.approx(100 * float(stated))

@@ -25,7 +25,8 @@ TREE = {"data": "sample:breast_cancer", "model": "decision_tree"}
 COUNTS = {"data": "sample:counts", "content": "predictions", "weight": "count"}
 IN_TIME = {"data": "sample:dated", "model": "naive_bayes", "time": "ordered", "split": "time"}
 CUSTOMERS = {"data": "sample:customers", "model": "naive_bayes", "cluster": "customer_id", "split": "cluster"}
-FRACTIONS = {"data": "sample:loans", "weight": "interest_rate"}  # numbers above 0, few of them whole
+FOREST = TREE | {"model": "random_forest", "params": '{"n_estimators": 3}'}
+FRACTIONS = {"weight": "mean_radius"}  # any numbers above 0, few of them whole
 ALL = "none,platt,isotonic,beta,temperature,venn,venn_abers,ppa,offset,logistic,quadratic,spline,histogram"
 DETAILS = ("rows", "groups", "models", "variability", "sample_size", "base_rate")
 CASES: dict[str, tuple[str, dict[str, str]]] = {
@@ -49,14 +50,12 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "pairs of Venn": ("explore_venn_abers", QUICK | {"venn_abers.interval": "venn"}),
     "a tree's bags": ("explore_out_of_bag", TREE),
     "bags without pairs": ("explore_out_of_bag", TREE | FRACTIONS),
-    "trees": ("explore_trees", TREE),
-    "trees without pairs": ("explore_trees", TREE | FRACTIONS),
+    "trees without pairs": ("explore_trees", FOREST | FRACTIONS),
     "kept": ("explore_compare", QUICK),
     "kept scores": ("explore_compare", PREDICTIONS),
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
-LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model", "overlap")
+LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model")
 CASES |= {page: (f"learn_{page}", {}) for page in LEARN}
-SOAKED = [pytest.param(name, marks=() if name == "costs" else pytest.mark.soak) for name in CASES]
 
 ELSEWHERE = {
     "data": "another page's data",
@@ -68,6 +67,7 @@ ELSEWHERE = {
 ON_THESE_DATA = {
     ("counts", "options.isotonic.between"): "every test score is among the calibration scores",
     ("costs of counts", "options.isotonic.between"): "every test score is among the calibration scores",
+    ("pairs of Venn", "bins"): "there are two different pairs, each in a bin of its own",
 }
 """What has an effect on other data."""
 
@@ -122,13 +122,15 @@ def others(widget: Any, offered: dict[str, list]) -> Iterator[Any]:
     value = widget.value
     if widget.type in ("toggle", "checkbox"):
         yield not value
+    elif isinstance(value, tuple):
+        steps = offered.get(widget.key)
+        middle = steps[len(steps) // 2] if steps else sum(value) / 2
+        yield from ((value[0], middle), (middle, value[1]))
     elif widget.key in offered:
         choices = offered[widget.key]
         several = isinstance(value, list)
         yield from ([value[:-1]] if several and value else [])
         yield from ([*value, one] if several else one for one in choices if one != value)
-    elif isinstance(value, tuple):
-        yield from ((value[0], sum(value) / 2), (sum(value) / 2, value[1]))
     else:
         yield from _numbers(widget, value)
 
@@ -137,7 +139,9 @@ def _numbers(widget: Any, value: float | None) -> Iterator[float]:
     whole = isinstance(value, int) or getattr(widget.proto, "data_type", None) == NumberInput.INT
     low, high = widget.min, widget.max
     tried = (
-        (5, 0.1, 20) if value is None else (2 * value, value + (widget.step or 1), value / 2, low, high, 30)
+        (1, 5, 0.1, 20)
+        if value is None
+        else (2 * value, value + (widget.step or 1), value / 2, low, high, 30)
     )
     for number in tried:
         if number is not None and (low is None or number >= low) and (high is None or number <= high):
@@ -146,7 +150,8 @@ def _numbers(widget: Any, value: float | None) -> Iterator[float]:
                 yield other
 
 
-@pytest.mark.parametrize("case", SOAKED)
+@pytest.mark.soak
+@pytest.mark.parametrize("case", CASES)
 def test_every_control_of_a_page_changes_something_on_it(case, offered):
     stem, query = CASES[case]
     at = page(stem, **query)
