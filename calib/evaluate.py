@@ -150,10 +150,15 @@ class Evaluation:
         return None if held is None else held[self.rows]
 
     @property
+    def tested(self) -> int:
+        """The number of test rows: where their weights are counts, of all that they stand for."""
+        held = self.weight if self.before is None else self.counts
+        return len(self.y) if held is None or not are_whole(held) else round(float(held.sum()))
+
+    @property
     def judged_by(self) -> str:
         """The number of test rows, in words; also what it is worth where weights, or a base rate, make it less."""
-        held = self.weight if self.before is None else self.counts
-        rows = len(self.y) if held is None or not are_whole(held) else round(float(held.sum()))
+        rows = self.tested
         return counted(rows, "test row") + ("" if rows == self.size else f" (by weight worth {self.size:,})")
 
     @property

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from calib.metrics import brier_score, expected_calibration_error, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import GaussianPair
+from tests.analysis.judged import judged
 
 chain = importlib.import_module("calib.evaluate")  # the package's name "evaluate" is the function
 
@@ -358,3 +360,9 @@ def test_nothing_is_outside_where_nothing_calibrates_or_every_object_does(data):
     for placement in ("none", "full"):
         recipe = Recipe(model="naive_bayes", placement=placement, calibrators=("none", "venn_abers"))
         assert not any("outside" in note for note in evaluate(recipe, few).notes)
+
+
+def test_rows_of_weights_that_are_fractions_are_counted_and_counts_stand_for_their_rows():
+    found = judged(np.array([0, 1, 1]), {"none": np.array([0.1, 0.5, 0.9])})
+    assert replace(found, weight=np.array([0.5, 1.5, 0.4])).tested == 3
+    assert replace(found, weight=np.array([5.0, 1.0, 4.0])).tested == 10

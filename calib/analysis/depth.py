@@ -339,7 +339,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "leaf": point.leaf,
         "depth": point.depth,
         "leaves": point.leaves,
-        "rows": evaluation.size,
+        "rows": evaluation.tested,
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):

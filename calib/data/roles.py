@@ -249,12 +249,13 @@ def propose_roles(
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     found = [inspect(typed[name], name) for name in typed.columns if name not in taken]
     elsewhere = given.get("part") == FILE_PART  # another file is judged: there is no split to choose
+    split = given.get("time") is not None or given.get("part") is not None  # which a click must not undo
     for role, propose in PROPOSALS.items():
         if given.get(role) is None and not (elsewhere and role == "time"):
             for column in found:
                 problem = propose(typed[column.name], column, used)
                 if problem is not None:
-                    yield _without_a_split(problem) if elsewhere and role == "cluster" else problem
+                    yield _without_a_split(problem) if split and role == "cluster" else problem
                     break
 
 

@@ -113,7 +113,8 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
                 "ticks": "",
                 "automargin": True,
             },
-            legend={"y": 1, "yanchor": "bottom"},
+            # As wide as the picture: names of Recipes leave little of it to the lanes of a phone
+            legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0.01, "xref": "container"},
         )
     )
     lanes = _lanes(record)

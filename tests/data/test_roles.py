@@ -74,14 +74,15 @@ def test_a_banks_words_for_parts_are_understood_and_proposed():
 def test_where_another_file_is_judged_no_split_is_proposed():
     customers = [f"P{i:02d}" for i in np.arange(N) // 2]
     table = typed_frame(TABLE.rename(columns={"when": "date"}).assign(customer_id=customers))
-    alone, beside = (
+    alone, beside, dated = (
         {each.column: each.fix for each in propose_roles(table, "target", given, used=True)}
-        for given in ({}, {"part": FILE_PART})
+        for given in ({}, {"part": FILE_PART}, {"time": "date"})
     )
     assert alone["customer_id"] == {"cluster": "customer_id", "split": "cluster"}
     assert alone["date"] == {"time": "date", "split": "time"}
     assert beside["customer_id"] == {"cluster": "customer_id"}
     assert "date" not in beside
+    assert dated["customer_id"] == {"cluster": "customer_id"}  # a split in time stays
 
 
 def test_another_word_is_refused_and_shown():

@@ -86,6 +86,11 @@ def test_without_intervals_it_says_which_method_would_tell():
     at = page("explore_decide", **QUICK, calibrators="none,platt")
     assert any("Venn–Abers" in text and "sidebar" in text for text in messages(at))
     assert tables(at, "lower end") == []
+    weighed = QUICK | {"data": "sample:breast_cancer", "weight": "mean_radius", "calibrators": "none,platt"}
+    assert any(
+        "cannot do with weights that are fractions" in text
+        for text in messages(page("explore_decide", **weighed))
+    )
 
 
 def test_two_methods_with_intervals_can_be_chosen_between():

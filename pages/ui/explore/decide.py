@@ -12,6 +12,7 @@ from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_costs
+from calib.kernel.checks import are_whole
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, brief_percent, number, percent, probability
@@ -155,8 +156,11 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     headings.heading("Undecided rows")
     methods = list(decision.undecided)
     if not methods:
+        weight = decision.evaluation.dataset.weight
         listed = " or ".join(label_of(key) for key in interval_methods())
         add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {listed} in the sidebar"
+        if weight is not None and not are_whole(weight):
+            add = f"; {listed} cannot do with weights that are fractions"
         st.info(
             f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
         )
@@ -191,11 +195,11 @@ def _method(recipe: Recipe, methods: list[str]) -> str:
 def _rows(decision: Decision, method: str) -> None:
     """The widest of the undecided rows, and a file of all."""
     shown = decision.undecided_frame(method, MOST_LISTED)
-    three = {"format": "%.3f"}
+    digits = {"format": "%.3g"}
     columns = {
-        key: st.column_config.NumberColumn(label_of(key), **three) for key in decision.evaluation.predictions
+        key: st.column_config.NumberColumn(label_of(key), **digits) for key in decision.evaluation.predictions
     }
-    columns |= {name: st.column_config.NumberColumn(**three) for name in ("lower end", "upper end")}
+    columns |= {name: st.column_config.NumberColumn(**digits) for name in ("lower end", "upper end")}
     st.dataframe(
         shown, width="stretch", hide_index=True, column_config=columns, key="undecided", alt="Undecided rows"
     )

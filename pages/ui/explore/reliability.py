@@ -275,7 +275,7 @@ def rows(evaluation: Evaluation) -> None:
     st.markdown(plain(_summary(evaluation, positions)))
     shown = selected_frame(evaluation, selection, LISTED)
     decimals = {
-        key: st.column_config.NumberColumn(label_of(key), format="%.3f") for key in evaluation.predictions
+        key: st.column_config.NumberColumn(label_of(key), format="%.3g") for key in evaluation.predictions
     }
     st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="The rows picked")
     if len(positions) > LISTED:

@@ -457,7 +457,7 @@ def _table(table: pd.DataFrame, key: str) -> None:
         width="stretch",
         column_order=[name for name in COLUMNS if name in shown],
         column_config={
-            name: st.column_config.NumberColumn(format="%.3f", width=66)
+            name: st.column_config.NumberColumn(format="%.3g", width=66)
             for name in ("p0", "p1", "p", "own", "observed")
         }
         | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
