@@ -20,7 +20,8 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly, number
 from calib.metrics import METRICS
 
-LANE, HEAD, SPREAD = 54, 120, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANE, HEAD, SPREAD = 54, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+KEY = 100  # pixels of the legend, at most: four lines and their frame
 LONGEST = 28  # letters of a Recipe's name on the axis
 
 
@@ -113,8 +114,10 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
                 "ticks": "",
                 "automargin": True,
             },
-            # As wide as the picture: names of Recipes leave little of it to the lanes of a phone
-            legend={"y": 1, "yanchor": "top", "yref": "container", "x": 0.01, "xref": "container"},
+            legend={
+                **{"x": 0.01, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"},
+                "maxheight": KEY,  # on a phone long names of Recipes leave it one column
+            },
         )
     )
     lanes = _lanes(record)
