@@ -89,6 +89,11 @@ def prepare(
         "Dark bar: the observed frequency of class 1 in the group, with its 95% Wilson interval. Coloured marks: the "
         "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
         "“Beyond chance” allows for the number of groups."
+        + (
+            ""
+            if evaluation.cluster is None
+            else " Both it and the intervals take rows of one cluster together."
+        )
         + (f" Faint: {counted(few, 'group')} with fewer than {FEW} rows, saying little." if few else ""),
         f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
         f"{len(off)} pairs of calibrator and group are beyond chance.",

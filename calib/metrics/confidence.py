@@ -191,10 +191,9 @@ def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) 
     """
     center, held = mean(values, weights), np.ones(len(values)) if weights is None else weights
     _, index = np.unique(cluster, return_inverse=True)
-    k = int(index.max()) + 1
+    rows = CheckedRows(np.zeros(0), np.zeros(0), held, index, 0, 0, "", 0)
     with np.errstate(invalid="ignore"):  # a loss may be infinite
-        sums = np.bincount(index, weights=held * (values - center))
-    return center, float(np.sqrt((sums @ sums) * k / max(k - 1, 1)) / held.sum()), k
+        return center, rows.error(values - center), int(index.max()) + 1
 
 
 def _around(value: float, error: float, z: float) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from calib.analysis.decision import decide, mean_intervals
 from calib.analysis.differences import differences
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.evaluate import Evaluation
+from calib.figures import FIGURES
 from calib.kernel.records import Predictions
 from calib.metrics import bootstrap_interval
 from tests.analysis.judged import judged, world
@@ -85,3 +86,8 @@ def test_groups_of_no_rows_and_of_one_class_have_an_interval(copies):
     table = judge_groups(none, grouping).table
     assert table["lower"].iloc[0] == 0
     assert 0 < table["upper"].iloc[0] < 0.1
+
+
+def test_what_allows_for_clusters_says_so(alone, copies):
+    captions = [FIGURES["groups"].prepare(each, group="x").caption for each in (alone, copies)]
+    assert ["rows of one cluster" in caption for caption in captions] == [False, True]
