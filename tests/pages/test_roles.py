@@ -120,6 +120,7 @@ def test_nothing_is_taken_unasked_and_a_column_has_one_role():
     at.selectbox(key="cluster").select("day").run()  # the last role that it was given
     recipe, data = again(at)
     assert (recipe.weight, recipe.time, recipe.cluster, recipe.split) == ("copies", None, "day", "random")
+    assert "Roles of other columns: weight copies and cluster day" in [each.label for each in at.expander]
     assert list(data.X) == ["x", "patient_id", "set"]
     assert "day" not in at.multiselect(key="exclude").options
     assert f"{TABLE['copies'].sum():,}" in str([metric.delta for metric in at.metric])

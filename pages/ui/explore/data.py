@@ -382,7 +382,9 @@ ROLE_LABELS = {"weight": "Weight or count", "time": "Date or time", "cluster": "
 def _roles(recipe: Recipe, columns: list[str]) -> None:
     """Columns that are neither features nor scores; a column has one role, the last that it was given."""
     given = sources.roles(recipe)
-    with st.expander("Roles of other columns", expanded=any(given.values()), key="roles"):
+    taken = listed([f"{role} {plain(name)}" for role, name in given.items() if name is not None])
+    title = "Roles of other columns" + (f": {taken}" if taken else "")  # also where it is folded
+    with st.expander(title, expanded=bool(taken), key="roles"):
         for place, (role, label) in zip(st.columns(len(ROLE_LABELS)), ROLE_LABELS.items(), strict=True):
             with place:
                 shown(
