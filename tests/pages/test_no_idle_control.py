@@ -67,6 +67,7 @@ ELSEWHERE = {
 ON_THESE_DATA = {
     ("counts", "options.isotonic.between"): "every test score is among the calibration scores",
     ("costs of counts", "options.isotonic.between"): "every test score is among the calibration scores",
+    ("all methods", "options.ppa.variant"): "both leave probabilities that are as sure as these as they are",
     ("pairs of Venn", "bins"): "there are two different pairs, each in a bin of its own",
 }
 """What has an effect on other data."""
