@@ -1,22 +1,22 @@
 """Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
 
 import pages.ui.everything  # noqa: F401
-from pages.ui import chart, frame, headings
+from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import out_of_bag
 
 recipe = frame.open_page("pages/explore_out_of_bag.py")
-out_of_bag.needs_features(recipe)
+evaluations.needs_features(recipe, out_of_bag.WITHOUT_FEATURES)
 out_of_bag.needs_bagging(recipe)
 place = headings.finding()
 with place.block:
     out_of_bag.as_published(recipe)
 
-evaluations = out_of_bag.evaluations(recipe)
-table = out_of_bag.table(evaluations)
+setups = out_of_bag.evaluations(recipe)
+table = out_of_bag.table(setups)
 with place.numbers:
     out_of_bag.headline(table)
 with place.block:
-    chart.show("setups", table, sentence=place.sentence, few=out_of_bag.few(evaluations))
-out_of_bag.numbers(table, evaluations)
+    chart.show("setups", table, sentence=place.sentence, few=out_of_bag.few(setups))
+out_of_bag.numbers(table, setups)
 out_of_bag.beside_the_paper(table)
-out_of_bag.notes(evaluations)
+out_of_bag.notes(setups)

@@ -1,11 +1,11 @@
 """Explore · Trees: what depth does to the probabilities of a tree and a forest, and the calibrated tree itself."""
 
 import pages.ui.everything  # noqa: F401
-from pages.ui import frame, headings
+from pages.ui import evaluations, frame, headings
 from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
-trees.needs_features(recipe)
+evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
 
 growing = trees.growing(recipe)
 trees.not_grown(recipe, growing)

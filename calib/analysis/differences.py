@@ -21,6 +21,7 @@ from calib.evaluate import Evaluation, evaluate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.wording import listed
 from calib.metrics import METRICS, bootstrap_differences
 from calib.metrics.confidence import clustered_mean
 from calib.metrics.scoring import hits, log_losses, squared_errors
@@ -101,7 +102,7 @@ def differences(
     resampled = _resampled(evaluation, drawn, reference, repeats, random_state, watch or Watch())
     paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
     lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
-    by_bootstrap = " and ".join(METRICS[metric].label for metric in COMPARED if metric not in PER_ROW)
+    by_bootstrap = listed([METRICS[metric].label for metric in COMPARED if metric not in PER_ROW])
     basis = f"{evaluation.judged_by}, {by_bootstrap} by {repeats} bootstrap resamples of them{whole}"
     return Differences(_table(lines), reference, basis)
 

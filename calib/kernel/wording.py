@@ -175,15 +175,15 @@ def outside_range(outside: int, total: int, what: str, ends: tuple[float, float]
     return f"{outside:,} of {counted(total, what)} {lie} outside those that calibrated{seen}."
 
 
-def listed(names: Sequence[str], most: int | None = None) -> str:
+def listed(names: Sequence[str], most: int | None = None, last: str = "and") -> str:
     """Names in running text, of more than ``most`` the first.
 
-    >>> listed(["A", "B", "C"]), listed(["A", "B", "C", "D"], most=3)
-    ('A, B and C', 'A, B and 2 others')
+    >>> listed(["A", "B", "C"]), listed(["A", "B"], last="or"), listed(["A", "B", "C", "D"], most=3)
+    ('A, B and C', 'A or B', 'A, B and 2 others')
     """
     if most is not None and len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1:,} others"]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def within_a_sentence(label: str) -> str:

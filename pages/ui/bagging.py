@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from calib.kernel.wording import listed
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -15,8 +16,7 @@ NEEDED_BY = ("oob", "oob_whole")  # placements
 
 def models() -> str:
     """The models that have out-of-bag rows, by their names in the menu."""
-    *names, last = [model.label for model in MODELS.values() if model.bagged]
-    return f"{', '.join(names)} or {last}"
+    return listed([model.label for model in MODELS.values() if model.bagged], last="or")
 
 
 def why_not(recipe: Recipe) -> str | None:

@@ -1,6 +1,9 @@
-"""What only the browser can do: copy a text, and keep the keyboard where it was."""
+"""What only the browser knows and can do: its address, copying a text, keeping the keyboard where it was."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -60,6 +63,12 @@ def _focus():
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
     """Copies ``text``, and says ``note``; where the browser does not allow it (no https), the text is shown."""
     _copy()(key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content")
+
+
+def link(query: Mapping[str, str]) -> str:
+    """The address of the page that is open, with these parameters."""
+    parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
 def keep_focus(key: str, after: object) -> None:

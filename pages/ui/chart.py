@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import streamlit as st
 
 from calib.figures import FIGURES, MARKS, Theme
+from calib.figures.base import FigureEntry
 from calib.figures.theme import PROJECTED, controls, for_a_room
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, headings, kept, stage, state
@@ -36,65 +38,79 @@ def show(
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
 
-    on_click : takes the ``customdata`` of a mark that was clicked · on_pick : takes a list of them, of all
-        marks that
-    were clicked or lie in a box drawn on the chart · version : another one forgets which marks were picked
-    before
-    heading : stands above the chart, small, instead of the finding, for a chart among several · height : in
-        pixels
-    sentence : where the finding goes instead of right above the chart, as ``headings.finding`` makes it
-    hint : what can be done with the chart here; it follows the caption, which is all that reports have
-    Returns the figure's record; where ``prepare`` refuses, its reason stands on the page, and None is
-    returned.
+    Parameters
+    ----------
+    on_click
+        Takes the ``customdata`` of a mark that was clicked.
+    on_pick
+        Takes a list of them, of all marks that were clicked or lie in a box drawn on the chart.
+    heading
+        Stands above the chart, small, instead of the finding, for a chart among several.
+    hint
+        What can be done with the chart here; it follows the caption, which is all that reports have.
+    version
+        Another one forgets which marks were picked before.
+    height
+        In pixels.
+    sentence
+        Where the finding goes instead of right above the chart, as ``headings.finding`` makes it.
+
+    Returns
+    -------
+    Any or None
+        The figure's record; where ``prepare`` refuses, its reason stands on the page instead.
     """
-    with stage.on(key or name) as staged:
-        place = None if staged else sentence
-        return _shown(
-            name, source, key or name, on_click, on_pick, heading, hint, version, height, place, **options
-        )
+    entry, key = FIGURES[name], key or name
+    with stage.on(key) as staged:
+        try:
+            record = entry.prepare(source, **options)
+        except InputError as error:
+            st.info(plain(error))
+            return None
+        if heading is None:
+            with nullcontext() if staged else sentence or nullcontext():
+                headings.heading(record.title)
+        else:
+            st.markdown(f"**{plain(heading)}**", help=plain(record.title))
+        widget = f"chart_{key}_{version}" if version else f"chart_{key}"
+        _pictures(entry, record, widget, height, _interaction(key, widget, on_click, on_pick))
+        if heading is None:
+            st.caption(plain(f"{record.caption} {hint}"))
+        downloads.chart(name, record, source, options, key)
+    return record
 
 
-def _shown(
-    name, source, key, on_click, on_pick, heading, hint, version, height, sentence, **options
-) -> Any | None:
-    entry = FIGURES[name]
-    try:
-        record = entry.prepare(source, **options)
-    except InputError as error:
-        st.info(plain(error))
-        return None
+def _interaction(
+    key: str, widget: str, on_click: Callable[[Any], None] | None, on_pick: Callable[[list], None] | None
+) -> dict[str, Any]:
+    """What can be done with the pictures of a chart, as ``st.plotly_chart`` takes it."""
     image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
     config = controls(*([] if on_pick else ["select2d"])) | {
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
-    widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-    selection: dict[str, Any] = {}
-    if on_click is not None:
-        selection = {"on_select": lambda: _clicked(widget, on_click)}
     if on_pick is not None:
-        selection = {"on_select": lambda: _picked(widget, on_pick), "selection_mode": ("points", "box")}
-    if heading is None:
-        with sentence or nullcontext():
-            headings.heading(record.title)
-    else:
-        st.markdown(f"**{plain(heading)}**", help=plain(record.title))
+        picked = partial(_picked, widget, on_pick)
+        return {"config": config, "on_select": picked, "selection_mode": ("points", "box")}
+    if on_click is not None:
+        return {"config": config, "on_select": partial(_clicked, widget, on_click)}
+    return {"config": config}
+
+
+def _pictures(
+    entry: FigureEntry, record: Any, widget: str, height: int | None, interaction: dict[str, Any]
+) -> None:
+    """The picture of a record; one for each of its panels, so that a phone can stack them."""
     parts, columns = (
         (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
     )
-    rows = -(-len(parts) // len(columns))
+    rows = -(-len(parts) // len(columns)) if state.presenter() else 0
     for i, part in enumerate(parts):
-        figure = Drawn(_drawn(part, frame.theme(), entry.draw, height, rows if state.presenter() else 0))
+        figure = Drawn(_drawn(part, frame.theme(), entry.draw, height, rows))
         own = f"{widget}_part_{i}" if entry.parts else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
-            st.plotly_chart(
-                figure, theme=None, key=own, height=high, config=config, alt=part.alt, **selection
-            )
-    if heading is None:
-        st.caption(plain(f"{record.caption} {hint}"))
-    downloads.chart(name, record, source, options, key)
-    return record
+            st.plotly_chart(figure, theme=None, key=own, height=high, alt=part.alt, **interaction)
 
 
 def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
@@ -130,15 +146,18 @@ def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: i
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:
     """Hand on what the clicked mark knows; a click beside the marks changes nothing."""
-    for known in [
-        point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point
-    ][:1]:
+    if known := _known(key):
+        first = known[0]
         # Of arrays, by position
-        then([known[i] for i in sorted(known, key=int)] if isinstance(known, dict) else known)
+        then([first[i] for i in sorted(first, key=int)] if isinstance(first, dict) else first)
 
 
 def _picked(key: str, then: Callable[[list], None]) -> None:
     """Hand on what all the picked marks know, if any of them knows something."""
-    known = [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point]
-    if known:
+    if known := _known(key):
         then(known)
+
+
+def _known(key: str) -> list[Any]:
+    """What the chosen marks know, of those that know something."""
+    return [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point]

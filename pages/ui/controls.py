@@ -70,8 +70,11 @@ LABELS = {
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     """The data and these parts, in the order Data · Model · Placement · Calibrators · Base rate · View.
 
-    parts : of model, depths (where the page itself varies those of trees, and their leaves), placement or split
-        (its settings alone), calibrators, base_rate, bins, axes, curve, layout
+    Parameters
+    ----------
+    parts
+        Of model, depths (where the page itself varies those of trees, and their leaves), placement or split
+        (its settings alone), calibrators, base_rate, bins, axes, curve, layout.
     """
     _data(recipe)
     if "model" in parts:
@@ -503,7 +506,10 @@ def setting(
 ) -> None:
     """A page's own setting, "page.setting", that is one of a few words.
 
-    value, offered : what is shown and what may be chosen, where that is not what the Recipe says and all
+    Parameters
+    ----------
+    value, offered
+        What is shown and what may be chosen, where that is not what the Recipe says and all.
     """
     parameter = SETTINGS[name]
     choices = parameter.choices() if callable(parameter.choices) else parameter.choices

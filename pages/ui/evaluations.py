@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -56,8 +56,19 @@ def dataset(recipe: Recipe) -> Dataset:
         return load(recipe)
     except InputError as error:
         st.error(plain(error))
-        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
-        st.stop()
+        _end_with_data(recipe)
+
+
+def _end_with_data(recipe: Recipe) -> NoReturn:
+    st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
+    st.stop()
+
+
+def needs_features(recipe: Recipe, why: str) -> None:
+    """For predictions made elsewhere the page ends here, with what cannot be shown and ``why``."""
+    if recipe.content == "predictions":
+        st.info(why)
+        _end_with_data(recipe)
 
 
 def evaluations_of(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -79,7 +78,10 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 class Page:
     """One page: its script, its name in the navigation, the question it answers.
 
-    controls : the parts of the sidebar, below the data, that change something on it
+    Attributes
+    ----------
+    controls
+        The parts of the sidebar, below the data, that change something on it.
     """
 
     script: str
@@ -306,8 +308,7 @@ def python() -> str:
 
 def link() -> str:
     """The address of the page that is open, with all settings."""
-    parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(state.here()), ""))
+    return browser.link(state.here())
 
 
 def refusals(evaluation: Evaluation) -> None:

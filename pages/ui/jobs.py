@@ -153,12 +153,19 @@ def run(
 ) -> list[Any] | None:
     """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
 
-    kind : jobs of one kind share a cache, and asking for other keys calls the unfinished ones off
-    what : says on the page what is being done · meanwhile : draws what is there already, again every two
-        seconds; such
-    work rests while another page is open (``page_entered``)
-    says_left : whether the work itself tells how long the rest takes
     The page ends here, with the reason, where a call is refused or fails.
+
+    Parameters
+    ----------
+    kind
+        Jobs of one kind share a cache, and asking for other keys calls the unfinished ones off.
+    what
+        Says on the page what is being done.
+    meanwhile
+        Draws what is there already, again every two seconds; such work rests while another page is open
+        (``page_entered``).
+    says_left
+        Whether the work itself tells how long the rest takes.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
     for key in [key for key, job in known.items() if job.dropped or (key not in calls and not job.finished)]:

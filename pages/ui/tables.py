@@ -37,7 +37,12 @@ def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:
 def headline(evaluation: Evaluation, choice: str | None, found: Differences | None) -> None:
     """The person's own model in four numbers, then what the recommended method makes of it, with intervals.
 
-    choice : the method recommended, if any · found : the differences, None while they are worked out
+    Parameters
+    ----------
+    choice
+        The method recommended, if any.
+    found
+        The differences; None while they are worked out.
     """
     own, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
     if own != "none" and choice is not None:
@@ -185,7 +190,12 @@ def diagrams(
 ) -> None:
     """A reliability diagram for each evaluation under its name, three in a row and one below the other on a phone.
 
-    calibrators : for each of them the ones shown, all by default · options : of ``chart.show``
+    Parameters
+    ----------
+    calibrators
+        For each of them the ones shown, all by default.
+    options
+        Of ``chart.show``.
     """
     columns = st.columns(min(3, len(evaluations)))
     height = HEIGHTS.get(len(columns))

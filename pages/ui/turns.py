@@ -33,8 +33,14 @@ class Owner:
 class Ticket:
     """One piece of work: who asked for it, in which order, and what came of it.
 
-    beside : whether the owner's page can be shown without it, so that other work of this owner goes first
-    off : whether it is called off · dropped : because its owner was gone
+    Attributes
+    ----------
+    beside
+        Whether the owner's page can be shown without it, so that other work of this owner goes first.
+    off
+        Whether it is called off.
+    dropped
+        Whether that is because its owner was gone.
     """
 
     def __init__(self, owner: Owner, call: Callable[[], Any], beside: bool = False) -> None:
@@ -48,10 +54,7 @@ class Ticket:
 
 
 class Turns:
-    """The workers, what they work on and what waits.
-
-    tried : how many pieces of work may be tried beside them
-    """
+    """The workers, what they work on and what waits; ``tried`` pieces of work may be tried beside them."""
 
     def __init__(self, workers: int, seconds: float = TURN, tried: int = 0, trial: float = TRIAL) -> None:
         self.workers, self.seconds, self.tried, self.trial = workers, seconds, tried, trial

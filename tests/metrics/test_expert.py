@@ -125,7 +125,7 @@ def shared(p, values, n):
 def discretised(y, p, width, ends_mirrored):
     """smECE at a width as relplot works it out: a mean over nodes, the kernel mirrored once and cut off at 1/2.
 
-    ends_mirrored : relplot leaves the outermost nodes out of the mirror images
+    relplot leaves the outermost nodes out of the mirror images; here that is up to ``ends_mirrored``.
     """
     n = max(2000, round(20 / width)) // 2 + 1
     t = np.linspace(0, 1, n)

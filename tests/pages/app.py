@@ -71,7 +71,7 @@ def go(at: AppTest, stem: str) -> AppTest:
 def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> AppTest:
     """The page after its fits, however long they take: AppTest does not poll as a browser does.
 
-    look : called with the page each time that it is drawn while they run
+    Each time that it is drawn while they run ``look`` is called with it.
     """
 
     def done() -> bool:

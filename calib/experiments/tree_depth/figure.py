@@ -12,7 +12,7 @@ from calib.experiments.shared.setting_curves import CURVES, Lines, forest_of, li
 from calib.experiments.shared.truth_panels import PANELS, TruthPanels, against_truth
 from calib.experiments.tree_depth.simulation import DEPTHS
 from calib.figures.base import FigureEntry
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, listed
 
 GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions are a group"}
 """Prefix of the tree's CL and GL → what they take for a group."""
@@ -22,9 +22,9 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Which of the depths comes closest to the truth."""
     tce = {errors.name: errors.tce for errors in found.shown}
     best = min(tce, key=tce.__getitem__)
-    *others, last = (f"{brief(value)} {_at(name)}" for name, value in tce.items() if name != best)
+    others = listed([f"{brief(value)} {_at(name)}" for name, value in tce.items() if name != best])
     who = "One tree" if found.settings["model"] == "tree" else "The forest"
-    title = f"{who} is closest to the truth {_at(best)}: TCE {brief(tce[best])}, against {', '.join(others)} and {last}"
+    title = f"{who} is closest to the truth {_at(best)}: TCE {brief(tce[best])}, against {others}"
     answer = 1 + int(np.argmin([tce[f"Depth {depth}"] for depth in DEPTHS]))
     return against_truth(found.shown, found.columns, cloud, title, answer)
 

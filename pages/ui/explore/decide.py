@@ -15,7 +15,7 @@ from calib.figures import formatted_costs
 from calib.kernel.checks import are_whole
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import brief, brief_percent, number, percent, probability
+from calib.kernel.wording import brief, brief_percent, listed, number, percent, probability
 from calib.recipe import Recipe
 from pages.ui import headings, state
 from pages.ui.tables import difference, download
@@ -157,10 +157,10 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     methods = list(decision.undecided)
     if not methods:
         weight = decision.evaluation.dataset.weight
-        listed = " or ".join(label_of(key) for key in interval_methods())
-        add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {listed} in the sidebar"
+        offered = listed([label_of(key) for key in interval_methods()], last="or")
+        add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {offered} in the sidebar"
         if weight is not None and not are_whole(weight):
-            add = f"; {listed} cannot do with weights that are fractions"
+            add = f"; {offered} cannot do with weights that are fractions"
         st.info(
             f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
         )

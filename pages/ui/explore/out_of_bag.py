@@ -25,17 +25,11 @@ from calib.recipe import Recipe
 from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_stop
 
-
-def needs_features(recipe: Recipe) -> None:
-    """For predictions made elsewhere the page ends here, with what cannot be shown and why."""
-    if recipe.content == "predictions":
-        st.info(
-            "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
-            "predictions came without their model, so neither the out-of-bag nor the held-out setups can be built. "
-            "The Reliability and Venn–Abers pages calibrate these scores on rows kept back and judge them."
-        )
-        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
-        st.stop()
+WITHOUT_FEATURES = (
+    "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
+    "predictions came without their model, so neither the out-of-bag nor the held-out setups can be built. "
+    "The Reliability and Venn–Abers pages calibrate these scores on rows kept back and judge them."
+)
 
 
 def needs_bagging(recipe: Recipe) -> None:

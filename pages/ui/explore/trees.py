@@ -57,6 +57,11 @@ COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows
 # Seconds that the forests may be expected to take without being asked for: they are the page's own work
 UNASKED = 60.0
 MOST_DIAGRAMS = 4
+WITHOUT_FEATURES = (
+    "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
+    "without them: what made the scores, and how deep it is, cannot be told from the scores alone. The "
+    "Reliability and Venn–Abers pages show what they are worth."
+)
 # Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
 MOST_RULES = 500
 
@@ -151,18 +156,6 @@ class Growing:
     def has_tree(self) -> bool:
         """Whether the tree is there at every depth: the forests are grown after it."""
         return tree_is_grown(list(self.points.values()))
-
-
-def needs_features(recipe: Recipe) -> None:
-    """For predictions made elsewhere the page ends here, with what cannot be shown and why."""
-    if recipe.content == "predictions":
-        st.info(
-            "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
-            "without them: what made the scores, and how deep it is, cannot be told from the scores alone. The "
-            "Reliability and Venn–Abers pages show what they are worth."
-        )
-        st.page_link("pages/explore_data.py", label="Go to Data", query_params=recipe.to_query())
-        st.stop()
 
 
 def growing(recipe: Recipe) -> Growing:

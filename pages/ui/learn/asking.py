@@ -24,7 +24,12 @@ def ask(
 ) -> None:
     """How sure, and a button for each answer; ``choose`` is called with its number from 1.
 
-    about : the question, by which the first answer is remembered · key : of the buttons
+    Parameters
+    ----------
+    about
+        The question, by which the first answer is remembered.
+    key
+        Of the buttons.
     """
     chance, *_ = steps = levels(len(answers))
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):

@@ -34,12 +34,18 @@ IN_A_ROW = 4  # of those that are folded
 class Own:
     """What a page does its own way for one experiment; whatever is left out is done as for all.
 
-    pictures : draws them from the settings and the result; returns their records
-    below : draws what else belongs to it, from its settings; by default its further simulations
-    compute : returns the numbers, or None after it has drawn how far it is; by default one job runs the
-        simulation
-    using : functions that remember what they returned, for that simulation
-    last : the last value that the setting which is played can have with this result
+    Attributes
+    ----------
+    pictures
+        Draws them from the settings and the result; returns their records.
+    below
+        Draws what else belongs to it, from its settings; by default its further simulations.
+    compute
+        Returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation.
+    using
+        Functions that remember what they returned, for that simulation.
+    last
+        The last value that the setting which is played can have with this result.
     """
 
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
@@ -52,7 +58,10 @@ class Own:
 def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
     """The experiment of this page that the Recipe chooses, from its question to its source.
 
-    own : by experiment, what the page does its own way
+    Parameters
+    ----------
+    own
+        By experiment, what the page does its own way.
     """
     experiment = _choose(recipe, page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)

@@ -31,7 +31,7 @@ MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
 def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
     """The same Markdown, each term a link to its entry where it first stands; the link tells its meaning on hover.
 
-    known : terms that need no link any more; those that get one join it
+    Terms that are ``known`` need no link any more; those that get one join them.
     """
     known = set() if known is None else known
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from functools import partial
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
@@ -188,7 +188,7 @@ def _moves(code: str, key: str, seen: Seen) -> None:
     go = partial(_move, rooms().go, code, key)
     with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
         st.markdown(f"Room **{code}** · {_whereabouts(seen)}", width="stretch")
-        browser.copy_button("Copy link", _link(code), "What students open.")
+        browser.copy_button("Copy link", browser.link({"room": code}), "What students open.")
         st.button(
             "Close the room",
             key="room_close",
@@ -225,15 +225,9 @@ def _whereabouts(seen: Seen) -> str:
     return f"{seen.number} of {seen.rounds}" if seen.round else "the end"
 
 
-def _link(code: str) -> str:
-    """What students open: this page's own address with the code."""
-    parts = urlsplit(st.context.url or "http://127.0.0.1:8501/learn_class")
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode({"room": code}), ""))
-
-
 def _ways_in(code: str) -> None:
     """The link as a QR code and in letters."""
-    link = _link(code)
+    link = browser.link({"room": code})
     drawn = io.BytesIO()
     segno.make(link, error="m", micro=False).save(
         drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False

@@ -49,8 +49,11 @@ def _read(name: str) -> str:
 def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None], **more: Any) -> None:
     """A picture of the points; ``then`` is called with all of them after one was dropped or its label turned.
 
-    more : kind ("scores", whose first point is the row asked for, or "line"); low and high end of the axis, and its
-        label; alt; what the kind needs: the rows that stand still and the merge rule, or the cuts
+    Parameters
+    ----------
+    more
+        kind ("scores", whose first point is the row asked for, or "line"); low and high end of the axis, and its
+        label; alt; what the kind needs: the rows that stand still and the merge rule, or the cuts.
     """
     theme, name = frame.theme(), f"points_{key}"
 

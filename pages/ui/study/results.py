@@ -79,7 +79,10 @@ declare_settings(
 class Opened:
     """Rows as ``check_rows`` gives them; what failed, and (data, setup, repeat) → Predictions, which a store holds.
 
-    paper : the one whose printed values these rows are, None for one's own
+    Attributes
+    ----------
+    paper
+        The one whose printed values these rows are, None for one's own.
     """
 
     name: str

@@ -44,9 +44,16 @@ MOST_STORE = 100  # megabytes of one that is brought
 class Running:
     """The one store of a session and who writes to it.
 
-    number : of the store, so that work for another one is other work · alone : held by the thread that writes
-    pace : ``Study.pace`` → [cells, seconds] measured in this session · retry : whether failed cells are to
-        run again
+    Attributes
+    ----------
+    number
+        Of the store, so that work for another one is other work.
+    alone
+        Held by the thread that writes.
+    pace
+        ``Study.pace`` → [cells, seconds] measured in this session.
+    retry
+        Whether failed cells are to run again.
     """
 
     store: Store = field(default_factory=Store.in_memory)
