@@ -21,11 +21,12 @@ from sklearn.pipeline import Pipeline
 from calib.calibrators import CALIBRATORS, count_outside, label_of
 from calib.data import preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
-from calib.kernel.checks import InputError, are_whole, effective_weights
+from calib.kernel.checks import InputError
 from calib.kernel.memo import once, share
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
+from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
 from calib.kernel.wording import counted, listed, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
@@ -141,7 +142,7 @@ class Evaluation:
     @property
     def size(self) -> int:
         """How many rows the test rows stand for."""
-        return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+        return rows_behind(self.weight, len(self.y))
 
     @property
     def cluster(self) -> np.ndarray | None:
@@ -153,7 +154,7 @@ class Evaluation:
     def tested(self) -> int:
         """The number of test rows: where their weights are counts, of all that they stand for."""
         held = self.weight if self.before is None else self.counts
-        return len(self.y) if held is None or not are_whole(held) else round(float(held.sum()))
+        return rows_behind(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
     def judged_by(self) -> str:
@@ -173,8 +174,7 @@ class Evaluation:
     @property
     def calibration_size(self) -> int:
         """How many rows the calibration rows stand for."""
-        held = self.calibration_weight
-        return len(self.calibration_y) if held is None else round(float(held.sum()))
+        return rows_behind(self.calibration_weight, len(self.calibration_y))
 
     @property
     def share(self) -> float:
@@ -423,7 +423,7 @@ def _unused(rows: Known, cut: Cut, placed: Placement) -> dict[str, Counted]:
 
 
 def _counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
-    weights = np.ones(len(y)) if weight is None else weight
+    weights = or_ones(weight, len(y))
     return Counted(len(y), float(weights.sum()), float(weights @ y))
 
 

@@ -20,6 +20,7 @@ from scipy.stats import beta, binom
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
 
 Array = np.ndarray
@@ -254,7 +255,7 @@ def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
 
 def _rows(count: Array) -> Array:
     """Counts of rows as whole numbers where they are."""
-    return count.astype(np.intp) if checks.are_whole(count) else count
+    return count.astype(np.intp) if are_whole(count) else count
 
 
 def histogram(

@@ -21,6 +21,7 @@ from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.records import Predictions
+from calib.kernel.weights import or_ones
 from calib.metrics.bootstrap import Weighted
 from calib.metrics.confidence import clustered_mean
 from calib.metrics.scoring import mean
@@ -85,7 +86,7 @@ def net_benefit(
     """
     order = np.argsort(p)
     first = np.searchsorted(p[order], thresholds, side="right")  # of those that are acted on
-    each = np.ones(len(p)) if weight is None else weight[order]
+    each = or_ones(weight, len(p))[order]
     above, hits = (np.append(np.cumsum(counts[::-1])[::-1], 0.0)[first] for counts in (each, each * y[order]))
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
@@ -223,7 +224,7 @@ def _costs_of(
 
 
 def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
-    return int(which.sum() if weight is None else round(float(weight @ which)))
+    return round(float(or_ones(weight, len(which)) @ which))
 
 
 def mean_intervals(
@@ -256,7 +257,7 @@ def mean_intervals(
     >>> mean_intervals(np.full((1, 5), 2.0), random_state=0)    # nothing varies
     (array([2.]), array([2.]))
     """
-    n = values.shape[1] if weight is None else float(weight.sum())
+    n = float(or_ones(weight, values.shape[1]).sum())
     if n > BOOTSTRAPPED:
         means = np.average(values, axis=1, weights=weight)
         if cluster is None:

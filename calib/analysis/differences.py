@@ -21,6 +21,7 @@ from calib.evaluate import Evaluation, evaluate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed
 from calib.metrics import METRICS, bootstrap_differences
 from calib.metrics.confidence import clustered_mean
@@ -115,7 +116,7 @@ def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
     for key, loss in losses.items():
         if key != reference:
             infinite = np.isinf(loss + losses[reference])
-            unknown = int(infinite.sum() if weight is None else round(float(weight @ infinite)))
+            unknown = round(float(or_ones(weight, len(loss)) @ infinite))
             lines.append((metric, key, *paired_interval(loss, losses[reference], weight, cluster), unknown))
     return lines
 
@@ -262,8 +263,8 @@ def resampled_t(
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
     (2.0, 3.513)
     """
-    j = len(values) if weight is None else float(weight.sum())
-    mean = float(values.mean() if weight is None else np.average(values, weights=weight))
+    j = float(or_ones(weight, len(values)).sum())
+    mean = float(np.average(values, weights=weight))
     if j <= 1 or not np.isfinite(mean):
         return mean, np.nan
     variance = values.var(ddof=1) if weight is None else float(weight @ (values - mean) ** 2) / (j - 1)

@@ -12,6 +12,7 @@ import numpy as np
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
+from calib.kernel.weights import or_ones
 from calib.kernel.wording import brief_percent, counted
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
@@ -56,7 +57,8 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
 
 def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
     """(rows, rows of class 1) that labels (n,) stand for."""
-    return (float(len(y)), float(y.sum())) if weight is None else (float(weight.sum()), float(weight @ y))
+    rows = or_ones(weight, len(y))
+    return float(rows.sum()), float(rows @ y)
 
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:

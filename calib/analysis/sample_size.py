@@ -24,7 +24,8 @@ from scipy.special import logit
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import counted, number, percent
+from calib.kernel.weights import or_ones
+from calib.kernel.wording import counted, number, percent, within_a_sentence
 from calib.metrics import auc
 
 NORMAL = 1.96  # as in the paper, to two decimals
@@ -65,7 +66,7 @@ def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
     0.2235
     """
     x, information = logit(p), p * (1 - p)
-    each = np.ones(len(p)) if weights is None else weights
+    each = or_ones(weights, len(p))
     centre = np.average(x, weights=information * each)
     spread = float(np.average(information * (x - centre) ** 2, weights=each))
     return 2 * NORMAL / math.sqrt(n * spread) if spread > 1e-300 else math.inf
@@ -153,9 +154,7 @@ class SampleSize:
                 "these measures as precisely as is usually asked"
             )
         worst = max(short, key=lambda one: one.rows)
-        label = (
-            LABELS[worst.measure][0].lower() + LABELS[worst.measure][1:] if worst.measure != "auc" else "AUC"
-        )
+        label = within_a_sentence(LABELS[worst.measure])
         if math.isinf(worst.rows):
             return f"No number of rows is enough to estimate the {label} of such predictions"
         needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually asked"
@@ -213,7 +212,7 @@ def sample_size(
     ['observed_expected', 'slope']
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    each = np.ones(len(y)) if weights is None else weights
+    each = or_ones(weights, len(y))
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)
     asked = _checked(WIDTHS | (widths or {}))

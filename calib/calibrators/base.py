@@ -25,6 +25,7 @@ from calib.kernel.checks import (
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Term, steps
 from calib.kernel.records import Parameter
+from calib.kernel.weights import rows_behind
 
 Steps = tuple[Array, Array]
 CONTINUED, KEPT = "formula continued", "outermost answer kept"
@@ -267,7 +268,7 @@ class IntervalCalibrator(ScoreCalibrator):
         scores, removed = self._read(scores), np.asarray(removed)
         same_length(scores=scores, removed=removed)
         weights = getattr(self, "weights_", None)
-        n = len(self.labels_) if weights is None else int(weights.sum())
+        n = rows_behind(weights, len(self.labels_))
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(

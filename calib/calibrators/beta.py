@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
@@ -17,6 +16,7 @@ from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, logit_parts, sigmoid
 from calib.kernel.likelihood import LogisticFit, fit_logistic
+from calib.kernel.weights import or_ones
 
 
 class Beta(ScoreCalibrator):
@@ -45,7 +45,7 @@ class Beta(ScoreCalibrator):
     kind = "beta"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         self.n_clipped_ = count_clipped(scores)
         frequency = weights @ y / weights.sum()
         if frequency in (0, 1) or scores.min() == scores.max():

@@ -12,10 +12,11 @@ import numpy as np
 
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
-from calib.kernel.checks import Array, are_whole
+from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, pieces
 from calib.kernel.records import Parameter
+from calib.kernel.weights import are_whole, or_ones
 
 
 class Histogram(ScoreCalibrator):
@@ -74,7 +75,7 @@ class Histogram(ScoreCalibrator):
         self.strategy = strategy
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         if self.strategy == "uniform":
             self.breaks_ = uniform_breaks(self.bins)
         else:

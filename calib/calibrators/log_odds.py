@@ -15,6 +15,7 @@ from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Number, Term, logit, sigmoid
 from calib.kernel.likelihood import fit_logistic
+from calib.kernel.weights import or_ones
 
 CLIP = float(np.finfo(np.float64).eps)
 SEPARABLE = (
@@ -73,7 +74,7 @@ class LogOddsPolynomial(ScoreCalibrator):
     kind = "log_odds_polynomial"
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         self.n_clipped_, self.bounded_ = count_clipped(scores), False
         frequency = weights @ y / weights.sum()
         if frequency in (0, 1) or scores.min() == scores.max():

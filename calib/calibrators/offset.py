@@ -14,6 +14,7 @@ from scipy.special import expit
 from calib.calibrators.log_odds import LogOddsPolynomial, count_clipped, level, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
+from calib.kernel.weights import or_ones
 
 
 class Offset(LogOddsPolynomial):
@@ -41,7 +42,7 @@ class Offset(LogOddsPolynomial):
         both_classes(y, self.label)
         self.n_clipped_, self.bounded_ = count_clipped(scores), False
         logits = log_odds(scores)
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         total, positive = float(weights.sum()), float(weights @ y)
 
         def excess(c: float) -> float:

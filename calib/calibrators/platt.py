@@ -23,6 +23,7 @@ from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, falling, line, logit
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.records import Parameter
+from calib.kernel.weights import or_ones
 
 
 class Platt(ScoreCalibrator):
@@ -98,7 +99,7 @@ class Platt(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         if self.on == "log-odds":
             self.clip_ = _half_step(scores) if self.clip is None else self.clip
         positive = weights @ y

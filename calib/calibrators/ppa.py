@@ -15,6 +15,7 @@ from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, falling, steps
 from calib.kernel.records import Parameter
+from calib.kernel.weights import or_ones
 
 GRID = np.arange(51)
 BLOCK = 4096  # probabilities tried at once: what a processor's cache holds
@@ -77,7 +78,7 @@ class PPA(ScoreCalibrator):
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         gap = most_probable(scores) - scores
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
         if self.variant == "constant":
             mass = weights @ gap**2
             self.r_ = float(np.clip(weights @ ((y - scores) * gap) / mass, 0, 1)) if mass > 0 else 0.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
@@ -17,6 +16,7 @@ from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, logit, sigmoid
+from calib.kernel.weights import or_ones
 
 COLDEST, HOTTEST = 1e-3, 1e3
 
@@ -47,7 +47,7 @@ class Temperature(ScoreCalibrator):
         both_classes(y, self.label)
         self.n_clipped_ = count_clipped(scores)
         logits = log_odds(scores)
-        weights = np.ones(len(y)) if weights is None else weights
+        weights = or_ones(weights, len(y))
 
         def slope(inverse: float) -> float:
             """Derivative of the log loss in 1/T, which increases."""

@@ -20,8 +20,8 @@ from calib.data.ranking import auc, auc_interval
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
-from calib.kernel.checks import effective_weights
 from calib.kernel.records import Dataset, Problem
+from calib.kernel.weights import effective_weights, or_ones
 from calib.kernel.wording import counted, listed, number, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
@@ -260,7 +260,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
     "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
     """
-    rows = np.ones(data.n) if data.weight is None else effective_weights(data.weight)
+    rows = effective_weights(or_ones(data.weight, data.n))
     n, ones = float(rows.sum()), float(rows @ data.y)
     if not 0 < ones < n:
         return []

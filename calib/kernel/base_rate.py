@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel.checks import Array, InputError, in_range
 from calib.kernel.formula import Arithmetic, Number, Pieces, Term, pieces
+from calib.kernel.weights import or_ones
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     >>> class_weights(np.array([1, 0, 1, 0]), 0.25).round(6)    # one of four, worth 16 / 5 rows
     array([0.4, 1.2, 0.4, 1.2])
     """
-    w = np.ones(len(y)) if weights is None else weights
+    w = or_ones(weights, len(y))
     fitted = float(np.average(y, weights=w))
     if not 0 < fitted < 1:
         raise InputError(

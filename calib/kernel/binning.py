@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.kernel.checks import Array, are_whole, one_of
+from calib.kernel.checks import Array, one_of
+from calib.kernel.weights import are_whole
 
 STRATEGIES = ("uniform", "quantile")
 

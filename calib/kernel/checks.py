@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from calib.kernel.weights import are_whole
+
 Array = np.ndarray
 
 
@@ -142,11 +144,6 @@ LONGEST_SHOWN = 100  # letters of a value in a message
 MOST_COUNTED = 2**53  # up to here float64 holds every whole number
 
 
-def are_whole(weights: Array) -> bool:
-    """Whether weights (n,) are counts of rows."""
-    return bool((weights == np.floor(weights)).all())
-
-
 def row_counts(weights: Array, who: str) -> Array:
     """Checked weights (n,) for a method that counts rows, exactly; fractions are refused by name."""
     if not are_whole(
@@ -168,30 +165,6 @@ def whole_weights(weights: Array, who: str) -> Array:
             f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}."
         )
     return weights.astype(np.intp)
-
-
-def effective_weights(weights: Array) -> Array:
-    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many
-    rows as the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
-
-    >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
-    (array([2., 3.]), array([1., 1.]))
-    >>> effective_weights(np.array([1e-300, 5e-301]))
-    array([1.2, 0.6])
-    """
-    if are_whole(weights):
-        return weights
-    each = scaled(weights)
-    return each * (each.sum() / (each @ each))
-
-
-def scaled(weights: Array) -> Array:
-    """Weights of any shape times a power of two, the largest below 1: exact, and no product of two is too small.
-
-    >>> scaled(np.array([1.0, 3.0]))
-    array([0.25, 0.75])
-    """
-    return np.ldexp(weights, -np.frexp(weights.max())[1])
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:

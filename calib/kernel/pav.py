@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calib.kernel.checks import Array, scaled
+from calib.kernel.checks import Array
+from calib.kernel.weights import or_ones, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
     fresh[:1] = True
     np.not_equal(scores[1:], scores[:-1], out=fresh[1:])
     if fresh.all():
-        return Tied(scores, np.ones_like(scores) if weights is None else weights, sums)
+        return Tied(scores, or_ones(weights, len(scores)), sums)
     starts = np.flatnonzero(fresh)
     totals = (
         np.diff(starts, append=len(scores)).astype(np.float64)

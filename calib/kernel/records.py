@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calib.kernel.base_rate import move
+from calib.kernel.weights import rows_behind
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,7 @@ class Predictions:
     @property
     def size(self) -> int:
         """How many rows they are, or stand for."""
-        return len(self.y) if self.weight is None else round(float(self.weight.sum()))
+        return rows_behind(self.weight, len(self.y))
 
     @property
     def mean(self) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
+from calib.kernel.weights import are_whole
 
 NEEDS = ("probabilities", "intervals", "posterior")
 
@@ -80,7 +81,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
     """
     if "sample_weight" not in inspect.signature(metric.function).parameters:
         return False
-    return not metric.counted or checks.are_whole(weights)
+    return not metric.counted or are_whole(weights)
 
 
 def check_metric(metric: Any) -> None:

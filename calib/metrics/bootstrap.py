@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from calib.kernel import checks
 from calib.kernel.binning import bin_index
 from calib.kernel.progress import Watch
+from calib.kernel.weights import are_whole
 from calib.metrics import scoring
 from calib.metrics.calibration_error import expected_calibration_error
 from calib.metrics.registry import METRICS
@@ -262,7 +263,7 @@ class Weighted:
             return
         if counts is not None and worth is not None:
             worth = worth / counts
-        elif worth is not None and checks.are_whole(worth):
+        elif worth is not None and are_whole(worth):
             counts, worth = worth, None
         for drawn in self._drawn(counts, repeats, rng):
             yield drawn if worth is None else drawn * worth

@@ -18,6 +18,7 @@ from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.pav import pool_ties
+from calib.kernel.weights import or_ones
 from calib.metrics.scoring import brier_score, mean
 
 
@@ -203,7 +204,7 @@ def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     (0.5, 0.0)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    weights = np.ones(y.size) if weights is None else weights
+    weights = or_ones(weights, len(y))
     if (p == 1 - y).any():
         return CalibrationLine(math.nan, math.nan, math.nan)
     uncertain = (p > 0) & (p < 1)
@@ -280,7 +281,7 @@ def spiegelhalter_test(
     (0.0, 1.0)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    weights = np.ones(y.size) if weights is None else weights
+    weights = or_ones(weights, len(y))
     difference = float((weights * (y - p) * (1 - 2 * p)).sum())
     variance = float((weights * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
     if variance == 0:

@@ -25,6 +25,7 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.weights import are_whole, effective_weights, or_ones
 from calib.metrics.calibration_error import calibration_line
 from calib.metrics.observed_expected import Estimate, calibration_line_intervals, observed_expected_interval
 from calib.metrics.scoring import hits, log_losses, mean, squared_errors
@@ -141,14 +142,14 @@ def confidence_interval(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     labels, probabilities = checks.labelled_probabilities(y, p)
     rows = len(labels)
-    weights = np.ones(rows) if sample_weight is None else checks.weight_vector(sample_weight, rows)
+    weights = checks.weight_vector(sample_weight, rows)
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
     held = weights > 0
     own = None if counts is None or cluster is not None else checks.weight_vector(counts, rows)[held]
     clusters = None if own is not None else _clusters(cluster, weights)
     clusters = None if clusters is None else clusters[held]
-    scaled = checks.effective_weights(weights[held])
+    scaled = effective_weights(weights[held])
     taken = level, bins, strategy, random_state, own
     return INTERVALS[metric].ends(CheckedRows(labels[held], probabilities[held], scaled, clusters, *taken))
 
@@ -160,7 +161,7 @@ def _clusters(cluster: ArrayLike | None, weights: Array) -> Array | None:
     """
     if cluster is not None:
         return np.unique(np.asarray(cluster), return_inverse=True)[1]
-    return None if checks.are_whole(weights) else np.arange(len(weights))
+    return None if are_whole(weights) else np.arange(len(weights))
 
 
 def mean_interval(
@@ -175,7 +176,7 @@ def mean_interval(
     >>> mean_interval(np.array([0.0, 1.0] * 50))                       # ½ ± 1.96 · ½ / √99
     (0.5, 0.401..., 0.598...)
     """
-    held = np.ones(len(values)) if weights is None else checks.effective_weights(weights)
+    held = effective_weights(or_ones(weights, len(values)))
     own = counts if cluster is None else None
     clusters = None if own is not None else _clusters(cluster, held)
     rows = CheckedRows(np.zeros(0), np.zeros(0), held, clusters, level, 0, "", 0, own)

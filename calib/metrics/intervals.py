@@ -17,6 +17,7 @@ from scipy.stats import norm
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
+from calib.kernel.weights import are_whole, or_ones
 
 #: Sampling error that a frequency is allowed on either side of the mean interval: 95%, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)
@@ -110,7 +111,7 @@ def interval_summary(
     IntervalSummary(lower=0.375, upper=0.625, width=0.25, observed=0.5, valid=True)
     """
     weights, y, pairs = checks.counted_rows(sample_weight, *_labelled_pairs(y, intervals))
-    weights = np.ones(y.size) if weights is None else weights
+    weights = or_ones(weights, len(y))
     ends = np.minimum(*pairs.T), np.maximum(*pairs.T)
     lower, upper = (np.average(end, weights=weights) for end in ends)
     observed = np.average(y, weights=weights)
@@ -162,7 +163,7 @@ def interval_bins(
         group_sums(placed.index, placed.count, values, weights) / divisor
         for values in (by, ends[:, 0], ends[:, 1], y)
     )
-    rows = count.astype(np.intp) if checks.are_whole(count) else count
+    rows = count.astype(np.intp) if are_whole(count) else count
     return IntervalBins(placed.edges, center, rows, lower, upper, upper - lower, observed)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
 from calib.kernel import checks
+from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 from calib.metrics.calibration_error import calibration_line
 from calib.metrics.scoring import mean
@@ -86,7 +87,7 @@ def observed_expected_interval(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     observed, expected = mean(y, weights), mean(p, weights)
-    n = len(y) if weights is None else float(weights.sum())
+    n = float(or_ones(weights, len(y)).sum())
     ratio = observed / expected if expected else math.inf if observed else math.nan
     if observed == 0:
         return Estimate(ratio, 0.0, math.inf)
@@ -114,7 +115,7 @@ def calibration_line_intervals(
     line = calibration_line(y, p, sample_weight)
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     certain = (p == 0) | (p == 1)
-    x, w = logit(p[~certain]), np.ones(len(p))[~certain] if weights is None else weights[~certain]
+    x, w = logit(p[~certain]), or_ones(weights, len(p))[~certain]
     z = float(ndtri((1 + level) / 2))
 
     def around(value: float, error: float) -> Estimate:

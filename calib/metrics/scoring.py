@@ -42,7 +42,7 @@ def overconfidence(y: Array, p: Array) -> Array:
 
 def mean(values: Array, weights: Array | None) -> float:
     """The mean of values (n,), each as often as its weight says."""
-    return float(values.mean() if weights is None else np.average(values, weights=weights))
+    return float(np.average(values, weights=weights))
 
 
 def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
+from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 
 NODES = 8193
@@ -69,7 +70,7 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     (0.25, 0.25)
     """
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    weights = np.ones(len(p)) if weights is None else weights
+    weights = or_ones(weights, len(p))
     shares = weights / weights.sum()
     residuals, mass = (dct(_on_nodes(p, values), type=1) for values in (shares * (p - y), shares))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
+from calib.kernel.weights import or_ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Known:
     @property
     def weights(self) -> np.ndarray:
         """Float array (n,): ones where no weights are given."""
-        return np.ones(self.n) if self.weight is None else self.weight
+        return or_ones(self.weight, self.n)
 
     def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> Known:
         """The same of some rows; ``weight`` takes the place of their own weights."""

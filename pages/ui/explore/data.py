@@ -20,6 +20,7 @@ from calib.data import (
 from calib.data.target import spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
+from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -549,15 +550,15 @@ PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
 
 def overview(recipe: Recipe, data: Dataset) -> None:
     """Headline numbers, columns and rows."""
-    size = data.n if data.weight is None else data.weight.sum()
-    positives = data.y.sum() if data.weight is None else data.weight @ data.y
+    rows = or_ones(data.weight, data.n)
+    size, positives = rows.sum(), rows @ data.y
     with st.container(horizontal=True, key="headline"):
         worth = None if data.weight is None else f"stand for {size:,.0f}"
         st.metric("Rows", f"{data.n:,}", worth, **PLAIN, width=160)
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
-        for label, rows in ((1, positives), (0, size - positives)):
+        for label, held in ((1, positives), (0, size - positives)):
             name, of = plain(data.classes[label]), "rows" if data.weight is None else "by weight"
-            st.metric(f"Class {label}: {name}", percent(rows / size), f"{rows:,.0f} {of}", **PLAIN, width=220)
+            st.metric(f"Class {label}: {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220)
     frame.notes(data.notes)
     headings.heading("Columns")
     st.dataframe(

@@ -1,0 +1,50 @@
+"""What weights stand for: rows, so many for each, or shares of what all of them are worth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def or_ones(weights: Array | None, n: int) -> Array:
+    """The weights (n,); where none are given every row counts once."""
+    return np.ones(n) if weights is None else weights
+
+
+def rows_behind(weights: Array | None, n: int) -> int:
+    """How many rows n rows of these weights (n,) stand for, or None: n.
+
+    >>> rows_behind(np.array([2.0, 3.0]), 2), rows_behind(None, 2)
+    (5, 2)
+    """
+    return round(float(or_ones(weights, n).sum()))
+
+
+def are_whole(weights: Array) -> bool:
+    """Whether weights (n,) are counts of rows."""
+    return bool((weights == np.floor(weights)).all())
+
+
+def effective_weights(weights: Array) -> Array:
+    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many
+    rows as the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
+
+    >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
+    (array([2., 3.]), array([1., 1.]))
+    >>> effective_weights(np.array([1e-300, 5e-301]))
+    array([1.2, 0.6])
+    """
+    if are_whole(weights):
+        return weights
+    each = scaled(weights)
+    return each * (each.sum() / (each @ each))
+
+
+def scaled(weights: Array) -> Array:
+    """Weights of any shape times a power of two, the largest below 1: exact, and no product of two is too small.
+
+    >>> scaled(np.array([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    return np.ldexp(weights, -np.frexp(weights.max())[1])
