@@ -1,17 +1,14 @@
 """The command line.
 
-``python -m calib evaluate RECIPE.json DATA.csv [--judge-on OTHER.csv] [--onnx MODEL.onnx] [--html report.html]
-[--pdf report.pdf]
-[--csv predictions.csv] [--metrics KEY,KEY …] [--format table | csv | json | markdown]``: the metric table,
-one metric a line and one calibrator a column; exit status 0 only when every calibrator of the Recipe has a
-result. ``python -m calib simulate EXPERIMENT [--set name=value …] [--seed N] [--csv FILE] [--html FILE]``: an
-experiment of the Learn pages, with the same numbers. ``python -m calib study PROTOCOL --store results.sqlite
-[--data FILE …] [--csv rows.csv]``: a paper's experiments, or your own, resumable; exit status 0 only when
-every cell has a result. ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js [--score
-NAME] [--output FILE]``: a calibrator that was saved as JSON, in the language of the place where scores are
-made.
+- ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric a line and one calibrator a column;
+  exit status 0 only when every calibrator of the Recipe has a result.
+- ``python -m calib simulate EXPERIMENT``: an experiment of the Learn pages, with the same numbers.
+- ``python -m calib study PROTOCOL --store results.sqlite``: a paper's experiments, or your own, resumable; exit status
+  0 only when every cell has a result.
+- ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js``: a calibrator that was saved as JSON, in
+  the language of the place where scores are made.
 
-Otherwise a clear message on standard error.
+Each tells its options with ``--help``. Otherwise a clear message on standard error.
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from scipy.stats import norm
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
-from calib.kernel.records import Predictions
 
 MOST_GROUPS = 12
 QUANTILES = 5
@@ -212,19 +211,12 @@ def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.n
 
 def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
     """The same evaluation on some of its test rows, by their positions: the diagram of one group."""
-
-    def cut(predicted: Predictions) -> Predictions:
-        ends = (predicted.lower, predicted.upper, predicted.p0, predicted.p1, predicted.weight)
-        return Predictions(
-            predicted.y[rows], predicted.p[rows], *(None if end is None else end[rows] for end in ends)
-        )
-
     return replace(
         evaluation,
         rows=evaluation.rows[rows],
         y=evaluation.y[rows],
         scores=evaluation.scores[rows],
-        predictions=MappingProxyType({key: cut(each) for key, each in evaluation.predictions.items()}),
+        predictions=MappingProxyType({key: each.of(rows) for key, each in evaluation.predictions.items()}),
         posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
         weight=None if evaluation.weight is None else evaluation.weight[rows],
         before=evaluation.before and subset(evaluation.before, rows),

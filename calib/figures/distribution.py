@@ -84,11 +84,8 @@ def _medians(evaluation: Evaluation, key: str) -> list[str]:
     """Of the rows of class 0, then of class 1."""
     predictions, found = evaluation.predictions[key], []
     for label in (0, 1):
-        rows = predictions.y == label
-        weight = None if predictions.weight is None else predictions.weight[rows]
-        found.append(
-            brief(float(quantiles(predictions.p[rows], np.array([0.5]), weight)[0])) if rows.any() else "–"
-        )
+        own = predictions.of(predictions.y == label)
+        found.append(brief(float(quantiles(own.p, np.array([0.5]), own.weight)[0])) if len(own.y) else "–")
     return found
 
 

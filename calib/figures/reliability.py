@@ -210,15 +210,8 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
 
 def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> Histogram:
     """How the predictions of the rows picked are spread."""
-    predictions = evaluation.predictions[key]
-    weight = None if predictions.weight is None else predictions.weight[rows]
-    return histogram(
-        predictions.y[rows],
-        predictions.p[rows],
-        bins=evaluation.recipe.bins,
-        edges=edges,
-        sample_weight=weight,
-    )
+    found, bins = evaluation.predictions[key].of(rows), evaluation.recipe.bins
+    return histogram(found.y, found.p, bins=bins, edges=edges, sample_weight=found.weight)
 
 
 def has_thin_bins(evaluation: Evaluation) -> bool:

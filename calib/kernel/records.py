@@ -138,8 +138,17 @@ class Predictions:
     @classmethod
     def joined(cls, parts: Sequence[Predictions]) -> Predictions:
         """Those of several parts one after the other; intervals and weights, which all of them have or none."""
-        names = [each.name for each in fields(cls) if getattr(parts[0], each.name) is not None]
+        names = parts[0]._held()
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+    def _held(self) -> dict[str, np.ndarray]:
+        """Name → the arrays that there are."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: values for name, values in held.items() if values is not None}
+
+    def of(self, rows: np.ndarray) -> Predictions:
+        """Those of some rows, by their positions or as a mask."""
+        return Predictions(**{name: values[rows] for name, values in self._held().items()})
 
     @property
     def size(self) -> int:

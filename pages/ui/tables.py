@@ -114,9 +114,8 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*asked, *(evaluation.metrics if every else MAIN)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{evaluation.judged_by}, {percent(evaluation.share)} of them "
-        f"{plain(evaluation.dataset.classes[1])}. "
-        "★ marks the best value of a column; a small difference may be sampling variability. Read miscalibration "
+        f"{evaluation.judged_by}, {percent(evaluation.share)} of them {plain(evaluation.dataset.classes[1])}. ★ "
+        "marks the best value of a column; a small difference may be sampling variability. Read miscalibration "
         f"against what chance alone gives a perfect model, shown beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):

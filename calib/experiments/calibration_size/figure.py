@@ -81,9 +81,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         f"{brief(last[best])}; the {BASES[base].lower()} has {brief(last[UNCALIBRATED])} as it is, "
         f"{brief(last['venn_abers'])} with Venn–Abers",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
-        f"lines (white "
-        f"in dark mode), every 10%: forests that learn from training and calibration rows alike. Bands: two standard "
-        f"errors. {needs}{how_made(found)}{GREY}",
+        "lines (white in dark mode), every 10%: forests that learn from training and calibration rows alike. Bands: "
+        f"two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],

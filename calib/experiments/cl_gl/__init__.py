@@ -67,11 +67,9 @@ EXPERIMENT = Experiment(
         "different values, and the two groups split again.",
         "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
         "probabilities inside the group. Hover over a cell for its group and its share of both.",
-        "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what "
-        "differs "
+        "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what differs "
         "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "
-        "rises "
-        "again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
+        "rises again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
         "Groups are equal predictions here. Take each leaf as a group instead, as Tree depth does: GL then falls to "
         "nearly nothing in a deep tree, and CL rises by as much, for the sum of the two is the same.",
         "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",

@@ -56,9 +56,8 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
         title=f"Wrong numbers cost this model {brief(parts.calibration)} (CL), coarse groups "
         f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} is unavoidable (IL)",
         caption=f"{sum_of_terms}. {_groups(point.binned)} Probability of class 1, true and predicted, from blue (0) "
-        f"to orange (1); the line is one half. "
-        f"Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The losses are means over "
-        f"{len(plane.posterior):,} new rows with their true posteriors.",
+        f"to orange (1); the line is one half. Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The "
+        f"losses are means over {len(plane.posterior):,} new rows with their true posteriors.",
         alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted probability "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(

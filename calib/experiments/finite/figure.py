@@ -75,9 +75,8 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.irreducible[row])}, which nobody could avoid",
         caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group is all points with equal "
         "predictions, and may be several leaves. Marks are the true probabilities, filled where there is a label. "
-        "Thick lines are what the leaves "
-        "predict; thin lines are what their group should predict, its mean probability. From thick to thin is CL, from "
-        "thin to the marks is GL.",
+        "Thick lines are what the leaves predict; thin lines are what their group should predict, its mean "
+        "probability. From thick to thin is CL, from thin to the marks is GL.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -299,10 +298,9 @@ def prepare_all(found: EveryPartition) -> Cloud:
         title=f"Yours is the best of all {count} partitions"
         if better == 0
         else f"Better than yours: {better:,} of {count} partitions; the best has {_leaves(leaves[least])}",
-        caption=f"Every partition by its GL and its CL, with equal predictions as groups, shaded by its number of "
-        f"leaves; {len(shown):,} places, since "
-        "many partitions cost the same; the one with the fewest leaves stands for them. All on a thin line have "
-        "the same expected loss.",
+        caption="Every partition by its GL and its CL, with equal predictions as groups, shaded by its number of "
+        f"leaves; {len(shown):,} places, since many partitions cost the same; the one with the fewest leaves stands "
+        "for them. All on a thin line have the same expected loss.",
         alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
         f"at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",

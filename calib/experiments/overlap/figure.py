@@ -72,11 +72,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     each = list(table.groupby("d"))
     return Panels(
         title=title,
-        caption=f"From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
+        caption="From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
         f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
-        f"thick and grey: "
-        f"this forest as it is; black lines (white in dark mode): forests that learn from everything. "
-        f"{how_made(found)}{_of_all(steps)}{GREY}",
+        "thick and grey: this forest as it is; black lines (white in dark mode): forests that learn from "
+        f"everything. {how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -147,8 +146,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     title = (
         f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)}: {MEASURES[measure]} "
         f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {name(best)}; at {steps} most "
-        f"calibrators "
-        "make it worse"
+        "calibrators make it worse"
     )
     return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None, (str(best),)
 

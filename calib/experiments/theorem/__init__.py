@@ -45,9 +45,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=draw_pairs,
     notice=(
-        "The mean error of the selected probability P_Y is zero up to chance, about two standard errors, however few "
-        "the "
-        "training rows are. p0 is too low on average and p1 too high.",
+        "The mean error of the selected probability P_Y is zero up to chance, about two standard errors, however "
+        "few the training rows are. p0 is too low on average and p1 too high.",
         "Nobody can use P_Y, since choosing it takes the label. But where p0 and p1 are close, either will do.",
         "The theorem says more than the mean: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows that; the simplified predictor with a narrow window fails there.",

@@ -208,9 +208,8 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
     st.caption(
         "The report is one file that opens without a network, with what reviewers of a validation ask for: flow of "
         "rows, split, discrimination, calibration, net benefit, subgroups and sample size, every number with its "
-        "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, the "
-        "predictions on the test rows, "
-        "and every fitted calibrator."
+        "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, "
+        "the predictions on the test rows, and every fitted calibrator."
         + ("" if draws else " PDF, SVG and PNG made here need Chromium on the server.")
     )
     with st.expander("The Python source"):
