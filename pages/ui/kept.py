@@ -151,6 +151,12 @@ def enter() -> None:
             other.trim(bound)
 
 
+def latest(things: dict[Any, Any], most: int) -> None:
+    """Let the oldest things go until there are at most so many."""
+    for oldest in list(things)[:-most]:
+        del things[oldest]
+
+
 def within(things: dict[Any, Any], bound: int, needed: set) -> None:
     """Let the oldest things go, but for those needed, until the rest is within the bound."""
     for key in [key for key in things if key not in needed]:

@@ -39,6 +39,7 @@ from pages.ui import chart, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted
 from pages.ui.text import plain
+from pages.ui.uploads import received
 
 THESE = "These settings"
 MOST_SIDE_BY_SIDE = 6
@@ -79,7 +80,7 @@ def keep(recipe: Recipe) -> None:
         st.file_uploader(
             "JSON as downloaded here, or one Recipe as the command line takes it",
             key="recipe_file",
-            on_change=_load,
+            on_change=lambda: received("recipe_file", _load),
         )
 
 
@@ -100,16 +101,8 @@ def _differing(recipe: Recipe) -> str:
     return ", ".join(f"{name} {value}" for name, value in recipe.to_query().items()) or "all defaults"
 
 
-def _load() -> None:
-    file = st.session_state["recipe_file"]
-    if file is None:
-        return
-    try:
-        found = read_recipes(file.getvalue(), file.name.removesuffix(".json"))
-    except InputError as error:
-        state.say(str(error))
-        return
-    state.say(None)
+def _load(content: bytes, file: str) -> None:
+    found = read_recipes(content, file.removesuffix(".json"))
     kept().update({name[:LONGEST]: one for name, one in found.items()})
 
 

@@ -26,7 +26,8 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import browser, controls, evaluations, frame, headings, jobs, kept, state, tables
-from pages.ui.text import about_file, plain
+from pages.ui.text import plain
+from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS, KEPT_INPUTS = 4, 6, 2
@@ -62,7 +63,7 @@ def _wanted() -> str:
 
 def _received() -> None:
     wanted = state.missing_uploads()
-    key = _brought("file")
+    key = received("file", _read)
     if key is None or key in wanted:
         return
     if wanted:
@@ -74,23 +75,11 @@ def _received() -> None:
         state.update(**controls.choose_data(f"upload:{key}"))
 
 
-def _brought(widget: str) -> str | None:
-    """The digest of the file that an uploader received, its table read and kept; None, with the reason, without one."""
-    file = st.session_state[widget]
-    if file is None:
-        return None
-    data = file.getvalue()
-    try:
-        brought = TableFile(file.name, data)
-        table = brought.read()
-    except InputError as error:
-        state.say(about_file(file.name, error))
-        return None
-    state.say(None)
-    key = digest(data)
-    _keep_file(
-        key, state.Upload(file.name, table, guess_target(table), looks_like_predictions(table), brought)
-    )
+def _read(content: bytes, name: str) -> str:
+    """Read a table and keep it with its file; its digest."""
+    file, key = TableFile(name, content), digest(content)
+    table = file.read()
+    _keep_file(key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file))
     return key
 
 
@@ -139,7 +128,7 @@ def other_file(recipe: Recipe) -> None:
 
 
 def _judge_on() -> None:
-    key = _brought("other_file")
+    key = received("other_file", _read)
     if key is not None:
         state.update(**sources.judging(f"upload:{key}", state.uploads()[key].name))
 
@@ -160,20 +149,16 @@ def own_model(recipe: Recipe) -> None:
     st.file_uploader(
         "A two-class model as ONNX",
         key="model_file",
-        on_change=_model_brought,
+        on_change=lambda: received("model_file", _judge_model),
         help="Only its graph runs. It stays in this session's memory and is never written to disk. A pickle is never "
         "opened, since it may run code: save a model of scikit-learn with skl2onnx.",
     )
 
 
-def _model_brought() -> None:
-    file = st.session_state["model_file"]
-    if file is None:
-        return
-    content = file.getvalue()
+def _judge_model(content: bytes, name: str) -> None:
     key = digest(content)
-    state.update(**sources.judging_model(f"upload:{key}", file.name))
-    _keep_file(key, state.Model(file.name, content))
+    state.update(**sources.judging_model(f"upload:{key}", name))
+    _keep_file(key, state.Model(name, content))
 
 
 def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:

@@ -35,8 +35,9 @@ from calib.study import (
 from calib.study.data import TARGET, stem
 from calib.study.protocol import DataRules
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, jobs, state
+from pages.ui import browser, controls, jobs, kept, state
 from pages.ui.text import about_file, plain
+from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
@@ -94,7 +95,7 @@ def protocol(recipe: Recipe) -> Protocol:
         st.file_uploader(
             "A protocol of your own: a TOML file",
             key="run_protocol_file",
-            on_change=_protocol_received,
+            on_change=lambda: received("run_protocol_file", _take),
             max_upload_size=MOST_PROTOCOL,
             help="Title, setups, splits and metrics, as the README describes them. It stays in this session's memory.",
         )
@@ -163,25 +164,17 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _protocol_received() -> None:
-    file = st.session_state["run_protocol_file"]
-    if file is None:
-        return
+def _take(content: bytes, name: str) -> None:
+    """Read a protocol, keep it and go on with it."""
     try:
-        content = file.getvalue()
-        found = read_protocol(content.decode(), file.name)
+        found = read_protocol(content.decode(), name)
     except UnicodeDecodeError:
-        state.say(f"{file.name} is not UTF-8 text; choose a TOML file.")
-    except InputError as error:
-        state.say(about_file(file.name, error))
-    else:
-        protocols()[digest(content)] = found
-        while len(protocols()) > KEPT_PROTOCOLS:
-            protocols().pop(next(iter(protocols())))
-        key = f"{UPLOAD}{digest(content)}"
-        state.say(None)
-        if state.recipe().setting("run.protocol") != key:  # else a link waited for it
-            state.update(**_opening(key, found))
+        raise InputError(f"{name} is not UTF-8 text; choose a TOML file.") from None
+    protocols()[digest(content)] = found
+    kept.latest(protocols(), KEPT_PROTOCOLS)
+    key = f"{UPLOAD}{digest(content)}"
+    if state.recipe().setting("run.protocol") != key:  # else a link waited for it
+        state.update(**_opening(key, found))
 
 
 def here() -> dict[str, str]:
@@ -334,8 +327,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
     for other in [other for other in tables() if _file(other) == _file(name)]:
         del tables()[other]
     tables()[name] = frame
-    while len(tables()) > KEPT_FILES:
-        tables().pop(next(iter(tables())))
+    kept.latest(tables(), KEPT_FILES)
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:

@@ -22,7 +22,6 @@ from calib.export import (
     study_html,
 )
 from calib.figures.metrics import EVERYDAY
-from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter, Predictions
 from calib.kernel.wording import brief, brief_percent, counted
@@ -48,7 +47,8 @@ from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import browser, chart, frame, headings, jobs, kept, state
 from pages.ui.downloads import button
-from pages.ui.text import about_file, plain
+from pages.ui.text import plain
+from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
@@ -145,21 +145,11 @@ def uploader() -> None:
     st.file_uploader(
         "Results of a study: its store, or the CSV file that the command line writes",
         key="results_file",
-        on_change=_received,
+        on_change=lambda: received("results_file", take),
         help="The store also holds predictions, for diagrams of each data set. A table has one row per fold: data, "
         "setup, repeat, fold, seed, then one column a metric. The file stays in memory and is never written to disk.",
     )
     browser.keep_focus("results_file", after=list(files()))
-
-
-def _received() -> None:
-    file = st.session_state["results_file"]
-    if file is None:
-        return
-    try:
-        take(file.getvalue(), file.name)
-    except InputError as error:
-        state.say(about_file(file.name, error))
 
 
 def take(content: bytes, name: str) -> None:
@@ -167,8 +157,7 @@ def take(content: bytes, name: str) -> None:
     found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
-    while len(files()) > KEPT_FILES:
-        files().pop(next(iter(files())))
+    kept.latest(files(), KEPT_FILES)
     kept.within(files(), kept.OF_UPLOADS, {key})
     state.say(None)
     if state.recipe().setting("results.rows") != f"{UPLOAD}:{key}":  # else a link waited for it

@@ -32,7 +32,8 @@ from pages.ui import headings, jobs, state
 from pages.ui.downloads import button
 from pages.ui.study import results
 from pages.ui.study.choose import Study
-from pages.ui.text import about_file, plain
+from pages.ui.text import plain
+from pages.ui.uploads import received
 
 KIND, WHAT = "study", "Running"
 # Of a study here: the store stays below 100 MB
@@ -214,7 +215,7 @@ def take_along(recipe: Recipe) -> None:
         st.file_uploader(
             "A store to continue from",
             key="run_store_file",
-            on_change=_store_received,
+            on_change=lambda: received("run_store_file", _continue),
             max_upload_size=MOST_STORE,
         )
 
@@ -229,16 +230,13 @@ def _use(store: Store) -> None:
     st.session_state["study_run"] = Running(store, before.number + 1, pace=before.pace)
 
 
-def _store_received() -> None:
-    file = st.session_state["run_store_file"]
-    if file is None:
-        return
+def _continue(content: bytes, name: str) -> None:
+    """Go on with a store that is brought."""
     try:
-        store = Store.of_bytes(file.getvalue(), file.name)
+        store = Store.of_bytes(content, name)
         store.rows()
-        _use(store)
-        state.say(None)
-    except InputError as error:
-        state.say(about_file(file.name, error))
+    except InputError:
+        raise
     except (sqlite3.Error, ValueError) as error:
-        state.say(f"{file.name} is not a store that can be read ({error}); choose another file.")
+        raise InputError(f"{name} is not a store that can be read ({error}); choose another file.") from None
+    _use(store)
