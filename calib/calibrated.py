@@ -33,7 +33,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     calibrator
         A key of CALIBRATORS or an instance.
     placement
-        None, split, cv, oob, oob_whole, train or full – which scores calibrate.
+        Which scores calibrate: "none", "split", "cv", "oob", "oob_whole", "train" or "full".
     calibration_size
         Share of the rows held back (split).
     cv

@@ -13,7 +13,9 @@ html_theme_options = {
 html_show_sourcelink = html_copy_source = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the signatures have them
+autodoc_preserve_defaults = True  # 1/3, not all its digits
+autodoc_typehints = "none"  # the texts say shapes and ranges
+toc_object_entries_show_parents = "hide"  # a method's name alone: with its class the list is too wide
 numpydoc_show_class_members = False  # each stands there with its own text
 myst_heading_anchors = 3
 suppress_warnings = ["ref.term", "ref.ref"]  # inherited texts point into scikit-learn's own pages

@@ -92,7 +92,7 @@ def run_study(
     jobs
         Cells at once with the backend "loky"; with "dask" the cluster's cores decide.
     scheduler
-        Address of a Dask scheduler, such as tcp://host:8786.
+        Address of a Dask scheduler, such as ``tcp://host:8786``.
     retry_failed
         Whether cells that failed before are tried again.
     breadth_first
