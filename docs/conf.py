@@ -8,7 +8,9 @@ copyright = "the authors, MIT licence"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 html_theme = "alabaster"
 html_theme_options = {
-    "description": "Probability calibration in the browser, in Python and on the command line."
+    "description": "Probability calibration in the browser, in Python and on the command line.",
+    "page_width": "1260px",  # on which the lines of an example are seen whole
+    "body_max_width": "1000px",
 }
 html_show_sourcelink = html_copy_source = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
