@@ -73,12 +73,6 @@ def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
     return check
 
 
-def _switch(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"{name} must be true or false, but is {value!r}.")
-    return value
-
-
 def _pairs(value: Any, name: str) -> Pairs:
     try:
         pairs = dict(value)
@@ -95,7 +89,7 @@ def _settings(value: Any, name: str) -> Pairs:
 TABLE: dict[str, Callable[[Any, str], Any]] = {
     "sheet": checks.text,
     "header": _number(0, 1_000_000, integer=True),
-    "merge_labels": _switch,
+    "merge_labels": checks.switch,
     "drop_labels": checks.names,
     "scores": checks.names,
     "gap": _number(0, 1e9),
@@ -406,8 +400,6 @@ def _last(value: Any) -> str:
 def _encode(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return json.dumps(value)
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, tuple):
@@ -420,8 +412,6 @@ def _decode(name: str, text: str, default: Any) -> Any:
         return _decode_json(name, text, 'an object such as {"max_depth":4}')
     if isinstance(default, tuple):
         return declared.list_from_text(name, text)
-    if isinstance(default, bool):
-        return {"true": True, "false": False}.get(text, text)
     if isinstance(default, int | float):
         return _as_number(text, name, int if isinstance(default, int) else float)
     return text

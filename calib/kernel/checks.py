@@ -202,6 +202,11 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     return value
 
 
+def switch(value: Any, name: str) -> bool:
+    """Refuse what is neither true nor false."""
+    return one_of(value, (False, True), name)
+
+
 def in_range(
     value: Any,
     name: str,
@@ -257,7 +262,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
     if value is None and parameter.optional:
         return None
     if parameter.kind == "boolean":
-        return one_of(value, (False, True), name)
+        return switch(value, name)
     if parameter.kind in TEXTS:
         TEXTS[parameter.kind](value, name)
         return value

@@ -35,10 +35,6 @@ def _share(value: Any, name: str) -> float:
     return float(checks.in_range(value, name, 0.05, 0.9))
 
 
-def _switch(value: Any, name: str) -> bool:
-    return checks.one_of(value, (True, False), name)
-
-
 def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{name} must be a table of names and values, but is {value!r}.")
@@ -166,7 +162,7 @@ SPLITS: dict[str, Check] = {
     "folds": _whole(2, 100),
     "repeats": _whole(1, 10_000),
     "test_size": _share,
-    "stratified": _switch,
+    "stratified": checks.switch,
     "seed": _whole(0, 1_000_000_000),
     "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _whole(2, 100),
