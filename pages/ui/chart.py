@@ -13,7 +13,8 @@ import streamlit as st
 
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry
-from calib.figures.theme import PROJECTED, controls, for_a_room
+from calib.figures.projector import PROJECTED, for_a_room
+from calib.figures.theme import controls
 from calib.kernel.checks import InputError
 from pages.ui import downloads, frame, headings, kept, stage, state
 from pages.ui.drawn import Drawn

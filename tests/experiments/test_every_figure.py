@@ -4,7 +4,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
-from calib.figures.theme import for_a_room
+from calib.figures.projector import for_a_room
 from tests.experiments.simulated import record as record_of
 from tests.headlines import long_numbers
 

@@ -20,7 +20,8 @@ from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
 from calib.export.cards import staged
-from calib.figures.theme import ROOM, controls, for_a_room
+from calib.figures.projector import ROOM, for_a_room
+from calib.figures.theme import controls
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS

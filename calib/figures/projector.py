@@ -1,0 +1,109 @@
+"""A figure for a room: type that is read from the last row, on a picture no higher than its page under a title."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+# For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
+# charts are at most
+ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
+STANDOFF = 12  # pixels there between an axis' scale and its title
+
+
+def for_a_room(figure: go.Figure, rows: int = 1) -> go.Figure:
+    """The same figure for a projector: type of at least 24 pixels, and no higher than its page under a title.
+
+    Of figures that stand in so many ``rows``, each has its share of the page.
+
+    Pictures that are longer than any page, such as that of a tree, keep their height.
+    """
+    figure = go.Figure(_larger(figure.to_dict()))
+    for axis in figure.select_yaxes():  # large names on two lines would lie on their neighbours'
+        axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
+    height = figure.layout.height
+    if height is not None and height <= 2 * PROJECTED:
+        figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED / rows))
+    # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
+    figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
+    figure.update_xaxes(automargin=True, nticks=5, title_standoff=STANDOFF).update_yaxes(automargin=True)
+    for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
+        low, high = axis.domain or (0, 1)
+        axis.nticks = 5 if high - low > 0.4 else 4 if high - low > 0.2 else 3
+    _spread(figure)
+    return figure
+
+
+def _spread(figure: go.Figure) -> None:
+    """Room between rows of panels for what is written there in large type: a scale and the name of the panel below."""
+    rows = sorted({axis.domain for axis in figure.select_yaxes() if axis.domain})
+    if rows:
+        figure.layout.margin.t = max(figure.layout.margin.t or 0, _names_above(figure, rows[-1]))
+    margin = figure.layout.margin
+    inner = (figure.layout.height or 0) - sum(margin[side] or 0 for side in "tb")
+    if len(rows) < 2 or inner <= 0 or any(low >= high for (_, low), (high, _) in pairwise(rows)):
+        return
+    gaps = [
+        max(upper[0] - lower[1], _written_between(figure, lower, upper) / inner)
+        for lower, upper in pairwise(rows)
+    ]
+    share = (rows[-1][1] - rows[0][0] - sum(gaps)) / sum(high - low for low, high in rows)
+    if share <= 0:
+        return
+    before, after, place = [], [], rows[0][0]
+    for (low, high), gap in zip(rows, [*gaps, 0.0], strict=True):
+        before += [low, high]
+        after += [place, place + share * (high - low)]
+        place = after[-1] + gap
+    after = np.clip(after, 0, 1)  # sums of shares may pass 1 in the last digit
+    for axis in figure.select_yaxes():
+        axis.domain = axis.domain and np.interp(axis.domain, before, after)
+    for words in figure.select_annotations():
+        if words.yref == "paper" and 0 <= words.y <= 1:
+            words.y = float(np.interp(words.y, before, after))
+
+
+def _written_between(figure: go.Figure, lower: tuple[float, float], upper: tuple[float, float]) -> float:
+    """Pixels that the scale and the title of the upper row and the names of the lower one take."""
+    above = _axes_of(figure, upper)
+    scales = [axis for axis in figure.select_xaxes() if (axis.anchor or "y") in above]
+    scaled = any(axis.showticklabels is not False for axis in scales)
+    titled = any(axis.title.text for axis in scales)
+    return _names_above(figure, lower) + 1.7 * LEGIBLE * scaled + (STANDOFF + 1.3 * LEGIBLE) * titled
+
+
+def _axes_of(figure: go.Figure, row: tuple[float, float]) -> set[str]:
+    """The vertical axes of a row of panels, as traces call them."""
+    return {f"y{axis.plotly_name[5:]}" for axis in figure.select_yaxes() if axis.domain == row}
+
+
+def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
+    """Pixels that the names of a row's panels take."""
+    tops = {("paper", row[1])} | {(f"{axis} domain", 1) for axis in _axes_of(figure, row)}
+    names = [
+        str(words.text).count("<br>") + 1
+        for words in figure.select_annotations()
+        if words.y is not None and any(words.yref == on and abs(words.y - top) < 1e-6 for on, top in tops)
+    ]
+    return 1.3 * LEGIBLE * max(names, default=0)
+
+
+def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:
+    """All sizes of fonts and margins in a figure's nested parts, multiplied."""
+    if isinstance(part, dict):
+        return {
+            name: (max(value * ROOM, LEGIBLE) if name == "size" else value * ROOM)
+            if name in sizes
+            else _larger(
+                value, ("size",) if name.endswith("font") else tuple("lrtb") if name == "margin" else ()
+            )
+            for name, value in part.items()
+        }
+    return (
+        [_larger(one) for one in part]
+        if isinstance(part, list) and part and isinstance(part[0], dict)
+        else part
+    )

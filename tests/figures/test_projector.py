@@ -1,0 +1,61 @@
+"""A figure for a room: what is written is legible from the back, lies on nothing else, and fits the page."""
+
+import plotly.graph_objects as go
+
+from calib.figures.panels import panels
+from calib.figures.projector import for_a_room
+from calib.figures.theme import DARK, LIGHT, layout
+
+
+def test_for_a_room_the_names_of_lower_panels_lie_below_the_scales_above_them():
+    of = for_a_room(
+        panels(LIGHT, [("a", "note")] * 4, 2, height=260, between=34, xaxis={}, yaxis={}).update_xaxes(
+            showticklabels=True
+        )
+    )
+    margin = of.layout.margin
+    inner = of.layout.height - margin.t - margin.b
+    (_, below), (above, top) = of.layout.yaxis3.domain, of.layout.yaxis.domain
+    assert 0 < below < above < top == 1
+    assert of.layout.yaxis3.domain[0] == 0
+    assert sorted(one.y for one in of.layout.annotations) == [below, below, 1, 1]
+    line = 1.25 * 24
+    assert (above - below) * inner >= 3 * line, "a scale and two lines of a name"
+    assert margin.t >= 2 * line
+
+
+def test_for_a_room_the_title_of_an_upper_scale_lies_above_the_name_of_the_panel_below():
+    name = {"text": "<b>below</b>", "x": 0, "y": 1, "xref": "x2 domain", "yref": "y2 domain"}
+    rows = {"yaxis": {"domain": [0.55, 1]}, "yaxis2": {"domain": [0, 0.45]}, "xaxis2": {"anchor": "y2"}}
+    sides = {"t": 30, "b": 60}
+    made = layout(LIGHT, height=500, margin=sides, xaxis_title_text="p", annotations=[name], **rows)
+    of = for_a_room(go.Figure(layout=made))
+    inner = of.layout.height - of.layout.margin.t - of.layout.margin.b
+    gap = (of.layout.yaxis.domain[0] - of.layout.yaxis2.domain[1]) * inner
+    assert gap >= 3 * 1.25 * 24 + of.layout.xaxis.title.standoff, "a scale, its title and a name"
+
+
+def test_for_a_room_figures_in_two_rows_share_the_page():
+    figure = go.Figure(layout=layout(LIGHT, height=400))
+    assert for_a_room(figure, 2).layout.height == 390 < for_a_room(figure).layout.height
+
+
+def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():
+    title = {"text": "p", "font": {"size": 14}}
+    marks = go.Scatter(x=[0.0, 1.0], y=[0.5, 0.5], marker={"size": 6}, textfont={"size": 12})
+    figure = go.Figure(
+        marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}])
+    )
+    larger = for_a_room(figure)
+    assert larger.layout.height == 780
+    template = larger.layout.template.layout
+    sizes = (template.font, larger.layout.xaxis.title.font, larger.layout.annotations[0].font)
+    assert all(font.size >= 24 for font in (*sizes, larger.data[0].textfont))
+    assert larger.data[0].marker.size == 6
+    assert list(larger.data[0].x) == [0.0, 1.0]
+    assert figure.layout.height == 640
+    assert larger.layout.template.layout.margin.t == 16
+    assert [for_a_room(go.Figure(layout=layout(DARK, height=h))).layout.height for h in (300, 4000)] == [
+        500,
+        4000,
+    ]
