@@ -255,7 +255,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
     recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
-    evaluation = _judged(recipe, dataset)
+    evaluation = _evaluated(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -277,7 +277,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     return 1 if evaluation.refused else 0
 
 
-def _judged(recipe: Recipe, dataset: Dataset) -> Evaluation:
+def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
     """What ``evaluate`` finds, or why a model, which may come from outside, does not work."""
     try:
         return evaluate(recipe, dataset)
@@ -293,7 +293,7 @@ def _judged(recipe: Recipe, dataset: Dataset) -> Evaluation:
 def _say_price(recipe: Recipe, dataset: Dataset) -> None:
     """What fitting the model anew for every row will take, told by one fit."""
     if fits_every_row(recipe):
-        once = _judged(recipe.replace(placement="split", calibrators=("none",)), dataset)
+        once = _evaluated(recipe.replace(placement="split", calibrators=("none",)), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
         print(f"note: the placement {recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)

@@ -57,7 +57,7 @@ def place(
     marks
         Further points (m, 2) that no name may cover.
     """
-    paths = {key: _along(points) for key, points in lines.items()}
+    paths = {key: _evenly_spaced(points) for key, points in lines.items()}
     taken = np.vstack([*paths.values(), *marks, np.empty((0, 2))])
     placed: dict[str, Label] = {}
     for key, path in paths.items():
@@ -68,7 +68,7 @@ def place(
     return placed
 
 
-def _along(points: Array) -> Array:
+def _evenly_spaced(points: Array) -> Array:
     """(ALONG, 2) points at equal distances along a line, or none."""
     known = np.asarray(points, dtype=np.float64)
     known = known[np.isfinite(known).all(axis=1)]

@@ -78,18 +78,19 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
     size = "without a limit of depth" if tree.deepest else f"of depth {tree.depth}"
     title = (
-        f"The tree {size} has {len(leaves)} leaves, with p from {_said(least, brief)} to {_said(most, brief)}"
+        f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, brief)} to {_p_of(most, brief)}"
     )
     if row is not None:
         own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
-        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_said(own, brief)}"
+        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_p_of(own, brief)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
         tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)
     )
 
 
-def _said(node: TreeNode, say: Callable[[float | None], str] = number) -> str:
+def _p_of(node: TreeNode, say: Callable[[float | None], str] = number) -> str:
+    """A node's p with the interval around it."""
     return f"{say(node.p)} [{say(node.p0)}, {say(node.p1)}]"
 
 
@@ -130,7 +131,7 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
 
 def _alt(tree: GrownTree, leaves: Sequence[TreeNode], title: str) -> str:
     rules = "; ".join(
-        f"{node.rule}: {tree.classes[int(node.label)]}, p {_said(node)}, n {node.n}"
+        f"{node.rule}: {tree.classes[int(node.label)]}, p {_p_of(node)}, n {node.n}"
         for node in leaves[:MOST_LEAVES]
     )
     return textwrap.shorten(f"{title}. Leaves: {rules}.", 900, placeholder=" …")
@@ -200,7 +201,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
                 y=[place[node.number] for node in nodes],
                 mode="markers+text",
                 name=f"predicts {as_text(tree.classes[label])}",
-                text=[_words(record, node, theme) for node in nodes],
+                text=[_node_text(record, node, theme) for node in nodes],
                 textposition="middle right",
                 textfont={"size": 11.5, "color": theme.ink},
                 customdata=[[node.number, _rule(node)] for node in nodes],
@@ -219,7 +220,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
     return traces
 
 
-def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
+def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     """Two lines: what leads here; rows, label, p and its interval."""
     tree = record.tree
     first = (
@@ -228,7 +229,7 @@ def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    words = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_said(node)}{below}"
+    words = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
     strong = f"<b>{as_text(first)}</b>"
     ink = theme.ink if node.number in record.path else theme.muted
     return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"
@@ -237,7 +238,7 @@ def _words(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
 def _rule(node: TreeNode) -> str:
     """The whole rule with its numbers, in short lines."""
     rule = "<br>".join(textwrap.wrap(html.escape(node.rule, quote=False), 60))
-    return f"{rule}<br>node {node.number}, {node.n} training rows, own estimate {number(node.score)}<br>p {_said(node)}"
+    return f"{rule}<br>node {node.number}, {node.n} training rows, own estimate {number(node.score)}<br>p {_p_of(node)}"
 
 
 def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[go.Scatter]:

@@ -252,11 +252,11 @@ def published_values(paper: str) -> pd.DataFrame:
     paper : str
         A key of ``PAPERS``.
     """
-    return _judged(paper).copy()
+    return _with_remarks(paper).copy()
 
 
 @cache
-def _judged(paper: str) -> pd.DataFrame:
+def _with_remarks(paper: str) -> pd.DataFrame:
     lines = printed(paper)
     lines = lines[~lines["data"].isin(SUMMARY_ROWS)]
     lines = lines.assign(comparable=True, result=True, remark="")

@@ -158,7 +158,7 @@ def write_python(calibrator: Any) -> str:
     )
     lines = [
         f"def calibrate({', '.join(names)}):",
-        f'    """{_said(formulas)}"""',
+        f'    """{_sentence(formulas)}"""',
         f"    if {outside}:",
         f"        return {', '.join(['None'] * len(answers))}",
         *body.statements,
@@ -194,7 +194,7 @@ def write_javascript(calibrator: Any) -> str:
     if len(answers) > 1:
         nothing, answer = f"[{nothing}]", f"[{answer}]"
     lines = [
-        f"/** {_said(formulas)} */",
+        f"/** {_sentence(formulas)} */",
         f"function calibrate({', '.join(names)}) {{",
         f"  if (!({inside})) return {nothing};",
         *body.statements,
@@ -223,7 +223,7 @@ def _body(calibrator: Any, syntax: Syntax) -> tuple[Formulas, list[str], Body, l
     )
 
 
-def _said(formulas: Formulas) -> str:
+def _sentence(formulas: Formulas) -> str:
     gives = ", ".join(formulas.answers)
     return f"{formulas.label} ({formulas.source}): {gives}, the probability of class 1."
 
