@@ -99,15 +99,15 @@ def _owner() -> Owner:
     return st.session_state.setdefault("owner", Owner())
 
 
-@st.cache_resource(scope="session", on_release=lambda owner: _tab_closed(owner), show_spinner=False)
-def _while_open(_owner: Owner) -> Owner:
+@st.cache_resource(scope="session", on_release=lambda tab: _tab_closed(*tab), show_spinner=False)
+def _while_open(_owner: Owner, session: str) -> tuple[Owner, str]:
     """Streamlit lets go of it when the tab is closed, or its connection lost."""
-    return _owner
+    return _owner, session
 
 
-def _tab_closed(owner: Owner) -> None:
+def _tab_closed(owner: Owner, session: str) -> None:
     turns().end(owner)
-    server.forget_closed_sessions()
+    server.forget_when_closed(session)
 
 
 def _jobs(kind: str, size: int = MOST_JOBS) -> kept.Cache:
@@ -121,7 +121,7 @@ def page_entered(page: str) -> None:
     """
     kept.enter()
     _owner().gone = False  # a connection that was lost may come back
-    _while_open(_owner())
+    _while_open(_owner(), server.session_id())
     st.session_state["placed"] = set()
     other, kind, keys = st.session_state.get("resumable", (page, "", ()))
     if other == page:

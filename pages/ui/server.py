@@ -13,6 +13,7 @@ import logging
 import sys
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -92,18 +93,31 @@ def lost_its_session() -> bool:
     return context is not None and bool(context.session_state._state._new_widget_state.states)
 
 
-def forget_closed_sessions() -> None:
+def session_id() -> str:
+    """As the server names the session in whose run this is asked."""
+    context: Any = get_script_run_ctx()
+    return context.session_id
+
+
+def forget_when_closed(session_id: str) -> None:
     """A tab was closed: forget its session as soon as it is sure not to come back, and what it held."""
-    wait = config.get_option("server.disconnectedSessionTTL") + 1
-    try:
-        asyncio.get_running_loop().call_later(wait, _forget)
-    except RuntimeError:  # the server itself is ending
+    if not runtime.exists():
         return
+    manager: Any = runtime.get_instance()._session_mgr
+    closed = manager.get_active_session_info(session_id)
+    wait = config.get_option("server.disconnectedSessionTTL") + 1
+    if closed is not None:
+        with suppress(RuntimeError):  # the server itself is ending
+            asyncio.get_running_loop().call_later(wait, _forget, manager, closed.session)
 
 
-def _forget() -> None:
-    if runtime.exists():
-        manager: Any = runtime.get_instance()._session_mgr
-        manager._session_storage._cache.expire()
-        gc.collect()
-        give_back()
+def _forget(manager: Any, session: Any) -> None:
+    """Empty it too: the first session was settled with the modules, and Streamlit's loop keeps hold of the last."""
+    manager._session_storage._cache.expire()
+    if session.id in {info.session.id for info in manager.list_sessions()}:  # it came back
+        return
+    session.shutdown()
+    session.session_state.clear()
+    session._fragment_storage.clear()
+    gc.collect()
+    give_back()

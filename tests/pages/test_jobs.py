@@ -196,7 +196,7 @@ def test_work_of_a_closed_tab_ends_and_begins_again_when_the_connection_comes_ba
     WORK[0] = steps
     (job,) = jobs_of(at.run(), "kind")
     until(lambda: begun, "the work begins")
-    jobs._tab_closed(at.session_state["owner"])
+    jobs._tab_closed(at.session_state["owner"], "the tab")
     until(job.future.done, "the work ends")
     assert job.dropped
     WORK[0] = lambda watch: "a result"
