@@ -98,7 +98,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if target is None or frame.shape[1] > MOST_SCORES:
         return False
     typed = typed_frame(frame)
-    scores = [column.name for column in _numbers(typed, target)]
+    called = filter(SCORE_NAME.search, _constants(typed, target))
+    scores = [column.name for column in _numbers(typed, target)] or list(called)
     if not scores:
         return False
     named = [name for name in scores if SCORE_NAME.search(name)]
