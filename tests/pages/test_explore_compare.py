@@ -80,11 +80,18 @@ def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
     at = bring(page("explore_compare", **QUICK), "recipe_file", "kept.json", write_recipes(kept).encode())
     assert list(at.session_state["kept_recipes"]) == list(kept)
     text = " ".join(messages(at))
-    assert "gone" in text
+    assert "**gone** cannot be shown" in text
     assert "Upload the file with the digest" in text
     assert "no bagging" in text
     assert "needs probabilities" in text
     assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings"}
+
+
+def test_predictions_are_suggested_to_be_kept_under_the_name_of_their_file():
+    at = bring(
+        page("explore_data", **QUICK), "file", "mine.csv", b"y,score\n" + 20 * b"0,0.2\n1,0.8\n1,0.2\n"
+    )
+    assert go(at, "explore_compare").text_input(key="recipe_name").placeholder == "Scores, mine.csv"
 
 
 def test_a_file_of_recipes_comes_back_as_it_was():

@@ -86,7 +86,7 @@ def keep(recipe: Recipe) -> None:
 
 def _suggestion(recipe: Recipe) -> str:
     if recipe.content == "predictions":
-        return f"{recipe.score or 'Scores'}, {recipe.data.partition(':')[2]}"[:LONGEST]
+        return f"{recipe.score or 'Scores'}, {recipe.file or recipe.data.partition(':')[2]}"[:LONGEST]
     return f"{MODELS[recipe.model].label}, {PLACEMENTS[recipe.placement].label.lower()}"
 
 
@@ -137,7 +137,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     shown = {}
     for name, result in found.items():
         if isinstance(result, InputError):
-            st.warning(f"**{plain(name)}** is not shown: {plain(result)}")
+            st.warning(f"**{plain(name)}** cannot be shown: {plain(result)}")
         elif result.predictions:
             shown[name] = result.with_view(view)
         else:
