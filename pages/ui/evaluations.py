@@ -39,7 +39,7 @@ def load(recipe: Recipe) -> Dataset:
     )
     key += (recipe.judge_on, recipe.onnx, *sources.roles(recipe).values())
     key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
-    return jobs.cached("datasets", MOST_TABLES, key, lambda: sources.load(recipe, state.frames()))
+    return cached("datasets", MOST_TABLES, recipe, key, lambda: sources.load(recipe, state.frames()))
 
 
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
@@ -47,7 +47,21 @@ def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     key = (recipe.data, recipe.data_params, recipe.target, recipe.positive, recipe.judge_on, recipe.onnx)
     if recipe.judge_on or recipe.onnx:  # which columns another file and a model get depends on what is used
         key += (recipe.content, recipe.exclude, recipe.keep, *sources.roles(recipe).values())
-    return jobs.cached("tables", MOST_TABLES, key, lambda: sources.load_frame(recipe, state.frames()))
+    return cached("tables", MOST_TABLES, recipe, key, lambda: sources.load_frame(recipe, state.frames()))
+
+
+def cached(name: str, most: int, recipe: Recipe, key: tuple, make: Callable[[], Any]) -> Any:
+    """What is made of the Recipe's files, kept; where an ONNX model reads them its refusal too, which took as long.
+
+    Any other refusal is found at once, or may be over by the next run, as that of OpenML.
+    """
+    if recipe.onnx is None or recipe.data.startswith("openml:"):
+        return jobs.cached(name, most, key, make)
+    brought = (*key, *sources.missing(recipe, state.brought()))
+    found = jobs.cached(name, most, brought, partial(_or_why, make))
+    if isinstance(found, InputError):
+        raise found.with_traceback(None)
+    return found
 
 
 def dataset(recipe: Recipe) -> Dataset:
@@ -139,7 +153,8 @@ def _or_why(make: Callable[..., Any], *args: Any) -> Any:
     try:
         return make(*args)
     except InputError as error:
-        return error
+        error.__context__ = None  # its frames would keep the table that was refused
+        return error.with_traceback(None)
 
 
 def _fit_key(recipe: Recipe, data: Dataset) -> tuple[str, str]:

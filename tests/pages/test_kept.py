@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from calib import Recipe
+from calib.data import DataError
 from calib.kernel.memory import size
-from pages.ui import kept
+from pages.ui import evaluations, kept, state
 from pages.ui.kept import Kept
 from tests.pages.app import at_once, bring, faults, headline, messages, page, settled
 
@@ -29,6 +31,31 @@ def test_what_was_used_longest_ago_goes_first_whichever_cache_it_is_in():
     session.enter(3_500_000)
     assert left(session) == [0, 4, 5]
     assert session.bytes < 3_500_000
+
+
+@pytest.mark.parametrize(
+    ("data", "times"), [("upload:00ff", [1, 1, 2]), ("openml:31", [1, 2, 3])], ids=["a file", "a download"]
+)
+def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may_be_back(
+    monkeypatch, data, times
+):
+    """A graph may take the time and memory it is allowed before it is refused, and a page runs at every touch."""
+    session, brought, asked, counts = Kept(), dict.fromkeys(["00ff"]), [], []
+    monkeypatch.setattr(kept, "session", lambda: session)
+    monkeypatch.setattr(state, "brought", lambda: brought)
+    recipe = Recipe(data=data, content="predictions", onnx="upload:11ff", onnx_file="slow.onnx")
+
+    def refused():
+        asked.append(recipe)
+        raise DataError("The model takes too long.", "Bring a smaller one.")
+
+    for now in ([], [], ["11ff"]):
+        brought |= dict.fromkeys(now)
+        with pytest.raises(DataError, match="too long") as found:
+            evaluations.cached("tables", 6, recipe, (data,), refused)
+        assert "refused" not in [frame.name for frame in found.traceback] or data.startswith("openml")
+        counts.append(len(asked))
+    assert counts == times
 
 
 def test_what_a_page_needs_stays_until_another_run_does_without_it():

@@ -175,9 +175,10 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
         *sources.roles(recipe).values(),
     )
     try:
-        found = jobs.cached(
+        found = evaluations.cached(
             "inputs",
             KEPT_INPUTS,
+            recipe,
             key,
             lambda: sources.inputs_of_model(recipe, state.frames(), raw_table, target),
         )
