@@ -1,4 +1,4 @@
-"""What only the browser knows and can do: its address, copying a text, keeping the keyboard where it was."""
+"""What only the browser knows and can do: its address, copying a text, keeping the keyboard's place, its colours."""
 
 from __future__ import annotations
 
@@ -47,6 +47,18 @@ FOCUS = """export default function ({ data, parentElement }) {
     before.after = data.after
 }"""
 
+SCHEME = """export default function ({ data, parentElement, setTriggerValue }) {
+    const page = document.querySelector(".stApp"), drawn = parentElement.dataset
+    const look = () => {
+        const [red, green, blue] = getComputedStyle(page).backgroundColor.match(/\\d+/g).map(Number)
+        if (String(red + green + blue < 384) !== drawn.dark) setTriggerValue("other", true)
+    }
+    drawn.dark = data.dark
+    const watch = new MutationObserver(look)
+    watch.observe(page, { attributeFilter: ["class"] })
+    return () => watch.disconnect()
+}"""
+
 
 @st.cache_resource
 def _copy():
@@ -57,6 +69,13 @@ def _copy():
 def _focus():
     return st.components.v2.component(
         "calibration_explorer_focus", html="<i></i>", js=FOCUS, isolate_styles=False
+    )
+
+
+@st.cache_resource
+def _scheme():
+    return st.components.v2.component(
+        "calibration_explorer_scheme", html="<i></i>", js=SCHEME, isolate_styles=False
     )
 
 
@@ -74,3 +93,9 @@ def link(query: Mapping[str, str]) -> str:
 def keep_focus(key: str, after: object) -> None:
     """Back to the button of this file picker, which draws itself anew, once ``after`` is another one."""
     _focus()(key=f"focus_{key}", data={"key": key, "after": repr(after)}, height="content")
+
+
+def follow_scheme(dark: bool) -> None:
+    """Draw the page anew when its colours have become others than those that the charts are drawn in."""
+    st.html("<style>.st-key-scheme {position: absolute}</style>")
+    _scheme()(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)

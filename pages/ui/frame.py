@@ -270,6 +270,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
         st.rerun()  # the navigation was drawn before this was known
     sidebar = "collapsed" if presenter else "auto"
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
+    browser.follow_scheme(theme() is DARK)
 
 
 def _heading(page: Page, in_step: bool) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from pages.ui import frame
 from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
+from tests.waiting import until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 IN_SHORT = ("explore_reliability",)  # the other pages by make soak
@@ -96,6 +97,15 @@ def test_dark_mode_is_dark_on_the_page_and_in_the_chart_and_text_stands_out(new_
     ticks = tab.page.locator(".stPlotlyChart .xtick text").first
     assert brightness(ticks.evaluate("element => getComputedStyle(element).fill")) > 120
     text_stands_out(tab)
+
+    def paper() -> float:
+        return brightness(chart.evaluate("element => getComputedStyle(element).backgroundColor"))
+
+    tab.page.emulate_media(color_scheme="light")
+    until(lambda: paper() > 200, "the open page's charts follow the system")
+    tab.page.get_by_test_id("stMainMenuButton").click()
+    tab.page.get_by_test_id("stMainMenuPopover").get_by_text("Dark", exact=True).click()
+    until(lambda: paper() < 60, "they follow the menu")
 
 
 @pytest.mark.soak
