@@ -97,5 +97,4 @@ def keep_focus(key: str, after: object) -> None:
 
 def follow_scheme(dark: bool) -> None:
     """Draw the page anew when its colours have become others than those that the charts are drawn in."""
-    st.html("<style>.st-key-scheme {position: absolute}</style>")
     _scheme()(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
