@@ -52,6 +52,7 @@ def assert_explained(tab, evaluation, row: int) -> None:
         assert any(text.startswith(said_so[0]) and text.endswith(said_so[1]) for text in words)
 
 
+@pytest.mark.soak  # a click on a chart: test_selection.py
 def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
     tab.open("explore_venn_abers", **QUERY)
     seen = []

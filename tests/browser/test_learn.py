@@ -47,6 +47,7 @@ def test_a_click_on_a_point_turns_its_label_and_the_next_click_turns_it_back(tab
 FOUR = {"finite.guess": "skip", "finite.line": "1:0.1:0 2:0.4 | 3:0.5:1 4:0.9:1"}
 
 
+@pytest.mark.soak  # a point that is dragged: test_points.py
 def test_the_finite_example_is_clicked_cut_and_taken_from_the_cloud(tab):
     tab.open("learn_finite_example", **FOUR)
     tab.click_chart("finite", 3, 0.5)

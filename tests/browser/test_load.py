@@ -32,6 +32,7 @@ def test_many_at_once_see_their_own_answers_and_no_error_and_memory_is_given_bac
     assert figures.kept <= load.KEPT_AT_MOST
 
 
+@pytest.mark.soak  # without a server: tests/pages/test_jobs.py
 def test_a_closed_tab_leaves_no_work_behind_and_nobody_in_the_queue():
     with load.server() as (address, process):
         readers = [Reader(address, **LARGE, seed=str(seed)).open() for seed in range(4)]

@@ -9,6 +9,7 @@ def progress(tab):
     return tab.page.get_by_test_id("stProgress")
 
 
+@pytest.mark.soak  # without a browser: tests/pages/test_explore_venn_abers.py
 def test_a_fit_can_be_cancelled_and_begun_again_and_the_last_picture_stays(tab):
     few = {"model": "large_forest", "params": '{"n_estimators":5}'}
     tab.open("explore_reliability", data="sample:digits", **few).unfold("Model settings")

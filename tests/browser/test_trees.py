@@ -25,6 +25,7 @@ def tree():
     return grown_tree(recipe, grow(recipe, load(recipe), "tree", 3)[0])
 
 
+@pytest.mark.soak  # a click on a chart: test_selection.py
 def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(tab, tree):
     tab.open("explore_trees", **QUERY)
     record = FIGURES["tree"].prepare(tree)

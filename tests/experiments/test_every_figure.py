@@ -7,6 +7,7 @@ from calib.figures import DARK, FIGURES, LIGHT
 from calib.figures.projector import for_a_room
 from tests.experiments.simulated import record as record_of
 from tests.headlines import long_numbers
+from tests.sweep import sweep
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
@@ -46,7 +47,7 @@ def test_one_setting_turns_the_answer(key):
     assert answer != experiment.right
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("theme", sweep([LIGHT, DARK], DARK), ids=["light", "dark"])
 def test_it_is_drawn_in_the_themes_own_inks_and_is_light(drawn, theme):
     _, records = drawn
     for key, record in records.items():

@@ -193,7 +193,11 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     ("fields", "words"),
     [
         ({"data": "sample:dated", "time": "ordered", "split": "time"}, "was not computed"),
-        ({"data": "sample:counts", "content": "predictions", "weight": "count"}, "Lines of the table"),
+        pytest.param(
+            {"data": "sample:counts", "content": "predictions", "weight": "count"},
+            "Lines of the table",
+            marks=pytest.mark.soak,
+        ),
         (
             {"data": "sample:customers", "cluster": "customer_id", "split": "cluster"},
             "Rows of one cluster are taken",

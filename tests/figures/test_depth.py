@@ -11,6 +11,7 @@ from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, briefly
 from tests.figures.depths import RECIPE, scores, values
+from tests.sweep import sweep
 
 CELLS = [(growth, leaf) for growth in GROWTHS for leaf in LEAVES]
 
@@ -29,7 +30,7 @@ def lines(figure, i):
     }
 
 
-@pytest.mark.parametrize("metric", ["brier", "log_loss", "auc", "width", "tce"])
+@pytest.mark.parametrize("metric", sweep(["brier", "log_loss", "auc", "width", "tce"], "log_loss", "width"))
 def test_every_point_is_a_score_of_the_sweep(metric):
     figure = draw(prepare(scores(), metric))
     for i, (growth, leaf) in enumerate(CELLS):

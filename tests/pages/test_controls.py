@@ -6,11 +6,12 @@ from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import frame
 from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled
+from tests.sweep import sweep
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for page in frame.PAGES["Explore"]]
 # It is slow
-SWEPT = [pytest.param(path, marks=pytest.mark.soak if path == "explore_trees" else ()) for path in PATHS]
+SWEPT = sweep(PATHS, "explore_reliability", "explore_venn_abers", "explore_compare")
 
 
 def recipe(at) -> Recipe:

@@ -11,6 +11,7 @@ from calib.placements import PLACEMENTS
 from calib.synthetic import SYNTHETIC
 from pages.ui import frame
 from tests.pages.app import faults, headline, messages, page, settled, titles
+from tests.sweep import sweep
 
 SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
 IN_SHORT = ("sample:breast_cancer", "sample:predictions", "synthetic:gaussian")  # the others by make soak
@@ -44,7 +45,7 @@ OWN = ("explore_data", "explore_reliability")  # pages with a test of their own
 
 
 @pytest.mark.parametrize("source", SWEPT)
-@pytest.mark.parametrize("stem", [stem for stem in STEMS if stem not in OWN])
+@pytest.mark.parametrize("stem", sweep([stem for stem in STEMS if stem not in OWN], "explore_trees"))
 def test_every_set_opens_on_every_page_of_explore(stem, source):
     at = page(stem, data=source, **kind_of(source, stem))
     assert faults(at) == []

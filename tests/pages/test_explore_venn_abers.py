@@ -93,6 +93,7 @@ def test_another_placement_is_one_press_away_and_the_link_holds_it():
     ]
 
 
+@pytest.mark.soak  # of a link to it: test_every_source.py
 def test_the_full_placement_says_its_price_first_and_runs_when_asked():
     """Two fits a test row: cheap enough here to run at once; dear where fits are slow."""
     query = QUICK | {"model": "decision_tree", "test_size": "0.05", "venn_abers.beside": "full"}

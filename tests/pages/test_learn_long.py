@@ -10,6 +10,7 @@ from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
 from pages.ui.learn import long_runs
 from tests.pages.app import at_once, faults, page, query, settled, titles
+from tests.sweep import sweep
 from tests.waiting import LIMIT
 
 KEYS = ("overlap", "calibration_size")
@@ -31,7 +32,7 @@ def test_it_opens_at_once_with_what_was_made_beforehand_and_says_how(key):
     assert any("Computed beforehand, on 20" in caption.value for caption in at.main.caption)
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", sweep(KEYS, "calibration_size"))
 def test_a_view_setting_computes_nothing(key):
     at = opened(key, measure="ece", base="default")
     assert faults(at) == []

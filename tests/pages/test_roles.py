@@ -15,6 +15,7 @@ from tests.data.test_onnx_model import TABLE as SCORED
 from tests.data.test_onnx_model import P as SCORED_P
 from tests.data.test_onnx_model import logistic
 from tests.pages.app import bring, faults, go, headline, messages, page, press, settled
+from tests.sweep import sweep
 
 RNG = np.random.default_rng(5)
 N = 300
@@ -219,8 +220,8 @@ def test_one_split_cannot_be_repeated_and_no_number_of_splits_is_asked_for():
 @pytest.mark.parametrize(
     "stem",
     [
-        *("explore_venn_abers", "explore_out_of_bag", "explore_decide", "explore_compare"),
-        pytest.param("explore_trees", marks=pytest.mark.soak),
+        *("explore_out_of_bag", "explore_decide"),
+        *sweep(("explore_venn_abers", "explore_compare", "explore_trees")),
     ],
 )
 def test_the_other_pages_stand_with_weights_and_clusters(stem):

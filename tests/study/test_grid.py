@@ -8,6 +8,7 @@ from calib import Dataset
 from calib.kernel.checks import InputError
 from calib.study import SHIPPED, extent, grid, load_protocol, read_protocol
 from calib.study.grid import rows_of
+from tests.sweep import sweep
 
 from .small import PROTOCOL, table
 
@@ -76,7 +77,7 @@ def test_too_few_rows_of_a_class_for_the_folds_are_refused():
 
 
 @pytest.mark.parametrize("key", SHIPPED)
-@pytest.mark.parametrize("repeats", [None, 2])
+@pytest.mark.parametrize("repeats", sweep([None, 2], 2))
 def test_the_extent_is_that_of_the_grid_and_of_its_placements(key, repeats):
     protocol, data = load_protocol(key), {"one": DATA, "two": DATA}
     cells = grid(protocol, data, repeats=repeats)

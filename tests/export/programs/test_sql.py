@@ -83,7 +83,11 @@ DECIMALS = [f"{k / 1000:.3f}" for k in range(0, 1001)]
         (duckdb, "DECIMAL(9, 3)"),
     ],
 )
-@pytest.mark.parametrize("unfitted", [VennAbers(), Platt(), Beta(), Isotonic()], ids=repr)
+@pytest.mark.parametrize(
+    "unfitted",
+    [VennAbers(), *(pytest.param(one, marks=pytest.mark.soak) for one in (Platt(), Beta(), Isotonic()))],
+    ids=repr,
+)
 def test_columns_of_decimals_and_texts_are_read_as_doubles(engine, kind, unfitted):
     """Scores on three decimals, all of them breakpoints or beside one: a comparison of decimals would go wrong."""
     scores = np.array([float(text) for text in DECIMALS])
