@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.decision import Decision, net_benefit, thresholds_within
+from calib.analysis.decision import Decision, gain, net_benefit, thresholds_within
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_decision
@@ -96,7 +96,7 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
         t,
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
-        _finding(best, here[best], simple, t),
+        _finding(best, gain(evaluation, best, t), simple, t),
         "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
         "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
         f"all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
@@ -113,14 +113,17 @@ def _where(t: float, lowest: float, highest: float) -> str:
     return f"The threshold of your costs, {probability(t)}, lies outside of this range."
 
 
-def _finding(best: str, value: float, simple: float, t: float) -> str:
-    if value <= simple:
-        return f"At the threshold {brief(t)} no calibrator beats acting on {'all' if simple > 0 else 'none'}"
-    per_thousand = 1000 * (value - simple)
-    return (
-        f"At the threshold {brief(t)} {label_of(best)} rightly acts on {brief(per_thousand)} more rows "
-        f"per 1,000, net of false alarms, than acting on {'all' if simple > 0 else 'none'}"
-    )
+def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float) -> str:
+    (mean, lower, _), rule = gained, f"acting on {'all' if simple > 0 else 'none'}"
+    if mean <= 0:
+        return f"At the threshold {brief(t)} no calibrator beats {rule}"
+    more = f"{brief(1000 * mean)} more rows per 1,000"
+    if not lower > 0:  # also where it is not known
+        return (
+            f"At the threshold {brief(t)} no calibrator surely beats {rule}: {label_of(best)} rightly acts on {more}, "
+            "within sampling variability"
+        )
+    return f"At the threshold {brief(t)} {label_of(best)} rightly acts on {more}, net of false alarms, than {rule}"
 
 
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:

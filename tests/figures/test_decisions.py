@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from calib import Recipe, evaluate
-from calib.analysis.decision import decide, net_benefit
+from calib.analysis.decision import decide, gain, net_benefit
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, formatted_costs
 from calib.kernel.checks import InputError
@@ -88,6 +89,29 @@ def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_thre
     table = record.to_frame()
     np.testing.assert_array_equal(table["none"], net_benefit(y, decision.evaluation.predictions["none"].p))
     assert (table["act on none"] == 0).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_gain_within_sampling_variability_is_told_as_that(evaluations, seed):
+    """Held against scipy's paired t test of what each row brings, on few rows and many."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([60, 2000]))
+    y = (rng.random(n) < 0.2).astype(int)
+    p = np.clip(0.2 + 0.1 * (y - 0.2) + rng.normal(0, 0.05, n), 0.01, 0.99)
+    recipe = Recipe(data="upload:00", target="label", content="predictions", calibrators=("none",))
+    data = load(recipe, {"00": pd.DataFrame({"score": p, "label": y})})
+    decision = decide(evaluate(recipe, data), cost_false_alarm=1, cost_miss=3)
+    said, t = decision.evaluation.predictions["none"], decision.threshold
+    brought = np.where(said.y == 1, 1.0, -t / (1 - t))
+    rule = brought if brought.mean() > 0 else np.zeros(len(brought))
+    interval = ttest_rel(brought * (said.p > t), rule).confidence_interval()
+    mean = np.mean(brought * (said.p > t) - rule)
+    np.testing.assert_allclose(
+        gain(decision.evaluation, "none", t), (mean, interval.low, interval.high), atol=1e-12
+    )
+    title = FIGURES["net_benefit"].prepare(decision).title
+    assert ("no calibrator beats" in title) == (mean <= 0)
+    assert ("within sampling variability" in title) == (mean > 0 >= interval.low)
 
 
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
