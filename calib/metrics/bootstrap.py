@@ -126,10 +126,8 @@ def bootstrap_differences(
 
     Parameters
     ----------
-    metrics
-        Key of METRICS → its options.
-    methods
-        Name → p (n,).
+    metrics, methods
+        Key of METRICS → its options; name → p (n,).
     reference
         The method the others are set against.
     sample_weight, counts, cluster
