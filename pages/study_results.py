@@ -11,8 +11,7 @@ summary, paper = results.choices(recipe, found)
 place = headings.finding()
 with place.numbers:
     results.headline(summary, found)
-with place.block:
-    results.diagrams(summary, place.sentence)
+results.diagrams(summary, place)
 results.numbers(summary, found)
 results.one_data_set(recipe, summary, found)
 results.tests(summary)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Widget
+from streamlit.testing.v1.element_tree import Block, Widget
 
 from calib.kernel.declared import from_text
 from pages.ui.jobs import Job
@@ -142,6 +142,14 @@ def press(at: AppTest, label: str) -> AppTest:
     """Press the one button whose name begins so."""
     (button,) = [button for button in at.button if button.label.replace("\\", "").startswith(label)]
     return settled(button.click().run())
+
+
+def block(at: AppTest, key: str) -> Block:
+    """The container of this key."""
+    inner = [at.main]
+    for one in inner:
+        inner += [child for child in one.children.values() if isinstance(child, Block)]
+    return next(one for one in inner[1:] if one.proto.id.endswith(f"-{key}"))
 
 
 def table(at: AppTest, column: str) -> pd.DataFrame:

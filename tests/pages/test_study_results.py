@@ -18,7 +18,7 @@ from calib.sources import digest
 from calib.study import COMPARISONS, PAPERS, Store, as_rows, summarise
 from calib.study.cell import Result
 from calib.study.tables import tables
-from tests.pages.app import faults, go, headline, messages, page, settings_in_address, settled, titles
+from tests.pages.app import block, faults, go, headline, messages, page, settings_in_address, settled, titles
 from tests.study import small
 
 STEM = "study_results"
@@ -84,6 +84,8 @@ def test_the_first_picture_needs_no_choice():
     record = FIGURES["critical_difference"].prepare(summary.average_ranks, n=30, what="Brier score")
     assert record.title in titles(at)
     assert len(at.get("plotly_chart")) == 4
+    # The others stay below their titles on a phone, where the finding's picture comes before its numbers
+    assert len(block(at, "finding").get("plotly_chart")) == 1
     assert settings_in_address(at) == {}
 
 

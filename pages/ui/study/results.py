@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -326,11 +327,12 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
             st.caption(f"The first {MOST_FAILED}; the store has them all, with their tracebacks.")
 
 
-def diagrams(summary: MetricSummary, sentence: Any) -> None:
-    """The critical-difference diagram first, its finding at ``sentence``; then win-rates and pairs."""
+def diagrams(summary: MetricSummary, place: headings.Finding) -> None:
+    """The critical-difference diagram as the page's finding; then win-rates and pairs."""
     for i, drawing in enumerate(drawings(summary)):
-        place = None if i else sentence
-        chart.show(drawing.name, drawing.source, drawing.key, sentence=place, **drawing.options)
+        with nullcontext() if i else place.block:
+            sentence = None if i else place.sentence
+            chart.show(drawing.name, drawing.source, drawing.key, sentence=sentence, **drawing.options)
 
 
 def numbers(summary: MetricSummary, found: Opened) -> None:
