@@ -37,6 +37,7 @@ MODEL_SHOWN = {
     "test_size": ["40"],
     "seed": ["7"],
 }
+VARIED = ("params-max_depth", "params-leaf")  # by the page of trees itself
 HELD = {"calibration_size": ["25"]}
 BINS = {"bins": "37", "binning": "quantile"}
 BINS_SHOWN = {"bins": ["37"], "binning": ["Equal count"]}
@@ -102,7 +103,7 @@ LINKS = {
         | CURVE
         | CALIBRATORS
         | {"trees.metric": "ece", "trees.growth": "forest", "trees.leaves": "laplace", "trees.depths": "2"},
-        MODEL_SHOWN
+        {key: said for key, said in MODEL_SHOWN.items() if key not in VARIED}
         | HELD
         | BINS_SHOWN
         | CURVE_SHOWN
