@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sweep import sweep
+
 FOLDER = Path(__file__).parents[2] / "shared"
 
 
@@ -42,4 +44,4 @@ def swept() -> list:
     """The names of the real sets as parameters of a test: a few of every kind, the others by make soak."""
     names = data_sets()
     few = [name for name in VARIED if name in names] or list(names)
-    return [pytest.param(name, marks=() if name in few else pytest.mark.soak) for name in names]
+    return sweep(names, *few)

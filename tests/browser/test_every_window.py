@@ -7,6 +7,7 @@ import pytest
 
 from pages.ui import frame
 from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
+from tests.sweep import sweep
 from tests.waiting import until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -67,10 +68,7 @@ def text_stands_out(tab) -> None:
         assert contrast(element) >= 4.5, element.inner_text()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=() if path in IN_SHORT else pytest.mark.soak) for path in PATHS],
-)
+@pytest.mark.parametrize("path", sweep(PATHS, *IN_SHORT))
 def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new_tab, path):
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]

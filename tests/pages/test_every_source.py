@@ -15,7 +15,7 @@ from tests.sweep import sweep
 
 SOURCES = [f"sample:{key}" for key in SAMPLES] + [f"synthetic:{key}" for key in SYNTHETIC]
 IN_SHORT = ("sample:breast_cancer", "sample:predictions", "synthetic:gaussian")  # the others by make soak
-SWEPT = [pytest.param(key, marks=() if key in IN_SHORT else pytest.mark.soak) for key in SOURCES]
+SWEPT = sweep(SOURCES, *IN_SHORT)
 SMALL = {
     "tuned_forest": '{"draws":2,"n_estimators":10}',
     "curtailed_forest": '{"n_estimators":20}',
@@ -73,10 +73,7 @@ def test_the_menu_offers_every_model():
 KINDS = ("tuned_forest", "neural_network", "svm", "decision_tree")
 
 
-@pytest.mark.parametrize(
-    "model",
-    [pytest.param(key, marks=() if key in KINDS else pytest.mark.soak) for key in MODELS if key != "given"],
-)
+@pytest.mark.parametrize("model", sweep([key for key in MODELS if key != "given"], *KINDS))
 def test_every_model_of_the_menu_gives_a_diagram(model):
     query = {"data": "sample:breast_cancer", "model": model}
     at = page(**query, **({"params": SMALL[model]} if model in SMALL else {}))

@@ -8,6 +8,7 @@ from calib import Recipe, evaluate
 from calib.data import TableFile
 from calib.sources import digest, load
 from tests.pages.app import bring, faults, go, headline, messages, page
+from tests.sweep import sweep
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -67,9 +68,7 @@ def test_an_odd_table_is_evaluated(what):
 SHOWN = ("three classes", "names with commas, brackets and quotes")  # the others by make soak
 
 
-@pytest.mark.parametrize(
-    "what", [pytest.param(key, marks=() if key in SHOWN else pytest.mark.soak) for key in GOOD]
-)
+@pytest.mark.parametrize("what", sweep(GOOD, *SHOWN))
 def test_an_odd_table_is_shown_and_evaluated(what):
     at = page("explore_data", model="naive_bayes")
     bring(at, "odd.csv", csv(GOOD[what]))

@@ -20,6 +20,7 @@ from calib.study.cell import Result
 from calib.study.tables import tables
 from tests.pages.app import block, faults, go, headline, messages, page, settings_in_address, settled, titles
 from tests.study import small
+from tests.sweep import sweep
 
 STEM = "study_results"
 SETS = ("haberman", "diabetes", "kc1", "spect", "sonar")
@@ -62,9 +63,7 @@ def texts(at):
 IN_SHORT = ("venn_abers", "trees_laplace")  # the others by make soak
 
 
-@pytest.mark.parametrize(
-    "key", [pytest.param(key, marks=() if key in IN_SHORT else pytest.mark.soak) for key in COMPARISONS]
-)
+@pytest.mark.parametrize("key", sweep(COMPARISONS, *IN_SHORT))
 def test_printed_tables_open_without_a_file(key):
     metric = "log_loss" if key == "venn_abers" else "accuracy"
     at = page(STEM, **{"results.rows": f"published:{key}", "results.metric": metric})
