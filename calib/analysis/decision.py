@@ -91,17 +91,20 @@ def net_benefit(
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
+def brought(y: np.ndarray, t: float) -> np.ndarray:
+    """What acting on each row adds to the net benefit at a threshold: 1 of class 1, −t/(1 − t) of class 0."""
+    return np.where(y == 1, 1.0, -t / (1 - t))
+
+
 def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, float]:
     """(mean, lower, upper) of a calibrator's net benefit at a threshold less that of the better simple rule.
 
-    The rule acts on all rows or on none. The interval is the paired t test's, of what each row brings: 1 where it is
-    rightly acted on, −t/(1 − t) where wrongly.
+    The rule acts on all rows or on none. The interval is the paired t test's, of what each row brings.
     """
-    y, p, share = evaluation.y, evaluation.predictions[key].p, evaluation.share
-    price = t / (1 - t)
-    brought = np.where(y == 1, 1.0, -price)
-    all_ = brought if share > (1 - share) * price else np.zeros(len(y))
-    return paired_interval(brought * (p > t), all_, evaluation.weight, evaluation.cluster)
+    each, share = brought(evaluation.y, t), evaluation.share
+    rule = each if share > (1 - share) * t / (1 - t) else np.zeros_like(each)
+    acted = each * (evaluation.predictions[key].p > t)
+    return paired_interval(acted, rule, evaluation.weight, evaluation.cluster)
 
 
 def undecided(predictions: Predictions, t: float) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.advice import recommend
-from calib.analysis.decision import FALSE_ALARM, MISS, threshold
+from calib.analysis.decision import FALSE_ALARM, MISS, brought, threshold
 from calib.analysis.differences import reference_of
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, known_of
@@ -111,8 +111,7 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     lines = []
     for t in at:
         for rule, p in rules.items():
-            gains = (p > t) * np.where(evaluation.y == 1, 1.0, -t / (1 - t))
-            lines.append((t, rule, *_mean(evaluation, gains)))
+            lines.append((t, rule, *_mean(evaluation, (p > t) * brought(evaluation.y, t))))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
 
 

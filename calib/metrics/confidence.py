@@ -73,7 +73,7 @@ class CheckedRows:
 
     @property
     def z(self) -> float:
-        return float(ndtri((1 + self.level) / 2))
+        return _z(self.level)
 
     @property
     def share(self) -> float:
@@ -81,15 +81,26 @@ class CheckedRows:
 
     def error(self, influence: Array) -> float:
         """Standard error of a number from the influence (n,) of each row on it."""
-        total = self.weights.sum()
-        if self.counts is not None:  # each row has its share of the weight
-            k, squares = self.counts.sum(), (self.weights**2 / self.counts) @ influence**2
-        elif self.cluster is None:
-            k, squares = total, self.weights @ influence**2
-        else:
-            sums = np.bincount(self.cluster, weights=self.weights * influence)
-            k, squares = len(sums), sums @ sums
-        return float(np.sqrt(squares * k / max(k - 1, 1)) / total)
+        return _standard_error(influence, self.weights, self.cluster, self.counts)
+
+
+def _z(level: float) -> float:
+    return float(ndtri((1 + level) / 2))
+
+
+def _standard_error(
+    influence: Array, weights: Array, cluster: Array | None, counts: Array | None = None
+) -> float:
+    """Of a number from the influence (n,) of each row on it; cluster as integers from 0 on."""
+    total = weights.sum()
+    if counts is not None:  # each row has its share of the weight
+        k, squares = counts.sum(), (weights**2 / counts) @ influence**2
+    elif cluster is None:
+        k, squares = total, weights @ influence**2
+    else:
+        sums = np.bincount(cluster, weights=weights * influence)
+        k, squares = len(sums), sums @ sums
+    return float(np.sqrt(squares * k / max(k - 1, 1)) / total)
 
 
 def confidence_interval(
@@ -179,9 +190,8 @@ def mean_interval(
     held = effective_weights(or_ones(weights, len(values)))
     own = counts if cluster is None else None
     clusters = None if own is not None else _clusters(cluster, held)
-    rows = CheckedRows(np.zeros(0), np.zeros(0), held, clusters, level, 0, "", 0, own)
     center = mean(values, held)
-    return center, *_around(center, rows.error(values - center), rows.z)
+    return center, *_around(center, _standard_error(values - center, held, clusters, own), _z(level))
 
 
 def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) -> tuple[float, float, int]:
@@ -190,11 +200,11 @@ def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) 
     >>> clustered_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([7, 7, 9, 9]))      # of two draws, 0 and 1
     (0.5, 0.5, 2)
     """
-    center, held = mean(values, weights), np.ones(len(values)) if weights is None else weights
+    center = mean(values, weights)
     _, index = np.unique(cluster, return_inverse=True)
-    rows = CheckedRows(np.zeros(0), np.zeros(0), held, index, 0, 0, "", 0)
     with np.errstate(invalid="ignore"):  # a loss may be infinite
-        return center, rows.error(values - center), int(index.max()) + 1
+        error = _standard_error(values - center, or_ones(weights, len(values)), index)
+    return center, error, int(index.max()) + 1
 
 
 def _around(value: float, error: float, z: float) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class ModelEntry:
         values = settings(params or {}, self.parameters, self.label)
         return self.make(**values, random_state=random_state)
 
-    @property
+    @cached_property  # asked for whenever the sidebar is drawn
     def drawn(self) -> bool:
         """Whether another seed gives another model.
 
