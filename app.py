@@ -3,7 +3,7 @@
 from pages.ui import loading
 
 with loading.empty_axes():
-    import pages.ui.everything  # noqa: F401
+    import pages.ui.everything
     from pages.ui import frame
 
 frame.run_app(start="pages/explore_reliability.py")

@@ -1,6 +1,6 @@
 """Explore · Compare and report: Recipes kept under names, laid side by side, and everything to take along."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame, headings
 from pages.ui.explore import compare
 

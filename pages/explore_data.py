@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import evaluations, frame, state
 from pages.ui.explore import data
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from calib.analysis import decision
 from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import decide

@@ -1,6 +1,6 @@
 """Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import out_of_bag
 

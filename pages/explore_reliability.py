@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from calib.analysis.advice import recommend
 from pages.ui import evaluations, frame, headings, start, tables
 from pages.ui.explore import reliability

@@ -1,6 +1,6 @@
 """Explore · Trees: what depth does to the probabilities of a tree and a forest, and the calibrated tree itself."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import evaluations, frame, headings
 from pages.ui.explore import trees
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import chart, frame, headings
 from pages.ui.explore import venn_abers
 

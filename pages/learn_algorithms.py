@@ -1,6 +1,6 @@
 """Learn · Algorithms: pool-adjacent-violators and the cumulative-sum diagram, one move at a time."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import algorithms, experiments
 

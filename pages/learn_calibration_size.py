@@ -1,6 +1,6 @@
 """Learn · Calibration-set size: how many rows a calibrator needs."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import calibration_size, experiments
 

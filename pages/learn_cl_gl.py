@@ -1,6 +1,6 @@
 """Learn · CL and GL: the true posterior, the model's, the groups it makes, and what each of them costs."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import cl_gl, experiments
 

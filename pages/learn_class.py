@@ -1,6 +1,6 @@
 """Learn · Class: a room in which a teacher asks and phones answer."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import room
 

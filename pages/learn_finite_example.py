@@ -1,6 +1,6 @@
 """Learn · Finite example: a line of points, cut by hand, and what every way to cut it costs."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments, finite_example
 

@@ -1,6 +1,6 @@
 """Learn · Glossary: what the words on these pages mean."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import glossary
 

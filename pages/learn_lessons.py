@@ -1,6 +1,6 @@
 """Learn · Lessons: guided sequences over the pages, a few steps each."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import lessons
 

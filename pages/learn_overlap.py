@@ -1,6 +1,6 @@
 """Learn · Overlap: two classes pulled apart step by step, and where calibrating a forest helps."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments, overlap
 

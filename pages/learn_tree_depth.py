@@ -1,6 +1,6 @@
 """Learn · Tree depth: depth, number of trees and leaf estimates against the true probabilities."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments, tree_depth
 

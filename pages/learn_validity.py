@@ -1,6 +1,6 @@
 """Learn · Validity: what Venn predictors promise, by drawing where the truth is known."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments
 

@@ -1,6 +1,6 @@
 """Learn · Which model: a forest, a support-vector machine and logistic regression against the true probabilities."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import experiments, which_model
 

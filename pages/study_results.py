@@ -1,6 +1,6 @@
 """Study · Results: which setup is better over many data sets, whether by chance, and what papers print of it."""
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import frame, headings
 from pages.ui.study import results
 

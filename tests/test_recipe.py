@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS

@@ -8,9 +8,9 @@ settings that pages declare beside their controls, before a link of any page is 
 from importlib import import_module
 from pathlib import Path
 
-from pages.ui import loading  # noqa: F401 (before the rest, as in app.py)
+from pages.ui import loading  # before the rest, as in app.py
 
-HERE = Path(__file__).parent
+HERE = Path(loading.__file__).parent
 
 for file in sorted(HERE.rglob("*.py")):
     import_module(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from calib import Recipe
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges

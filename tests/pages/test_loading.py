@@ -7,7 +7,7 @@ from types import ModuleType
 
 import streamlit as st
 
-import pages.ui.everything  # noqa: F401
+import pages.ui.everything
 from pages.ui import loading
 from tests.pages.app import ROOT
 

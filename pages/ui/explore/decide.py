@@ -12,9 +12,9 @@ from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_costs
-from calib.kernel.checks import are_whole
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
+from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent, listed, number, percent, probability
 from calib.recipe import Recipe
 from pages.ui import headings, state

@@ -18,7 +18,7 @@ from calib.analysis.setups import (
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
-from calib.kernel.checks import are_whole
+from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent
 from calib.models import MODELS
 from calib.recipe import Recipe
