@@ -1,8 +1,9 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to three parts, by what a change costs: ``fit`` (a model fit), ``calibrate`` (milliseconds)
-and ``view`` (a redraw). Names are checked against the registries and numbers against their ranges when a
-Recipe is made, so that a link, a file or a notebook is refused at once, by the field's name.
+Its fields belong to four parts, by what a change costs: ``data`` (the table made ready anew), ``fit`` (a
+model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Names are checked against the registries and
+numbers against their ranges when a Recipe is made, so that a link, a file or a notebook is refused at once,
+by the field's name.
 
 The fields are what pages share. What a single page or experiment has of its own is among ``settings``, by
 page.setting, declared there (``calib.kernel.declared``) and checked in the same way; in a link each is a
@@ -30,7 +31,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.splits import SPLITS
 
-PARTS = ("fit", "calibrate", "view")
+PARTS = ("data", "fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
 CURVES = ("smoothed", "binned", "corp")
 EVALUATIONS = ("holdout", "folds")
@@ -126,54 +127,61 @@ class Recipe:
     """
 
     data: str = _field(
-        "fit", DEFAULT_DATA, checks.text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID."
+        "data", DEFAULT_DATA, checks.text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID."
     )
     data_params: Pairs = _field(
-        "fit",
+        "data",
         (),
         _pairs,
         "Settings of a synthetic set; else how the table is read: sheet, header, labels, scores.",
     )
     file: str | None = _field(
-        "fit", None, _optional_text, "The name of the uploaded file, by which it is asked for."
+        "data", None, _optional_text, "The name of the uploaded file, by which it is asked for."
     )
     content: str = _field(
-        "fit", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
+        "data", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
     )
-    target: str | None = _field("fit", None, _optional_text, "The column that holds the label.")
-    positive: str | None = _field("fit", None, _optional_text, "The class whose probability is predicted.")
-    exclude: tuple[str, ...] = _field("fit", (), checks.names, "Columns the model must not see.")
+    target: str | None = _field("data", None, _optional_text, "The column that holds the label.")
+    positive: str | None = _field("data", None, _optional_text, "The class whose probability is predicted.")
+    exclude: tuple[str, ...] = _field("data", (), checks.names, "Columns the model must not see.")
     keep: tuple[str, ...] = _field(
-        "fit", (), checks.names, "Columns to use although they look like identifiers or text."
+        "data", (), checks.names, "Columns to use although they look like identifiers or text."
     )
     score: str | None = _field(
         "fit", None, _optional_text, "For predictions made elsewhere: the score column."
     )
-    weight: str | None = _field("fit", None, _optional_text, "The column that says how much each row counts.")
-    time: str | None = _field(
-        "fit", None, _optional_text, "The column of dates or times that a split in time goes by."
+    weight: str | None = _field(
+        "data", None, _optional_text, "The column that says how much each row counts."
     )
-    cluster: str | None = _field("fit", None, _optional_text, "The column that says who each row belongs to.")
+    time: str | None = _field(
+        "data", None, _optional_text, "The column of dates or times that a split in time goes by."
+    )
+    cluster: str | None = _field(
+        "data", None, _optional_text, "The column that says who each row belongs to."
+    )
     part: str | None = _field(
-        "fit", None, _optional_text, "The column that says which rows train, calibrate and are the test part."
+        "data",
+        None,
+        _optional_text,
+        "The column that says which rows train, calibrate and are the test part.",
     )
     judge_on: str | None = _field(
-        "fit",
+        "data",
         None,
         _optional_text,
         "Another table to judge on, as data names one: the model is made on data.",
     )
     judge_file: str | None = _field(
-        "fit", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "The name of that file, by which it is asked for."
     )
     onnx: str | None = _field(
-        "fit",
+        "data",
         None,
         _optional_text,
         "A model that is there already, as upload:DIGEST of its ONNX file: it is judged as it is.",
     )
     onnx_file: str | None = _field(
-        "fit", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "The name of that file, by which it is asked for."
     )
     model: str = _field(
         "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores."

@@ -247,7 +247,9 @@ def test_pictures_are_small_and_none_is_left_over():
 
 def test_the_fields_of_a_recipe_are_those_of_the_guide():
     rows = re.findall(
-        r"^\| `(\w+)` \| (fit|calibrate|view) \| `(.*?)` \| (.*?) \|$", TEXTS["docs/file_formats.md"], re.M
+        r"^\| `(\w+)` \| (data|fit|calibrate|view) \| `(.*?)` \| (.*?) \|$",
+        TEXTS["docs/file_formats.md"],
+        re.M,
     )
     whole = json.loads(Recipe().to_json())
     fields = [

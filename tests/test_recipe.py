@@ -164,6 +164,7 @@ def test_a_broken_file_is_refused(text):
 def test_a_digest_changes_with_its_part_and_those_before_it_only():
     base = Recipe()
     changed = {
+        "data": base.replace(positive="a"),
         "fit": base.replace(seed=1),
         "calibrate": base.replace(merge="square"),
         "view": base.replace(bins=7),

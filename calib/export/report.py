@@ -128,7 +128,7 @@ def _section(
         "name": name,
         "advice": recommend(evaluation),
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
-        "judged": _judged(evaluation),
+        "subject": _subject(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
         "left_out": evaluation.dataset.left_out,
         "split": _split(evaluation, at_random),
@@ -177,7 +177,7 @@ def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
     return {"finding": f"{found.finding}.", "table": formatted_sample_size(found), "basis": basis}
 
 
-def _judged(evaluation: Evaluation) -> dict[str, str]:
+def _subject(evaluation: Evaluation) -> dict[str, str]:
     """What was judged, on what: a word and a sentence each."""
     recipe, data = evaluation.recipe, evaluation.dataset
     return {

@@ -53,7 +53,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     if rates.empty:
         raise InputError("There are no setups to compare.")
     table = rates.sort_values("mean", ascending=False, kind="stable")
-    summary = "; ".join(f"{name} {rate}" for name, rate in _said(table.iloc[:MOST_SETUPS]).items())
+    summary = "; ".join(f"{name} {rate}" for name, rate in _rates(table.iloc[:MOST_SETUPS]).items())
     by = f" by {what}" if what else ""
     return WinRates(
         table,
@@ -65,7 +65,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     )
 
 
-def _said(table: pd.DataFrame) -> dict[str, str]:
+def _rates(table: pd.DataFrame) -> dict[str, str]:
     """Name → rate and interval, where there is one, as percentages."""
     ends = zip(table.index, table["mean"], table["lower"], table["upper"], strict=True)
     return {
@@ -111,7 +111,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
         mode="markers",
         marker=outlined(theme.negative, 10, theme),
         error_x=reach(table["mean"], table["lower"], table["upper"], theme.negative, 2.5),
-        customdata=[[as_text(name), rate] for name, rate in _said(table).items()],
+        customdata=[[as_text(name), rate] for name, rate in _rates(table).items()],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )
     return figure

@@ -90,7 +90,7 @@ class ForestSearch(Search):
     chooses_a_forest = True
 
 
-def _searched(estimator: BaseEstimator, space: Any, seed: int, kind: type[Search] = Search) -> Search:
+def _search(estimator: BaseEstimator, space: Any, seed: int, kind: type[Search] = Search) -> Search:
     spaces = space if isinstance(space, list) else [space]
     settings = sum(int(np.prod([float(len(values)) for values in one.values()])) for one in spaces)
     return kind(
@@ -106,7 +106,7 @@ def _searched(estimator: BaseEstimator, space: Any, seed: int, kind: type[Search
 
 def _forest(seed: int, **fixed: Any) -> ForestSearch:
     space = {name: values for name, values in SPACE.items() if name not in fixed}
-    return _searched(ProbabilityForest(100, random_state=seed, **fixed), space, seed, ForestSearch)
+    return _search(ProbabilityForest(100, random_state=seed, **fixed), space, seed, ForestSearch)
 
 
 class CurtailedSearch(CurtailedForest):
@@ -126,7 +126,7 @@ class CurtailedSearch(CurtailedForest):
 
 def _svm(seed: int) -> Search:
     """``probability=True`` of the paper, which scikit-learn gives up: Platt's sigmoid by cross-validation."""
-    return _searched(CalibratedClassifierCV(SVC(random_state=seed), cv=FOLDS, ensemble=False), SVM, seed)
+    return _search(CalibratedClassifierCV(SVC(random_state=seed), cv=FOLDS, ensemble=False), SVM, seed)
 
 
 def _boosting(seed: int) -> Any:
@@ -152,14 +152,14 @@ PAPER_MODELS: Mapping[str, Callable[[int], Any]] = MappingProxyType(
         "RF_opt_frequency": lambda seed: _forest(seed, leaf="frequency"),
         "RF_opt_laplace": lambda seed: _forest(seed, leaf="laplace"),
         "CT": lambda seed: CurtailedSearch(random_state=seed),
-        "DT_opt": lambda seed: _searched(ProbabilityTree(random_state=seed), DT, seed),
-        "LR_opt": lambda seed: _searched(LogisticRegression(random_state=seed), LR, seed),
+        "DT_opt": lambda seed: _search(ProbabilityTree(random_state=seed), DT, seed),
+        "LR_opt": lambda seed: _search(LogisticRegression(random_state=seed), LR, seed),
         "SVM_opt": _svm,
-        "DNN_opt": lambda seed: _searched(MLPClassifier(random_state=seed), DNN, seed),
+        "DNN_opt": lambda seed: _search(MLPClassifier(random_state=seed), DNN, seed),
         "DNN_ens": lambda seed: BaggingClassifier(MLPClassifier(), 10, bootstrap=False, random_state=seed),
         "XGB_d": _boosting,
-        "XGB_opt": lambda seed: _searched(_boosting(seed), XGB, seed),
-        "GNB_opt": lambda seed: _searched(GaussianNB(), GNB, seed),
+        "XGB_opt": lambda seed: _search(_boosting(seed), XGB, seed),
+        "GNB_opt": lambda seed: _search(GaussianNB(), GNB, seed),
         "J48": _j48,
         "J48 Bagging": lambda seed: BaggingClassifier(_j48(seed), 10, random_state=seed),
         "SVM Platt": _svm_platt,

@@ -28,33 +28,20 @@ AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress bei
 
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
-    key = (
-        recipe.data,
-        recipe.data_params,
-        recipe.content,
-        recipe.target,
-        recipe.positive,
-        recipe.exclude,
-        recipe.keep,
-    )
-    key += (recipe.judge_on, recipe.onnx, *sources.roles(recipe).values())
-    key += (recipe.seed,) if recipe.data.startswith("synthetic:") else ()
-    return cached("datasets", MOST_TABLES, recipe, key, lambda: sources.load(recipe, state.frames()))
+    return of_data("datasets", MOST_TABLES, recipe, lambda: sources.load(recipe, state.frames()))
 
 
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
-    key = (recipe.data, recipe.data_params, recipe.target, recipe.positive, recipe.judge_on, recipe.onnx)
-    if recipe.judge_on or recipe.onnx:  # which columns another file and a model get depends on what is used
-        key += (recipe.content, recipe.exclude, recipe.keep, *sources.roles(recipe).values())
-    return cached("tables", MOST_TABLES, recipe, key, lambda: sources.load_frame(recipe, state.frames()))
+    return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_frame(recipe, state.frames()))
 
 
-def cached(name: str, most: int, recipe: Recipe, key: tuple, make: Callable[[], Any]) -> Any:
-    """What is made of the Recipe's files, kept; where an ONNX model reads them its refusal too, which took as long.
+def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> Any:
+    """What is made of the Recipe's data, kept; where an ONNX model reads them its refusal too, which took as long.
 
     Any other refusal is found at once, or may be over by the next run, as that of OpenML.
     """
+    key = recipe.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
     if recipe.onnx is None or recipe.data.startswith("openml:"):
         return jobs.cached(name, most, key, make)
     brought = (*key, *sources.missing(recipe, state.brought()))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from calib.kernel.checks import InputError
 from pages.ui import state
-from pages.ui.text import about_file
+from pages.ui.text import about_file, plain
 
 Found = TypeVar("Found")
 
@@ -28,3 +28,24 @@ def received(widget: str, read: Callable[[bytes, str], Found]) -> Found | None:
     except InputError as error:
         state.say(about_file(file.name, error))
         return None
+
+
+def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
+    """What ``read(content, name)`` makes of the file that a picker got: the picker forgets it on another page."""
+    file = st.session_state[widget]
+    found = None
+    if file is not None:
+        try:
+            found = read(file.getvalue(), file.name)
+        except InputError as error:
+            found = about_file(file.name, error)
+    st.session_state[f"{widget}_read"] = found
+
+
+def remembered(widget: str) -> Any:
+    """What the picker's last file held; a refusal is said, and then there is nothing."""
+    found = st.session_state.get(f"{widget}_read")
+    if isinstance(found, str):
+        st.error(plain(found))
+        return None
+    return found

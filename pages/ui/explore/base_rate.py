@@ -17,6 +17,7 @@ from calib.kernel.wording import percent
 from calib.sources import digest
 from pages.ui import evaluations, headings, jobs, state, tables
 from pages.ui.text import plain
+from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
@@ -54,14 +55,12 @@ def _from_a_sample(evaluation: Evaluation) -> None:
     st.file_uploader(
         "Rows from where the probabilities will be used, with the same columns; a label is not needed",
         key="unlabelled",
-        on_change=_read,
+        on_change=remember,
+        args=("unlabelled", lambda content, name: (digest(content), read_table(content, name))),
         help="It stays in this session's memory and is never written to disk.",
     )
-    found = st.session_state.get("unlabelled_table")
+    found = remembered("unlabelled")
     if found is None:
-        return
-    if isinstance(found, str):
-        st.error(plain(found))
         return
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
     try:
@@ -88,16 +87,3 @@ def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRa
     return jobs.cached(
         "estimates", KEPT_ESTIMATES, known, lambda: estimate_of_rows(evaluation, fitted, table, key)
     )
-
-
-def _read() -> None:
-    """The file's table and digest, or why it cannot be read."""
-    file = st.session_state["unlabelled"]
-    if file is None:
-        st.session_state["unlabelled_table"] = None
-        return
-    content = file.getvalue()
-    try:
-        st.session_state["unlabelled_table"] = (digest(content), read_table(content, file.name))
-    except InputError as error:
-        st.session_state["unlabelled_table"] = str(error)

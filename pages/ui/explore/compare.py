@@ -39,7 +39,7 @@ from pages.ui import chart, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted
 from pages.ui.text import plain
-from pages.ui.uploads import received
+from pages.ui.uploads import received, remember, remembered
 
 THESE = "These settings"
 MOST_SIDE_BY_SIDE = 6
@@ -249,18 +249,24 @@ def saved() -> None:
     """The calibrator, then the table, then its calibrated copy."""
     left, right = st.columns(2, gap="large")
     with left:
-        st.file_uploader("A calibrator saved here (JSON)", key="calibrator_file", on_change=_read_calibrator)
-        calibrator: SavedCalibrator | None = _parsed("calibrator")
+        st.file_uploader(
+            "A calibrator saved here (JSON)",
+            key="calibrator_file",
+            on_change=remember,
+            args=("calibrator_file", lambda content, _: read_calibrator(content)),
+        )
+        calibrator: SavedCalibrator | None = remembered("calibrator_file")
         if calibrator is not None:
             _describe(calibrator)
     with right:
         st.file_uploader(
             "A table with a column of scores: CSV, TSV, Parquet, Excel, ARFF or JSON records",
             key="scores_file",
-            on_change=_read_scores,
+            on_change=remember,
+            args=("scores_file", read_table),
             help="It stays in this session's memory and is never written to disk.",
         )
-        table = _parsed("scores")
+        table = remembered("scores_file")
         if calibrator is None or table is None:
             return
         columns = _columns(calibrator, number_columns(table))
@@ -270,34 +276,6 @@ def saved() -> None:
         st.warning(plain(error))
         return
     _show_applied(applied)
-
-
-def _parsed(name: str):
-    """What the last file of this kind held; a refusal is said, and then there is nothing."""
-    found = st.session_state.get(f"saved_{name}")
-    if isinstance(found, str):
-        st.error(plain(found))
-        return None
-    return found
-
-
-def _read_calibrator() -> None:
-    _keep_file("calibrator", lambda file: read_calibrator(file.getvalue()))
-
-
-def _read_scores() -> None:
-    _keep_file("scores", lambda file: read_table(file.getvalue(), file.name))
-
-
-def _keep_file(name: str, read) -> None:
-    """Parse the file once; the uploader forgets it on a page change."""
-    file = st.session_state[f"{name}_file"]
-    if file is None:
-        return
-    try:
-        st.session_state[f"saved_{name}"] = read(file)
-    except InputError as error:
-        st.session_state[f"saved_{name}"] = f"{file.name}: {error}"
 
 
 def _describe(calibrator: SavedCalibrator) -> None:

@@ -25,7 +25,7 @@ from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, evaluations, frame, headings, jobs, kept, state, tables
+from pages.ui import browser, controls, evaluations, frame, headings, kept, state, tables
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -166,20 +166,11 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
     raw_table, target, _ = table
     if recipe.onnx is None or target is None:
         return
-    key = (
-        recipe.data,
-        recipe.data_params,
-        recipe.onnx,
-        target,
-        recipe.exclude,
-        *sources.roles(recipe).values(),
-    )
     try:
-        found = evaluations.cached(
+        found = evaluations.of_data(
             "inputs",
             KEPT_INPUTS,
             recipe,
-            key,
             lambda: sources.inputs_of_model(recipe, state.frames(), raw_table, target),
         )
     except InputError as error:
@@ -451,15 +442,13 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
 
 def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
     """Every problem in plain words with its remedy, the gravest first."""
-    (raw_table, target, positive), given = table, sources.roles(recipe)
+    raw_table, target, positive = table
     if target is None:
         _ask_for_label(raw_table)
         _first_rows(raw_table)
         st.stop()
-    key = (recipe.data, recipe.data_params, recipe.content, target, positive, recipe.exclude, *given.values())
-    key += (recipe.judge_on, recipe.onnx)
-    found = jobs.cached(
-        "problems", KEPT_PROBLEMS, key, lambda: sources.problems(recipe, raw_table, target, positive)
+    found = evaluations.of_data(
+        "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, raw_table, target, positive)
     )
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])

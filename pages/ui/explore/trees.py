@@ -141,7 +141,7 @@ declare_settings(
 
 
 @dataclass(frozen=True, eq=False)
-class Growing:
+class DepthSweep:
     """What is grown so far: the fits by (growth, leaf, depth), and their scores under the Recipe's calibrators."""
 
     data: Dataset
@@ -158,21 +158,21 @@ class Growing:
         return tree_is_grown(list(self.points.values()))
 
 
-def growing(recipe: Recipe) -> Growing:
+def depth_sweep(recipe: Recipe) -> DepthSweep:
     """The sweep of a Recipe. Fits are kept whatever calibrators are chosen; scores, whatever else is drawn."""
     data = evaluations.dataset(recipe)
     fits = (data.digest, sweep_key(recipe))
     bins = (recipe.bins, recipe.binning) if METRICS[recipe.setting("trees.metric")].binned else ()
     key = (*fits, *recipe.fields_of("calibrate").values(), *bins)
     points = jobs.cached("depth_points", KEPT_SWEEPS, fits, dict)
-    return Growing(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
+    return DepthSweep(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
 
 
-def metric(recipe: Recipe, growing: Growing) -> None:
+def metric(recipe: Recipe, grown: DepthSweep) -> None:
     """What is drawn against depth, and whose settings the trees have."""
     own = recipe.setting("trees.metric")
     posterior, intervals = (
-        growing.data.posterior is not None,
+        grown.data.posterior is not None,
         set(recipe.calibrators) & set(interval_methods()),
     )
     there = {"posterior": posterior, "intervals": bool(intervals), "probabilities": True}
@@ -200,41 +200,41 @@ def _settings(recipe: Recipe) -> str:
     return text + (" One test part judges all depths." if recipe.evaluation == "folds" else "")
 
 
-def curves(recipe: Recipe, growing: Growing) -> None:
+def curves(recipe: Recipe, grown: DepthSweep) -> None:
     """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
 
     def draw(all_of_it: bool = False) -> None:
-        if growing.scores:
+        if grown.scores:
             place, name = headings.finding(), recipe.setting("trees.metric")
             with place.numbers:
                 if all_of_it:
-                    _headline(growing, name)
+                    _headline(grown, name)
             with place.block:
-                chart.show("depth", growing.tables(), sentence=place.sentence, metric=name)
+                chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
 
     def grow(forests: bool, watch: Watch) -> None:
-        waiting = [point for key, point in list(growing.points.items()) if key not in growing.scores]
+        waiting = [point for key, point in list(grown.points.items()) if key not in grown.scores]
         for point in watch.within(0.0, 0.1).loop(waiting, "judging what is grown"):
-            growing.scores[point.key] = depth_scores(recipe, point)
-        for point in sweep(recipe, growing.data, watch, list(growing.points.values()), forests):
-            growing.points[point.key] = point
-            growing.scores[point.key] = depth_scores(recipe, point)
+            grown.scores[point.key] = depth_scores(recipe, point)
+        for point in sweep(recipe, grown.data, watch, list(grown.points.values()), forests):
+            grown.points[point.key] = point
+            grown.scores[point.key] = depth_scores(recipe, point)
 
-    if not growing.has_tree:  # what stands below on the page needs the tree only
-        tree = {(*growing.key, "tree"): partial(grow, False)}
+    if not grown.has_tree:  # what stands below on the page needs the tree only
+        tree = {(*grown.key, "tree"): partial(grow, False)}
         if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
             return
-    fits, seconds = forest_cost(recipe, list(growing.points.values()))
+    fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
-    if not jobs.may_begin("depths", growing.key, "Forests of every depth", cost, seconds, UNASKED):
+    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, seconds, UNASKED):
         draw()
-    elif jobs.run("depths", "Growing trees", {growing.key: partial(grow, True)}, meanwhile=draw) is not None:
+    elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
         draw(all_of_it=True)
 
 
-def _headline(growing: Growing, name: str) -> None:
+def _headline(grown: DepthSweep, name: str) -> None:
     """The best value of each growth over depths, leaves and calibrators."""
-    cells = best_cells(growing.tables(), name)
+    cells = best_cells(grown.tables(), name)
     if cells:
         with st.container(horizontal=True, key="headline"):
             for growth, value, where in cells:
@@ -249,15 +249,15 @@ def _headline(growing: Growing, name: str) -> None:
                 )
 
 
-def losses(recipe: Recipe, growing: Growing) -> None:
+def losses(recipe: Recipe, grown: DepthSweep) -> None:
     """Calibration and grouping loss, where true probabilities are known."""
-    if growing.data.posterior is None:
+    if grown.data.posterior is None:
         st.caption(
             "For synthetic sets, whose true probabilities are known, a second chart takes the loss apart: what "
             "calibrating can repair, and what it cannot."
         )
         return
-    if not growing.scores:
+    if not grown.scores:
         return
     own = recipe.setting("trees.losses_of")
     state.control(
@@ -270,16 +270,16 @@ def losses(recipe: Recipe, growing: Growing) -> None:
         help=controls.recipes_help("trees.losses_of"),
         required=True,
     )
-    chart.show("depth_losses", growing.tables(), calibrator=own)
+    chart.show("depth_losses", grown.tables(), calibrator=own)
 
 
-def diagrams(recipe: Recipe, growing: Growing) -> None:
+def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
     """Reliability diagrams of one growth at a few depths, side by side."""
     own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
-        growth = _growth(recipe, growing.data)
+        growth = _growth(recipe, grown.data)
         controls.setting("trees.leaves", recipe, and_then={"trees.node": None})
-        there = grown_depths(growing.points, growth, own.leaves)
+        there = grown_depths(grown.points, growth, own.leaves)
         state.control(
             st.multiselect,
             "trees.depths",
@@ -294,9 +294,9 @@ def diagrams(recipe: Recipe, growing: Growing) -> None:
         )
     shown: dict[str, Evaluation] = {}
     for depth in own.depths:
-        point = at_depth(growing.points, growth, own.leaves, depth)
-        if point is not None and growing.has_tree:
-            shown[_name(point)] = _judged(recipe, growing, point)
+        point = at_depth(grown.points, growth, own.leaves, depth)
+        if point is not None and grown.has_tree:
+            shown[_name(point)] = _evaluation(recipe, grown, point)
     if shown:
         tables.diagrams(shown)
     else:
@@ -312,10 +312,10 @@ def _growth(recipe: Recipe, data: Dataset) -> str:
     return shown
 
 
-def not_grown(recipe: Recipe, growing: Growing) -> None:
+def not_grown(recipe: Recipe, grown: DepthSweep) -> None:
     """What is not grown here, and why."""
     for key in GROWTHS:
-        why = why_not_grown(recipe, growing.data, key)
+        why = why_not_grown(recipe, grown.data, key)
         if why:
             st.info(f"{GROWTHS[key].label}, is not shown. {why}")
 
@@ -325,20 +325,20 @@ def _name(point: DepthFit) -> str:
     return f"{f'Fully grown, depth {point.depth}' if point.deepest else f'Depth {point.depth}'}: {leaves}"
 
 
-def _judged(recipe: Recipe, growing: Growing, point: DepthFit) -> Evaluation:
-    key = (*growing.key, *point.key)
+def _evaluation(recipe: Recipe, grown: DepthSweep, point: DepthFit) -> Evaluation:
+    key = (*grown.key, *point.key)
     return jobs.cached("depth_diagrams", KEPT_DIAGRAMS, key, lambda: judge(recipe, point)).with_view(recipe)
 
 
-def chosen(recipe: Recipe, growing: Growing) -> GrownTree:
+def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
     """The tree that is drawn, at the depth, with the leaves and under the method chosen; the page waits for it."""
     own = recipe.page("trees")
-    depths = grown_depths(growing.points, "tree", own.leaves)
-    point = at_depth(growing.points, "tree", own.leaves, str(own.depth))
-    if point is None or not growing.has_tree:
+    depths = grown_depths(grown.points, "tree", own.leaves)
+    point = at_depth(grown.points, "tree", own.leaves, str(own.depth))
+    if point is None or not grown.has_tree:
         st.caption("Not grown yet.")
         st.stop()
-    key = (growing.key, point.key, own.interval)
+    key = (grown.key, point.key, own.interval)
     tree = refused = None
     try:
         tree = jobs.cached(
