@@ -14,7 +14,7 @@ import pandas as pd
 from calib.calibrators.venn_abers import Explanation, VennAbers
 from calib.evaluate import Evaluation, Fitted
 from calib.kernel.base_rate import BaseRate
-from calib.kernel.checks import InputError, moved_rows
+from calib.kernel.checks import InputError, moved_rows, place_of
 from calib.placements.cv import merge_folds
 from calib.placements.moved import unmoved
 from calib.recipe import Recipe
@@ -86,13 +86,13 @@ def widest_row(evaluation: Evaluation) -> int:
 
 def position_of(evaluation: Evaluation, row: int) -> int:
     """The place among the test rows of a row by its number; refused where it is not one of them."""
-    found = np.flatnonzero(evaluation.dataset.row_numbers[evaluation.rows] == row)
-    if not found.size:
-        raise InputError(
-            f"Row {row} is not among the {len(evaluation.rows)} test rows of this split: it trained the model or "
-            "calibrates, or was left out. Choose one of the test rows."
-        )
-    return int(found[0])
+    numbers = evaluation.dataset.row_numbers[evaluation.rows]
+    return place_of(
+        row,
+        numbers,
+        f"the {len(numbers)} test rows of this split: it trained the model or calibrates, or was left out. Choose one "
+        "of the test rows",
+    )
 
 
 def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:

@@ -16,7 +16,7 @@ from calib.calibrators import interval_methods
 from calib.evaluate import fit_calibrator
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
-from calib.kernel.checks import InputError
+from calib.kernel.checks import place_of
 from calib.models import TreeNode, tree_nodes
 from calib.recipe import Recipe
 
@@ -84,12 +84,7 @@ class GrownTree:
 
     def position(self, row: int) -> int:
         """The place in the data of a row by its number; refused where it is not among them."""
-        found = np.flatnonzero(self.rows == row)
-        if not found.size:
-            raise InputError(
-                f"Row {row} is not among the {len(self.rows):,} rows of the data, or was left out."
-            )
-        return int(found[0])
+        return place_of(row, self.rows, f"the {len(self.rows):,} rows of the data, or was left out")
 
     def path_of(self, row: int) -> tuple[int, ...]:
         """The nodes that a row, by its number, passes through, from the root to its leaf."""

@@ -202,6 +202,18 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     return value
 
 
+def place_of(row: int, numbers: Array, where: str) -> int:
+    """The place of the row of this number; refused where it is not among them, ``where`` saying which they are.
+
+    >>> place_of(7, np.array([3, 7]), "the rows of the data")
+    1
+    """
+    found = np.flatnonzero(numbers == row)
+    if not found.size:
+        raise InputError(f"Row {row} is not among {where}.")
+    return int(found[0])
+
+
 def switch(value: Any, name: str) -> bool:
     """Refuse what is neither true nor false."""
     return one_of(value, (False, True), name)
