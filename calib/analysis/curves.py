@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 from scipy.stats import beta, binom
 
+from calib.analysis.clusters import Clusters
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
@@ -203,6 +204,7 @@ def binned_curve(
     level: float = 0.95,
     interval: str = "wilson",
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
@@ -219,6 +221,8 @@ def binned_curve(
         "wilson" or "clopper_pearson".
     sample_weight : (n,)
         Counts of rows, or weights that add up to as many as their mean is worth; here and below.
+    cluster : (n,)
+        Equal for rows that belong together, which are worth fewer than as many alone (``Clusters``); here and below.
 
     Examples
     --------
@@ -226,13 +230,14 @@ def binned_curve(
     >>> curve.mean_p, curve.observed
     (array([0.25, 0.75]), array([0.5, 1. ]))
     """
-    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weights, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
     placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     count, mean_p, ones = _counts(placed.index, placed.count, y, p, weights)
-    lower, upper = binomial_interval(ones, count, level=level, interval=interval)
+    worth = 1.0 if clusters is None else clusters.worth(placed.index, placed.count)
+    lower, upper = binomial_interval(worth * ones, worth * count, level=level, interval=interval)
     tail = (1 - level) / 2
     divisor = np.where(count > 0, count, np.nan)
-    band_lower, band_upper = (_binomial_quantile(q, count, mean_p) / divisor for q in (tail, 1 - tail))
+    band_lower, band_upper = (_binomial_quantile(q, worth * count, mean_p) for q in (tail, 1 - tail))
     return BinnedCurve(
         edges=placed.edges,
         mean_p=mean_p,
@@ -247,10 +252,19 @@ def binned_curve(
     )
 
 
+def _rows_of(
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None
+) -> tuple[Array | None, Array, Array, Clusters | None]:
+    """(weights or None, y, p, clusters or None) of the checked rows that count."""
+    labels, said = checks.labelled_probabilities(y, p)
+    clusters = None if cluster is None else Clusters.of(cluster, labels, said, sample_weight)
+    return *checks.counted_rows(sample_weight, labels, said), clusters
+
+
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
-    """Of ``count`` rows; where weights make no whole number of them, that of the nearest, in proportion."""
-    rows = np.maximum(np.round(count), count > 0)
-    return binom.ppf(q, rows, p) * (count / np.where(rows > 0, rows, 1))
+    """Of the frequency among ``count`` rows, where they make no whole number the nearest; NaN for none."""
+    rows = np.where(count > 0, np.maximum(np.round(count), 1), np.nan)
+    return binom.ppf(q, rows, p) / rows
 
 
 def _rows(count: Array) -> Array:
@@ -305,6 +319,7 @@ def corp_curve(
     repeats: int = 500,
     random_state: int | np.random.Generator = 0,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
@@ -334,7 +349,7 @@ def corp_curve(
     2  0.6           0.5      2
     3  0.9           1.0      1
     """
-    weighted, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
     checks.one_of(band, BANDS, "band")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(repeats, "repeats", low=1, integer=True)
@@ -346,24 +361,63 @@ def corp_curve(
     count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
     if band != "none":
-        smoothed = np.repeat((blocks.sums + 0.5) / (blocks.weights + 1), blocks.sizes)
+        at = np.searchsorted(tied.scores, p)
+        pool = np.repeat(np.arange(blocks.sizes.size), blocks.sizes)
+        worth = 1.0 if clusters is None else clusters.worth(pool[at], blocks.sizes.size)
+        smoothed = np.repeat((worth * blocks.sums + 0.5) / (worth * blocks.weights + 1), blocks.sizes)
         weights = np.add.reduceat(tied.weights, starts)
         center, chance = (
             np.add.reduceat(tied.weights * values, starts) / weights for values in (tied.scores, smoothed)
         )
-        truth = center if band == "consistency" else chance
-        ends = _drawn_ends(truth, weights, level, repeats, np.random.default_rng(random_state))
+        truth = np.clip(
+            center if band == "consistency" else chance, 0, 1
+        )  # a mean of ones may round to above 1
+        rng = np.random.default_rng(random_state)
+        labels = _drawn_labels(truth, weights, repeats, rng, clusters, group[at])
+        ends = _ends_of_fits(labels, weights, level)
         lower, upper = (np.interp(tied.scores[points], center, end) for end in ends)
     return CorpCurve(tied.scores[points], blocks.fitted[points], count, lower, upper, band, level)
 
 
-def _drawn_ends(truth: Array, weights: Array, level: float, repeats: int, rng: np.random.Generator) -> Array:
-    """(2, k) between which a share ``level`` of the recalibrated curves lies, of labels drawn by ``truth``."""
-    rows = np.maximum(np.round(weights), 1)  # weights that are no counts may make no whole number of rows
-    truth = np.clip(truth, 0, 1)  # a mean of ones may round to above 1
-    drawn = rng.binomial(rows.astype(np.int64), truth, size=(repeats, truth.size))
-    curves = np.array([pool_adjacent_violators(ones.astype(np.float64), rows).fitted for ones in drawn])
-    return np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
+def _drawn_labels(
+    truth: Array,
+    weights: Array,
+    repeats: int,
+    rng: np.random.Generator,
+    clusters: Clusters | None,
+    index: Array,
+) -> Array:
+    """Sums (repeats, k) of labels drawn by ``truth`` in k groups, each of ``weights`` rows; index (n,) says of which.
+
+    In clusters a share √ρ of each row’s departure from its truth is that of one uniform number for all of its
+    cluster, √(1 − ρ) its own: then two have the correlation ρ.
+    """
+    rows = _whole_rows(weights)
+    drawn = rng.binomial(rows.astype(np.int64), truth, size=(repeats, truth.size)).astype(np.float64)
+    if clusters is None:
+        return drawn
+    pair, m = clusters.by_group(index, truth.size)
+    whose, group = np.divmod(pair, truth.size)
+    least, of_each = truth[group], np.bincount(whose)
+    own, shared = np.sqrt([1 - clusters.correlation, clusters.correlation])
+    expected = (1 - own) * rows * truth - shared * group_sums(group, truth.size, least, m)
+    for ones in drawn:
+        one = np.flatnonzero(np.repeat(rng.random(clusters.count), of_each) < least)
+        ones *= own
+        ones += expected + shared * group_sums(group[one], truth.size, weights=m[one])
+    return drawn
+
+
+def _whole_rows(weights: Array) -> Array:
+    """At least one each; weights that are no counts may make no whole number of rows."""
+    return np.maximum(np.round(weights), 1)
+
+
+def _ends_of_fits(drawn: Array, weights: Array, level: float) -> Array:
+    """(2, k) between which a share ``level`` of the recalibrated curves of sums (r, k) lies."""
+    rows = _whole_rows(weights)
+    curves = np.array([pool_adjacent_violators(ones, rows).fitted for ones in drawn])
+    return np.clip(np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0), 0, 1)
 
 
 def smooth_curve(
@@ -375,6 +429,7 @@ def smooth_curve(
     level: float = 0.95,
     log_odds: bool = False,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
@@ -403,7 +458,7 @@ def smooth_curve(
     >>> curve.p, curve.smoothed.round(3)
     (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))
     """
-    weighted, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
@@ -411,6 +466,7 @@ def smooth_curve(
     low, range_ = (float(at.min()), float(np.ptp(at)) or 1.0) if log_odds else (0.0, 1.0)
     index = bin_index((at - low) / range_, FINE)
     (count, x, ones), (_, mean_p, _) = (_counts(index, FINE, y, values, weighted) for values in (at, p))
+    cell = np.cumsum(count > 0) - 1
     count, x, ones, mean_p = (values[count > 0] for values in (count, x, ones, mean_p))
     grid = np.linspace(at.min(), at.max(), points)
     distance = np.abs(x - grid[:, None])
@@ -420,9 +476,10 @@ def smooth_curve(
     width = np.maximum(_reach(distance, count, span * count.sum()), 0.05 * range_) * (1 + 1e-9)
     weights = _line_weights(distance, mean_p - drawn[:, None], count, width, log_odds)
     smoothed = np.clip(weights @ ones, 0, 1)
-    worth = 1 / (weights**2 @ count)
+    effect = 1.0 if clusters is None else clusters.effect(weights, cell[index])
+    worth = 1 / (weights**2 @ count * effect)
     lower, upper = binomial_interval(smoothed * worth, worth, level=level)
-    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * mean_p * (1 - mean_p)))
+    reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * mean_p * (1 - mean_p)) * effect)
     center = weights @ (count * mean_p)
     band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
     return SmoothCurve(drawn, smoothed, lower, upper, worth, band_lower, band_upper, span, level)

@@ -77,6 +77,7 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
         bins=recipe.bins,
         strategy=recipe.binning,
         sample_weight=predictions.weight,
+        cluster=evaluation.cluster,
     )
     enough = np.flatnonzero(curve.count >= FEW)
     if not enough.size:

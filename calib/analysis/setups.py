@@ -13,11 +13,13 @@ from typing import Any
 
 import pandas as pd
 
+from calib.analysis.clusters import design_effect
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.scoring import hits, mean, overconfidence, squared_errors
+from calib.metrics.confidence import mean_interval
+from calib.metrics.scoring import hits, overconfidence, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -130,15 +132,20 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
 def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
     """The numbers of one setup."""
     predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
+    rows = weight, evaluation.cluster
     row = {"reliability": METRICS["reliability"].function(y, predictions.p, sample_weight=weight)}
     for metric, loss in MEANS.items():
-        values = loss(y, predictions.p)
-        row[metric] = mean(values, weight)
-        spread = math.sqrt(mean((values - row[metric]) ** 2, weight))
-        row[f"{metric}_error"] = 1.96 * spread / math.sqrt(evaluation.size)
+        row[metric], low, high = mean_interval(loss(y, predictions.p), *rows, counts=evaluation.counts)
+        row[f"{metric}_error"] = (high - low) / 2
     if predictions.lower is not None:
         size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
-        found = predicted_label_summary(y, predictions.pairs, calibration_size=size, sample_weight=weight)
+        found = predicted_label_summary(
+            y,
+            predictions.pairs,
+            calibration_size=size,
+            design_effect=design_effect(evaluation, key),
+            sample_weight=weight,
+        )
         row |= {"low": found.lower, "high": found.upper, "size": found.width, "valid": found.valid}
     return row
 

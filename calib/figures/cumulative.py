@@ -25,6 +25,10 @@ from calib.metrics import CumulativeDifferences, cumulative_differences
 
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
+ALONE = (
+    " Bar and test take every row for itself: rows of one cluster resemble each other, so that the line may wander "
+    "farther and the p-value is too small."
+)
 ASKED = "Nothing to draw: choose a calibrator that works here."
 
 
@@ -71,7 +75,9 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         f"{finding} (Kuiper’s test, 5%)",
         "Rows are sorted by probability. Where a line climbs, the probabilities are too low; where it falls, too "
         "high; its slope says by how much. The bar at the start reaches two standard deviations of the "
-        "calibrator whose probabilities leave most to chance: how far its line may wander." + asked(walks),
+        "calibrator whose probabilities leave most to chance: how far its line may wander."
+        + (ALONE if evaluation.cluster is not None else "")
+        + asked(walks),
         "Cumulative differences of label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

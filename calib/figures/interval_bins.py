@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import FEW, binomial_interval
+from calib.analysis.clusters import CLUSTERED
+from calib.analysis.curves import FEW, binned_curve
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
@@ -74,7 +75,15 @@ def prepare(
         strategy=recipe.binning,
         sample_weight=predictions.weight,
     )
-    lower, upper = binomial_interval(found.count * np.nan_to_num(found.observed), found.count)
+    curve = binned_curve(
+        evaluation.y,
+        predictions.p,
+        bins=recipe.bins,
+        strategy=recipe.binning,
+        sample_weight=predictions.weight,
+        cluster=evaluation.cluster,
+    )
+    lower, upper = curve.lower, curve.upper
     told = found.count >= FEW
     met = told & (upper >= found.lower) & (lower <= found.upper)
     few = int(((found.count > 0) & ~told).sum())
@@ -92,7 +101,9 @@ def prepare(
         else "Too few rows for bins",
         "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 occurred, with its 95% Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
-        "every bin." + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
+        "every bin."
+        + (CLUSTERED if evaluation.cluster is not None else "")
+        + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
         f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",
     )
 

@@ -6,12 +6,13 @@ Intervals of the predicted label against accuracy: Johansson et al., forests (20
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
@@ -92,15 +93,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
     series = series_of(evaluations)
     if not series:
         raise InputError(NO_INTERVALS)
-    summaries = tuple(
-        (
-            interval_summary(p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight),
-            predicted_label_summary(
-                p.y, p.pairs, calibration_size=s.calibration_size, sample_weight=p.weight
-            ),
-        )
-        for s, p in ((s, s.predictions) for s in series)
-    )
+    summaries = tuple((_summary(interval_summary, s), _summary(predicted_label_summary, s)) for s in series)
     rows, observed = series[0].predictions.size, summaries[0][0].observed
     held = [one.valid for one, _ in summaries]
     predicted = f"as {sum(held)} of {len(held)} methods predicted"
@@ -120,6 +113,17 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
     )
 
 
+def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSummary:
+    said = series.predictions
+    return of(
+        said.y,
+        said.pairs,
+        calibration_size=series.calibration_size,
+        design_effect=series.design_effect,
+        sample_weight=said.weight,
+    )
+
+
 def _caption(series: Sequence[Series]) -> str:
     text = (
         "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95% Wilson "
@@ -127,6 +131,8 @@ def _caption(series: Sequence[Series]) -> str:
         "accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
         "allowed for. Validity is promised over all rows and in expectation only."
     )
+    if any(s.design_effect > 1 for s in series):
+        text += CLUSTERED
     if any(s.placement == "train" for s in series):
         text += " Simplified reuses the training rows' own scores and promises nothing."
     return text
@@ -153,13 +159,21 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
         figure.add_annotation(heading(name, place, "x"))
         for i, series in enumerate(record.series):
             figure.add_traces(
-                _line(series, record.summaries[i][panel], record.rows, count - 1 - i, place, event, theme)
+                _line(
+                    series,
+                    record.summaries[i][panel],
+                    record.rows / series.design_effect,
+                    count - 1 - i,
+                    place,
+                    event,
+                    theme,
+                )
             )
     return figure
 
 
 def _line(
-    series: Series, summary: IntervalSummary, rows: int, y: int, place: str, event: str, theme: Theme
+    series: Series, summary: IntervalSummary, rows: float, y: int, place: str, event: str, theme: Theme
 ) -> list[go.Scatter]:
     """The mean interval as a bar with its two ends, and what was observed as a diamond with error bars."""
     color, observed = MARKS[series.calibrator].color, summary.observed

@@ -18,6 +18,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.advice import passed_over
 from calib.analysis.choice import Choice, advise
+from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import (
     FEW,
     BinnedCurve,
@@ -165,7 +166,7 @@ def prepare(
         faint,
         axis,
         _finding(evaluation, shown),
-        _caption(recipe, _few(in_bins), faint)
+        _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + (_at_the_ends(in_bins, faint) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
@@ -240,10 +241,11 @@ def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> 
         "corp": (corp_curve, {"band": recipe.band, "repeats": BAND_REPEATS, "random_state": recipe.seed}),
     }
     curve, options = kinds[kind]
+    rows = {"sample_weight": predictions.weight, "cluster": evaluation.cluster}
     return once(
         predictions,
         (kind, *options.values()),
-        lambda: curve(predictions.y, predictions.p, sample_weight=predictions.weight, **options),
+        lambda: curve(predictions.y, predictions.p, **options, **rows),
     )
 
 
@@ -297,7 +299,7 @@ def _open(found: Choice, key: str) -> str:
     return f"{label_of(key)} changes the Brier score {moved(raw, score)}, no more than sampling variability"
 
 
-def _caption(recipe: Recipe, few: int, faint: bool) -> str:
+def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
         "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
         "little; an S-shape means too timid, its mirror image too bold."
@@ -313,6 +315,8 @@ def _caption(recipe: Recipe, few: int, faint: bool) -> str:
         text += " Shaded: where the true frequency may be, point by point, with 95% confidence."
     if recipe.band == "consistency":
         text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
+    if recipe.band != "none" and clustered:
+        text += CLUSTERED
     if few and faint:
         text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
     elif few:

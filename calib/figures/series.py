@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calib.analysis.clusters import design_effect
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Predictions
@@ -22,12 +23,16 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One interval method in one placement, on the test rows; ``calibration_size`` rows stand behind an answer."""
+    """One interval method in one placement, on the test rows.
+
+    ``calibration_size`` rows stand behind an answer, ``design_effect`` rows are worth one without clusters.
+    """
 
     calibrator: str
     placement: str
     predictions: Predictions
     calibration_size: int
+    design_effect: float
 
     @property
     def name(self) -> str:
@@ -47,7 +52,13 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
     """Every method with intervals in these evaluations, the same calibrator's placements together."""
     many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
     found = [
-        Series(key, e.recipe.placement, each, max(1, e.calibration_size // len(e.calibrators[key])))
+        Series(
+            key,
+            e.recipe.placement,
+            each,
+            max(1, e.calibration_size // len(e.calibrators[key])),
+            design_effect(e, key),
+        )
         for e in many
         for key, each in e.predictions.items()
         if each.lower is not None

@@ -66,8 +66,9 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         table,
         "Too few rows to tell the setups apart" if few else _finding(table),
         "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
-        "intervals for the test rows at hand; all setups share these rows, so that differences are surer than the bars "
-        "say. Last panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
+        "intervals for the test rows at hand, rows of one cluster taken together; all setups share these rows, so "
+        "that differences are surer than the bars say. Last panel: thick bars are the mean interval of the predicted "
+        "label, which should hold the accuracy.",
         f"Ten setups. {summary}.",
     )
 

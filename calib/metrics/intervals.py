@@ -81,6 +81,7 @@ def interval_summary(
     intervals: ArrayLike,
     *,
     calibration_size: int | None = None,
+    design_effect: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> IntervalSummary:
     """Mean interval against the observed frequency of class 1.
@@ -97,6 +98,8 @@ def interval_summary(
         p0 and p1 in either order.
     calibration_size
         Number of calibration rows behind the intervals.
+    design_effect
+        How many rows are worth one, where those of one cluster resemble each other.
     sample_weight
         As for ``brier_score``.
 
@@ -118,7 +121,9 @@ def interval_summary(
     smaller = 1 / weights.sum()
     if calibration_size is not None:
         smaller += 1 / checks.in_range(calibration_size, "calibration_size", low=1, integer=True)
-    variance = np.array([np.average(end * (1 - end), weights=weights) for end in ends]) * smaller
+    variance = (
+        np.array([np.average(end * (1 - end), weights=weights) for end in ends]) * smaller * design_effect
+    )
     below, above = ALLOWED_ERRORS * np.sqrt(variance) + 1e-12  # 1e-12: rounding only
     valid = bool(lower - below <= observed <= upper + above)
     return IntervalSummary(float(lower), float(upper), float(upper - lower), float(observed), valid)
@@ -195,6 +200,7 @@ def predicted_label_summary(
     intervals: ArrayLike,
     *,
     calibration_size: int | None = None,
+    design_effect: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> IntervalSummary:
     """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
@@ -203,7 +209,7 @@ def predicted_label_summary(
 
     Parameters
     ----------
-    y, intervals, calibration_size, sample_weight
+    y, intervals, calibration_size, design_effect, sample_weight
         As for ``interval_summary``.
 
     Examples
@@ -213,7 +219,13 @@ def predicted_label_summary(
     """
     y, pairs = _labelled_pairs(y, intervals)
     labels, ends = predicted_label_intervals(pairs)
-    return interval_summary(labels == y, ends, calibration_size=calibration_size, sample_weight=sample_weight)
+    return interval_summary(
+        labels == y,
+        ends,
+        calibration_size=calibration_size,
+        design_effect=design_effect,
+        sample_weight=sample_weight,
+    )
 
 
 def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -8,18 +8,22 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from calib.analysis.choice import advise
+from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import decide, mean_intervals
 from calib.analysis.differences import differences
+from calib.analysis.setups import setup_table
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.kernel.records import Predictions
-from calib.metrics import bootstrap_interval
+from calib.metrics import bootstrap_interval, interval_summary
 from tests.analysis.judged import judged, world
 
 N, COPIES = 240, 4
+BANDED = {corp_curve: {"band": "consistency", "repeats": 400}}
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +95,99 @@ def test_groups_of_no_rows_and_of_one_class_have_an_interval(copies):
 def test_what_allows_for_clusters_says_so(alone, copies):
     captions = [FIGURES["groups"].prepare(each, group="x").caption for each in (alone, copies)]
     assert ["rows of one cluster" in caption for caption in captions] == [False, True]
+
+
+@pytest.mark.parametrize("curve", [binned_curve, smooth_curve, corp_curve])
+def test_bands_of_copies_are_those_of_the_rows_alone(curve, alone, copies):
+    one, four = (
+        curve(each.y, each.predictions["none"].p, cluster=each.cluster, **BANDED.get(curve, {}))
+        for each in (alone, copies)
+    )
+    off = [
+        np.nanmean(np.abs(getattr(four, name) - ends))
+        for name, ends in vars(one).items()
+        if name.endswith(("lower", "upper"))
+    ]
+    assert max(off) < (0.02 if curve is corp_curve else 1e-6)  # steps are drawn, from numbers of their own
+
+
+@pytest.mark.parametrize(("resemblance", "nested"), [(0.6, 0.7), (0.6, 1.0), (0.0, 0.7)])
+def test_bands_cover_as_often_as_they_say_however_much_rows_of_one_cluster_resemble_each_other(
+    resemblance, nested
+):
+    """Labels by a Gaussian copula of correlation ``resemblance``, calibrated; clusters of 1 to 39 rows."""
+    found: dict[str, list[float]] = {}
+    for seed in range(80):
+        y, p, whose = clustered(seed, resemblance, nested)
+        bins = binned_curve(y, p, bins=8, level=0.9, cluster=whose)
+        line = smooth_curve(y, p, points=9, level=0.9, cluster=whose)
+        held = {
+            "interval": (bins.lower <= bins.mean_p) & (bins.mean_p <= bins.upper),
+            "band": (bins.band_lower <= bins.observed) & (bins.observed <= bins.band_upper),
+            "smoothed": (line.lower <= line.p) & (line.p <= line.upper),
+            "smoothed band": (line.band_lower <= line.smoothed) & (line.smoothed <= line.band_upper),
+        }
+        if seed < 25:
+            steps = corp_curve(
+                y, p, band="consistency", level=0.9, repeats=60, random_state=seed, cluster=whose
+            )
+            held["steps"] = (steps.lower <= steps.recalibrated) & (steps.recalibrated <= steps.upper)
+        for name, inside in held.items():
+            found.setdefault(name, []).append(float(np.mean(inside)))
+    for (
+        name,
+        inside,
+    ) in found.items():  # rows taken for themselves: 0.39 to 0.72 of 0.9 where they resemble each other
+        assert 0.82 <= np.mean(inside) <= 0.95, name
+
+
+def clustered(seed: int, resemblance: float, nested: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    whose = np.repeat(np.arange(60), rng.integers(1, 40, 60))
+    said, chance = (
+        np.sqrt(share) * rng.normal(size=60)[whose] + np.sqrt(1 - share) * rng.normal(size=len(whose))
+        for share in (nested, resemblance)
+    )
+    return (chance < said).astype(int), norm.cdf(said), whose
+
+
+def test_weights_of_rows_in_clusters_are_their_repetitions():
+    y, p, whose = clustered(0, 0.6, 0.7)
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    again = np.repeat(np.arange(len(y)), weight)
+    for curve in (binned_curve, smooth_curve, corp_curve):
+        options = BANDED.get(curve, {})
+        counted = curve(y, p, sample_weight=weight, cluster=whose, **options)
+        repeated = curve(y[again], p[again], cluster=whose[again], **options)
+        for name, values in vars(repeated).items():
+            if isinstance(values, np.ndarray):
+                np.testing.assert_allclose(getattr(counted, name), values, atol=1e-9)
+
+
+def test_bars_of_setups_are_no_shorter_of_copies(alone, copies):
+    one, four = (setup_table({"split": each}) for each in (alone, copies))
+    for name in ("brier_error", "accuracy_error", "accuracy_gap_error"):
+        np.testing.assert_allclose(four[name].astype(float), one[name].astype(float), rtol=1e-9)
+
+
+def test_an_interval_that_holds_for_the_rows_alone_holds_for_copies(alone):
+    """The mean interval lies two standard errors of the frequency off: so do the copies’, and no more."""
+    pairs = np.full((N, 2), alone.y.mean() + 0.06)
+    whose = np.repeat(np.arange(N), COPIES)
+    copied = {"design_effect": float(COPIES)}
+    assert interval_summary(alone.y, pairs).valid
+    assert interval_summary(alone.y[whose], pairs[whose], **copied).valid
+    assert not interval_summary(alone.y[whose], pairs[whose]).valid
+
+
+def test_pictures_hand_the_clusters_on_and_say_so(alone, copies):
+    for key in ("reliability", "cumulative"):
+        one, four = (
+            FIGURES[key].prepare(each, **({"band": "consistency"} if key == "reliability" else {})).caption
+            for each in (alone, copies)
+        )
+        assert "ows of one cluster" not in one
+        assert "ows of one cluster" in four
+    picture = FIGURES["reliability"].prepare(copies, bins=6)
+    apart = FIGURES["reliability"].prepare(alone, bins=6)
+    np.testing.assert_allclose(picture.bins["none"].upper, apart.bins["none"].upper, atol=1e-6)

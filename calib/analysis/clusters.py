@@ -1,0 +1,130 @@
+"""Rows of one cluster resemble each other: how much, and how many rows that know nothing of each other they are worth.
+
+How much is the intraclass correlation ρ of the residuals, by the analysis of variance (Donner 1986; Ridout, Demétrio &
+Firth 1999 for labels of 0 and 1). A sum over rows, m of each cluster, then varies 1 + ρ(Σm²/Σm − 1) times as much as
+over as many independent rows, its design effect (Kish 1965), and counts are divided by that (Rao & Scott 1992).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from calib.evaluate import Evaluation
+from calib.kernel import checks
+from calib.kernel.binning import binned, group_sums
+from calib.kernel.weights import are_whole
+
+Array = np.ndarray
+
+CLUSTERED = " Rows of one cluster resemble each other, and are worth fewer for that."
+STRATA, CLUSTERS_EACH = 5, 10  # of predictions, at most; clusters behind one, at least
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Who rows belong to, and the correlation ρ of the residuals of two rows of one cluster.
+
+    Attributes
+    ----------
+    whose : int (n,)
+        From 0 on.
+    correlation
+        From 0 to 1.
+    weights : (n,)
+    """
+
+    whose: Array
+    correlation: float
+    weights: Array
+
+    @classmethod
+    def of(cls, cluster: ArrayLike, y: Array, p: Array, sample_weight: ArrayLike | None) -> Clusters:
+        """Those of the rows of positive weight.
+
+        >>> whose = np.repeat(np.arange(50), 4)                               # four copies of each of fifty rows
+        >>> y, p = (whose % 2).astype(float), np.full(200, 0.5)
+        >>> copies = Clusters.of(whose, y, p, None)
+        >>> copies.correlation, copies.worth(np.zeros(200, int), 1)
+        (1.0, array([0.25]))
+        """
+        named = np.asarray(cluster)
+        checks.same_length(y=y, cluster=named)
+        weights = checks.weight_vector(sample_weight, len(y))
+        held = weights > 0
+        whose = np.unique(named[held], return_inverse=True)[1]
+        return cls(whose, _correlation(whose, y[held], p[held], weights[held]), weights[held])
+
+    @property
+    def design_effect(self) -> float:
+        """How many rows are worth one that knows nothing of the others, over all of them."""
+        return float(1 / self.worth(np.zeros(len(self.whose), dtype=np.intp), 1)[0])
+
+    @property
+    def count(self) -> int:
+        return int(self.whose.max()) + 1
+
+    def worth(self, index: Array, groups: int) -> Array:
+        """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is."""
+        cell, m = self.by_group(index, groups)
+        alone = group_sums(index, groups, weights=_squares(self.weights))
+        together = group_sums(cell % groups, groups, m**2)
+        return 1 / self._effect(together / np.where(alone > 0, alone, 1), alone > 0)
+
+    def effect(self, weights: Array, cell: Array) -> Array:
+        """Design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) says of which it is."""
+        held = csr_array((self.weights, (self.whose, cell)), shape=(self.count, weights.shape[1]))
+        alone = weights**2 @ group_sums(cell, weights.shape[1], weights=_squares(self.weights))
+        return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
+
+    def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
+        """Of sums whose clusters' squares are ``ratio`` times those of the rows."""
+        return np.where(there, np.maximum(1 + self.correlation * (ratio - 1), 1), 1)
+
+    def by_group(self, index: Array, groups: int) -> tuple[Array, Array]:
+        """(cluster · groups + group, the weight there) of each pair of a cluster and a group that has rows."""
+        cell, at = np.unique(self.whose * groups + index, return_inverse=True)
+        return cell, np.bincount(at, weights=self.weights)
+
+
+def _squares(weights: Array) -> Array:
+    """What rows of these weights add to a variance: counts of rows once each."""
+    return weights if are_whole(weights) else weights**2
+
+
+def _correlation(whose: Array, y: Array, p: Array, weights: Array) -> float:
+    """ρ of y − p about its mean in strata of p, over the standard deviation there, between and within clusters.
+
+    Between clusters of one stratum the mean square is σ²(1 + (m₀ − 1)ρ), within them σ²(1 − ρ), whatever rows of
+    one cluster in two strata have to do with each other.
+    """
+    w = weights if are_whole(weights) else np.ones(len(weights))
+    strata = max(1, min(STRATA, (int(whose.max()) + 1) // CLUSTERS_EACH))
+    placed = binned(p, strata, "quantile", w)
+    k = placed.count
+    n = group_sums(placed.index, k, weights=w)
+    observed, gap = (group_sums(placed.index, k, values, w) / np.where(n > 0, n, 1) for values in (y, y - p))
+    spread = np.sqrt(observed * (1 - observed))[placed.index]
+    residual = np.divide(y - p - gap[placed.index], spread, out=np.zeros(len(y)), where=spread > 0)
+    cell, at = np.unique(whose * k + placed.index, return_inverse=True)
+    m, sums = np.bincount(at, weights=w), np.bincount(at, weights=w * residual)
+    between = float(np.sum(sums**2 / m))
+    within = max(0.0, float(w @ residual**2) - between)
+    free, rest = len(m) - int((n > 0).sum()), float(m.sum()) - len(m)
+    if free <= 0 or rest <= 0:
+        return 0.0
+    m0 = (m.sum() - np.sum(group_sums(cell % k, k, m**2) / np.where(n > 0, n, 1))) / free
+    between, within = between / free, within / rest
+    whole = between + (m0 - 1) * within
+    return float(np.clip((between - within) / whole, 0, 1)) if whole > 0 else 0.0
+
+
+def design_effect(evaluation: Evaluation, calibrator: str) -> float:
+    """How many test rows are worth one that knows nothing of the others: 1 where no clusters are known."""
+    if evaluation.cluster is None:
+        return 1.0
+    said = evaluation.predictions[calibrator]
+    return Clusters.of(evaluation.cluster, said.y, said.p, said.weight).design_effect
