@@ -388,13 +388,17 @@ def _tell(store: Store, done: Summary) -> None:
     for note, rows in store.notes(of=done.keys).items():
         print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)
-    for row in failed.head(MOST_FAILURES).itertuples():
-        where = f"{row.data}, {row.setup}, repeat {row.repeat}, fold {row.fold}"
-        print(f"error: {where}: {row.error}", file=sys.stderr)
+    alike = list(failed.groupby(["data", "error"], sort=False))
+    for (_, error), rows in alike[:MOST_FAILURES]:
+        first, others = rows.iloc[0], len(rows) - 1
+        where = "{data}, {setup}, repeat {repeat}, fold {fold}".format(**first)
+        more = f" and {counted(others, 'more result')}" if others else ""
+        print(f"error: {where}{more}: {error}", file=sys.stderr)
     if len(failed):
-        more = f", {len(failed) - MOST_FAILURES} of them not shown" if len(failed) > MOST_FAILURES else ""
+        hidden = len(alike) - MOST_FAILURES
+        more = f", {counted(hidden, 'kind')} of failure not shown" if hidden > 0 else ""
         print(
-            f"error: {len(failed)} results failed{more}; their tracebacks are in {store.path}. "
+            f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "
             "Run again with --retry-failed to try them once more.",
             file=sys.stderr,
         )

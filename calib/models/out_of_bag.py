@@ -28,16 +28,21 @@ def ensemble_of(model: Any) -> Any:
     return getattr(model, "best_estimator_", model)
 
 
+def no_bagging(name: str) -> InputError:
+    """What is said of a model without out-of-bag scores."""
+    return InputError(
+        f"Out-of-bag scores need a bagged ensemble, but {name} is none. "
+        "Choose a random forest or bagged trees, or the placement split or cv."
+    )
+
+
 def refuse_without_bagging(model: Any) -> None:
     """Refuse a model, fitted or not, that is no bagged ensemble, with the remedy."""
     ensemble = ensemble_of(model)
     if getattr(ensemble, "chooses_a_forest", False):
         return
     if not isinstance(ensemble, BAGGED):
-        raise InputError(
-            f"Out-of-bag scores need a bagged ensemble, but {type(model).__name__} is none. "
-            "Choose a random forest or bagged trees, or the placement split or cv."
-        )
+        raise no_bagging(type(model).__name__)
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
             f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "

@@ -108,6 +108,7 @@ class Placement(ABC):
     label: ClassVar[str]
     help: ClassVar[str]
     fit_share: ClassVar[float] = 0.95  # of the work that fitting and scoring are together, for progress
+    scores_trees: ClassVar[bool] = False  # whether there are scores of single trees on rows they did not see
 
     model: BaseEstimator
     scores: np.ndarray
@@ -223,7 +224,22 @@ class Placement(ABC):
         InputError
             Where it cannot be.
         """
+        self.check_takes(calibrator)
         return self._fitted(calibrator, self._input(calibrator), self.y, self.weight)
+
+    @classmethod
+    def check_takes(cls, calibrator: Any) -> None:
+        """Refuse a calibrator, an instance or its class, that this placement cannot serve, whatever the model.
+
+        >>> from calib.calibrators import CALIBRATORS
+        >>> from calib.placements import PLACEMENTS
+        >>> PLACEMENTS["split"].check_takes(CALIBRATORS["rank"])
+        """
+        if calibrator.input == "tree_scores" and not cls.scores_trees:
+            raise InputError(
+                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. "
+                "Choose the placement split or oob for the rank calibrator."
+            )
 
     def base_rate(self, calibrator: Any) -> float:
         """The frequency of class 1 at which a calibrator's probabilities are right.
@@ -319,10 +335,7 @@ class Placement(ABC):
             if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
                 copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
         if copy.input == "probability" and not self.probability:
-            raise InputError(
-                f"{copy.label} needs probabilities, but {type(last_step(self.estimator)).__name__} gives margins "
-                "(any real number). Choose Platt, isotonic, Venn or Venn–Abers, or another model."
-            )
+            raise only_margins(copy.label, type(last_step(self.estimator)).__name__)
         return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:
@@ -334,20 +347,30 @@ class Placement(ABC):
     @property
     def tree_scores(self) -> np.ndarray:
         """Votes of every tree for the calibration rows, (n, n_trees), for the rank calibrator."""
-        raise InputError(
-            f"The placement {self.key!r} has no scores of single trees on rows they did not see. "
-            "Choose the placement split or oob for the rank calibrator."
-        )
+        raise NotImplementedError
+
+
+def only_margins(label: str, name: str) -> InputError:
+    """What is said of a method for probabilities on a model that gives none."""
+    return InputError(
+        f"{label} needs probabilities, but {name} gives margins (any real number). "
+        "Choose Platt, isotonic, Venn or Venn–Abers, or another model."
+    )
+
+
+def no_trees(name: str) -> InputError:
+    """What is said of the rank calibrator on a model that is no forest."""
+    return InputError(
+        f"The rank calibrator needs the scores of single trees, but {name} has none. "
+        "Choose a random forest or bagged trees."
+    )
 
 
 def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
     """Votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
     ensemble = ensemble_of(last_step(model))
     if not isinstance(ensemble, BAGGED):
-        raise InputError(
-            f"The rank calibrator needs the scores of single trees, but {type(ensemble).__name__} has none. "
-            "Choose a random forest or bagged trees."
-        )
+        raise no_trees(type(ensemble).__name__)
     return vote_table(ensemble, before_last_step(model, X))
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
@@ -68,13 +67,13 @@ class Full(Placement):
                 refits[j, label] = class_one_score(model, extended)
         return Scored(scores, X, refits=refits)
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    @classmethod
+    def check_takes(cls, calibrator: Any) -> None:
         if not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
                 f"{calibrator.label} gives no pair of probabilities, which the full placement is made of. "
                 "Choose Venn or Venn–Abers, or another placement."
             )
-        return super().calibrate(calibrator)
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
         if not fitted.gives_interval:

@@ -30,11 +30,15 @@ class NoPlacement(Placement):
         self.model, _ = self._train_on_all(X, y, watch)
         self.scores, self.index = np.empty(0), np.empty(0, dtype=np.intp)
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    @classmethod
+    def check_takes(cls, calibrator: Any) -> None:
         if calibrator.key != "none":
             raise InputError(
                 f"{calibrator.label} needs calibration scores, but with the placement 'none' every row trains the "
                 "model. Choose the placement split, cv, oob or train."
             )
+
+    def calibrate(self, calibrator: BaseEstimator) -> Any:
+        self.check_takes(calibrator)
         # It learns nothing, so that any calibration set will do
         return self._clone(calibrator).fit([0.5], [0])

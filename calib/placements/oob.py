@@ -57,6 +57,7 @@ class OutOfBag(Placement):
     """
 
     key = "oob"
+    scores_trees = True
     label = "Out of bag"
     help = (
         "Every row trains and calibrates, scored by the trees that did not see it. Needs a bagged ensemble."

@@ -33,6 +33,7 @@ class Split(Placement):
     """
 
     key = "split"
+    scores_trees = True
     label = "Held-out share"
     help = "Part of the training rows is kept from the model and calibrates."
 

@@ -157,6 +157,16 @@ def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
     return min(repeats, own) if own != protocol.splits.repeats else repeats
 
 
+def check_rows_for(splits: Splits, data: Dataset) -> None:
+    """Refuse more folds than there are rows to lie in each."""
+    rarest = int(np.bincount(data.y, minlength=2).min())
+    rows, whose = (rarest, "The rarer class") if splits.stratified else (data.n, "The data set")
+    if splits.kind == "folds" and rows < splits.folds:
+        raise InputError(
+            f"{whose} has {rows} rows, fewer than the {splits.folds} folds: use fewer folds, or leave this set out."
+        )
+
+
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
@@ -164,10 +174,6 @@ def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     if splits.kind == "random":
         cut = at_random.holdout(rows, splits.test_size, seed)
         return np.sort(cut.train), np.sort(cut.test)
-    rarest = int(np.bincount(data.y, minlength=2).min())
-    if splits.stratified and rarest < splits.folds:
-        raise InputError(
-            f"The rarer class has {rarest} rows, fewer than the {splits.folds} folds: use fewer folds (--folds)."
-        )
+    check_rows_for(splits, data)
     cut = at_random.folds(rows, splits.folds, seed)[cell.fold]
     return cut.train, cut.test

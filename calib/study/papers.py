@@ -167,6 +167,9 @@ PAPER_MODELS: Mapping[str, Callable[[int], Any]] = MappingProxyType(
 )
 """Name in a protocol's ``paper_model`` → the function from a seed to an unfitted classifier."""
 
+FORESTS = ("RF_opt", "RF_opt_frequency", "RF_opt_laplace", "CT", "J48 Bagging")
+"""Those that have out-of-bag scores and scores of single trees."""
+
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
 """Those that need a package which is not always there."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
+from calib.calibrators import CALIBRATORS
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS
@@ -121,6 +122,18 @@ class Setup:
         return [getattr(self.recipe, name) for name in names]
 
 
+def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) -> None:
+    """Refuse a metric of intervals where no setup has any."""
+    if any(CALIBRATORS[setup.calibrator].gives_interval for setup in setups):
+        return
+    for key in keys:
+        if METRICS[key].needs == "intervals":
+            raise InputError(
+                f"{name}: {key!r} is measured on intervals, which none of the setups gives: leave it out, or add a "
+                "setup with venn or venn_abers."
+            )
+
+
 @dataclass(frozen=True)
 class Protocol:
     """A study as its file describes it.
@@ -146,6 +159,7 @@ class Protocol:
     def measuring(self, metrics: Iterable[str] | None) -> Self:
         """The protocol with these metrics in place of its own; with its own for None or none."""
         keys = tuple(checks.one_of(key, METRICS, "--metrics") for key in metrics or self.metrics)
+        check_measurable(keys, self.setups, "--metrics")
         return replace(self, metrics=tuple(dict.fromkeys(keys)))
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:

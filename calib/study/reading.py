@@ -15,10 +15,12 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS
 from calib.models import MODELS
+from calib.models.out_of_bag import no_bagging
 from calib.placements import PLACEMENTS
+from calib.placements.base import no_trees, only_margins
 from calib.recipe import Recipe
-from calib.study.papers import PAPER_MODELS
-from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits
+from calib.study.papers import FORESTS, PAPER_MODELS
+from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
 
 Check = Callable[[Any, str], Any]
 
@@ -117,14 +119,14 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
         {k: v for k, v in values.items() if k not in tables}, "", top, also=tables, required=("title",)
     )
     data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
-    splits = Splits(**_checked(values.get("splits", {}), "[splits] ", SPLITS))
+    splits = _splits(values.get("splits", {}), "[splits] ")
     measured = _checked(
         values.get("metrics", {}), "[metrics] ", {"keys": _metrics, "merge": _merges}, required=("keys",)
     )
     common = _common(values.get("recipe", {}), "[recipe] ")
     merges = measured.get("merge", {})
     setups = [
-        _setup(one, f"[[setups]] number {i}: ", common, splits, merges)
+        _written(one, f"[[setups]] number {i}: ", common, splits, merges)
         for i, one in enumerate(_tables(values.get("setups", []), "setups"), start=1)
     ]
     for i, one in enumerate(_tables(values.get("grid", []), "grid"), start=1):
@@ -132,6 +134,7 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     names = [setup.name for setup in setups]
     if not setups:
         raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
+    check_measurable(measured["keys"], setups, "[metrics] keys")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"setups: {twice!r} appears twice; each needs a name of its own.")
@@ -167,6 +170,11 @@ SPLITS: dict[str, Check] = {
     "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _whole(2, 100),
 }
+NEEDED = (
+    ("folds", "kind", "folds"),
+    ("test_size", "kind", "random"),
+    ("calibration_folds", "calibration", "first_fold"),
+)  # keys of [splits] that need another to have this value
 FIELDS: dict[str, Check] = {  # whose values are checked when the Recipe is made
     **dict.fromkeys(RECIPE, lambda value, name: value),
     **dict.fromkeys(("params", "options"), _table),
@@ -229,6 +237,32 @@ def _common(values: Any, where: str) -> dict[str, Any]:
     return fields
 
 
+def _splits(values: Any, where: str) -> Splits:
+    own = _checked(values, where, SPLITS)
+    splits = Splits(**own)
+    for key, of, needed in NEEDED:
+        if key in own and getattr(splits, of) != needed:
+            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}: leave it out.")
+    return splits
+
+
+def _written(
+    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
+) -> Setup:
+    """A setup in whose own table every key has an effect; what all share has one where it can."""
+    setup = _setup(values, where, common, splits, merges)
+    placement, calibrator = setup.recipe.placement, setup.calibrator
+    used = {"calibration_size": placement == "split", "cv": placement == "cv", "merge": merged(setup.recipe)}
+    idle = [key for key, has_effect in used.items() if key in values and not has_effect]
+    idle += [f"options.{name}" for name in values.get("options", {}) if name.split(".")[0] != calibrator]
+    if idle:
+        raise InputError(
+            f"{where}{setup.name!r}: {idle[0]} has no effect with the placement {placement!r} and the calibrator "
+            f"{calibrator!r}: leave it out."
+        )
+    return setup
+
+
 def _setup(
     values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
 ) -> Setup:
@@ -240,6 +274,7 @@ def _setup(
         raise InputError(f"{where}paper_model stands in place of model and params: give only one of them.")
     try:
         recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
+        check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     splits = Splits(**vars(splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
@@ -300,6 +335,10 @@ def _grid(
         wanted = list(registry) if own[name] == ("*",) else own[name]
         chosen[name] = [k for k in wanted if checks.one_of(k, registry, f"{where}{name}") not in without]
     more = {key: own[key] for key in ("options", "merge") if key in own}
+    every = list(product(chosen["models"], chosen["placements"], chosen["calibrators"]))
+    found = [one for one in every if possible(*one)]
+    if not found:
+        raise InputError(f"{where}no model, placement and calibrator of these go together.")
     return [
         _setup(
             {
@@ -311,10 +350,7 @@ def _grid(
             splits,
             merges,
         )
-        for model, placement, calibrator in product(
-            chosen["models"], chosen["placements"], chosen["calibrators"]
-        )
-        if possible(model, placement, calibrator)
+        for model, placement, calibrator in found
     ]
 
 
@@ -328,18 +364,36 @@ def _checked_name(name: str, where: str) -> None:
 
 
 def possible(model: str, placement: str, calibrator: str) -> bool:
-    """Whether a calibrator can answer for a model in a placement, by what the three declare.
+    """Whether a calibrator can answer for a model in a placement.
 
     >>> possible("svm", "split", "beta"), possible("svm", "split", "platt"), possible("svm", "oob", "platt")
     (False, True, False)
     """
-    method, bagged = CALIBRATORS[calibrator], MODELS[model].bagged
+    try:
+        check_possible(model, placement, calibrator)
+    except InputError:
+        return False
+    return True
+
+
+def check_possible(model: str, placement: str, calibrator: str, paper_model: str | None = None) -> None:
+    """Refuse, before anything is run, a calibrator that cannot answer for a model in a placement.
+
+    Told by what the three declare; ``paper_model`` stands in place of the model.
+
+    >>> check_possible("svm", "split", "platt")
+    >>> check_possible("svm", "split", "beta")
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: Beta needs probabilities, but 'svm' gives margins (any real number). \
+Choose Platt, isotonic, Venn or Venn–Abers, or another model.
+    """
+    method, name = CALIBRATORS[calibrator], repr(paper_model or model)
+    bagged = paper_model in FORESTS if paper_model else MODELS[model].bagged
     if placement.startswith("oob") and not bagged:
-        return False
-    if method.input == "tree_scores" and not (bagged and placement in ("split", "oob", "oob_whole")):
-        return False
-    if method.input == "probability" and MODELS[model].score == "margin":
-        return False
-    if placement == "none":
-        return calibrator == "none"
-    return placement != "full" or method.gives_interval or calibrator == "none"
+        raise no_bagging(name)
+    if method.input == "tree_scores" and not bagged:
+        raise no_trees(name)
+    if method.input == "probability" and not paper_model and MODELS[model].score == "margin":
+        raise only_margins(method.label, name)
+    PLACEMENTS[placement].check_takes(method)

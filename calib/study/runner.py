@@ -22,8 +22,9 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import duration
+from calib.metrics import METRICS
 from calib.study.cell import Result, Task, outside, run
-from calib.study.grid import Cell, grid
+from calib.study.grid import Cell, check_rows_for, grid
 from calib.study.papers import check_installed
 from calib.study.protocol import Protocol, Setup
 from calib.study.store import Key, Store
@@ -110,6 +111,7 @@ def run_study(
         For what cannot be run, before anything is; Cancelled when called off, with all finished cells kept.
     """
     cells = grid(protocol, sets, setups, repeats, folds)
+    _check_sets(cells, sets, protocol.metrics)
     wanted = _wanted(cells, sets, store)
     store.note_order(setup.name for setup in protocol.setups)
     store.complete(wanted, protocol.metrics)
@@ -123,6 +125,24 @@ def run_study(
     _compute(tasks, store, _pool(jobs, backend, scheduler), progress)
     failed = len(wanted.keys() - store.held(failed=False))
     return Summary(len(cells), len(tasks), failed, frozenset(wanted))
+
+
+def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Iterable[str]) -> None:
+    """Refuse what no data set allows. What only some of them lack costs their cells, and the others are run."""
+    for key in metrics:
+        if METRICS[key].needs == "posterior" and all(data.posterior is None for data in sets.values()):
+            raise InputError(
+                f"The metric {key!r} needs the true probabilities, which none of the data sets has: leave it out, or "
+                "add a synthetic set, such as synthetic:gaussian."
+            )
+    refused: dict[str, str] = {}
+    for cell in cells:
+        try:
+            check_rows_for(cell.splits, sets[cell.data])
+        except InputError as error:
+            refused.setdefault(cell.data, str(error))
+    if cells and len(refused) == len(sets):
+        raise InputError(": ".join(next(iter(refused.items()))))
 
 
 def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) -> dict[Key, Setup]:

@@ -25,6 +25,10 @@ model = "naive_bayes"
 """
 
 
+FAILING = PROTOCOL.replace('model = "naive_bayes"', 'model = "given"')
+"""The same on a column that holds no probabilities, so that Raw fails on these rows and the rest does not."""
+
+
 def table(n: int = 90, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3)).round(6)

@@ -21,7 +21,7 @@ from calib.study import grid, load_protocol, read_protocol
 from calib.study.cell import Task, pack, run, unpack
 from calib.study.grid import rows_of
 
-from .small import PROTOCOL, table
+from .small import FAILING, PROTOCOL, table
 
 FRAME = table()
 DATA = Dataset("one", FRAME[["a", "b", "c"]], (FRAME["target"] == "yes").to_numpy().astype(int))
@@ -78,12 +78,11 @@ def test_a_metric_has_its_own_merge_rule():
 
 
 def test_what_a_calibrator_cannot_do_fails_alone():
-    text = PROTOCOL.replace('calibrator = "venn_abers"', 'calibrator = "rank"')
-    found = results(read_protocol(text, "s.toml"))
-    assert found["Raw"].error == ""
-    assert "needs the scores of single trees" in found["VAP"].error
-    assert "InputError" in found["VAP"].traceback
-    assert found["VAP"].metrics == {}
+    found = results(read_protocol(FAILING, "s.toml"))
+    assert found["VAP"].error == ""
+    assert "Uncalibrated needs probabilities, but GivenScores gives margins" in found["Raw"].error
+    assert "InputError" in found["Raw"].traceback
+    assert found["Raw"].metrics == {}
 
 
 def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
@@ -91,7 +90,7 @@ def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
     rare[0] = 1
     found = results(SMALL, data=Dataset("one", DATA.X, rare))
     assert {one.error for one in found.values()} == {
-        "The rarer class has 1 rows, fewer than the 3 folds: use fewer folds (--folds)."
+        "The rarer class has 1 rows, fewer than the 3 folds: use fewer folds, or leave this set out."
     }
     assert all("Traceback" in one.traceback and "rows_of" in one.traceback for one in found.values())
 

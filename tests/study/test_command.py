@@ -12,7 +12,7 @@ import pytest
 from calib.__main__ import main
 from calib.study import Store
 
-from .small import PROTOCOL, files
+from .small import FAILING, PROTOCOL, files
 
 ROOT = Path(__file__).parents[2]
 
@@ -141,14 +141,14 @@ def test_a_second_process_on_the_same_store_is_refused(tmp_path, capsys):
 
 
 def test_a_failing_cell_is_told_and_the_exit_status_says_so(tmp_path, capsys):
-    files(
-        tmp_path,
-        text=PROTOCOL.replace('{ name = "Raw", calibrator = "none"', '{ name = "Raw", calibrator = "rank"'),
-    )
+    files(tmp_path, text=FAILING)
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 1
     err = capsys.readouterr().err
-    assert "error: one, Raw, repeat 0, fold 0: The rank calibrator needs the scores of single trees" in err
-    assert "error: 6 results failed" in err
+    assert err.count("Uncalibrated needs probabilities") == 1
+    assert (
+        "error: one, Raw, repeat 0, fold 0 and 5 more results: Uncalibrated needs probabilities, but" in err
+    )
+    assert "error: 6 results failed; their tracebacks are in" in err
     assert "--retry-failed" in err
     assert len(pd.read_csv(tmp_path / "rows.csv")) == 12
     assert main(command(tmp_path, "--setups", "VAP", "Forest")) == 0

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
 
+from calib.kernel.checks import InputError
 from calib.models import ProbabilityForest, ProbabilityTree
+from calib.models.out_of_bag import refuse_without_bagging
 from calib.study import papers
 from calib.study.papers import PAPER_MODELS
 
@@ -34,6 +36,16 @@ def test_search_spaces_have_the_printed_sizes(key, settings):
     assert search.n_iter == min(50, settings)
     assert (search.cv.n_splits, search.cv.shuffle) == (5, False)
     assert search.scoring == "neg_brier_score"
+
+
+def test_the_forests_named_are_those_that_out_of_bag_takes():
+    for key in PAPER_MODELS.keys() - papers.EXTRAS.keys():
+        try:
+            refuse_without_bagging(PAPER_MODELS[key](0))
+        except InputError:
+            assert key not in papers.FORESTS, key
+        else:
+            assert key in papers.FORESTS, key
 
 
 def test_boosting_has_the_printed_space():

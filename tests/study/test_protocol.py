@@ -200,6 +200,67 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         ),
         ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
         ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
+        (
+            'model = "naive_bayes"',
+            'model = "svm"',
+            "number 1: 'Raw': Uncalibrated needs probabilities, but 'svm'",
+        ),
+        (
+            '"venn_abers", placement = "split"',
+            '"platt", placement = "none"',
+            "'VAP': Platt needs calibration scores",
+        ),
+        ('"venn_abers", placement = "split"', '"platt", placement = "full"', "'VAP': Platt gives no pair"),
+        (
+            '"venn_abers", placement = "split"',
+            '"rank", placement = "split"',
+            "but 'naive_bayes' has none. Choose",
+        ),
+        (
+            '"venn_abers", placement = "split"',
+            '"rank", paper_model = "CT", placement = "cv"',
+            "'cv' has no scores",
+        ),
+        (
+            '"venn_abers", placement = "split"',
+            '"venn", placement = "oob"',
+            "need a bagged ensemble, but 'naive_bayes'",
+        ),
+        (
+            '"none", placement = "none", model = "random_forest", params = { n_estimators = 5 }',
+            '"venn", placement = "oob", paper_model = "DNN_ens"',
+            "'Forest': Out-of-bag scores need .* 'DNN_ens' is none",
+        ),
+        (
+            '"venn_abers", placement',
+            '"platt", placement',
+            r"\[metrics\] keys: 'width' is measured on intervals",
+        ),
+        (
+            '"venn_abers", placement',
+            '"platt", merge = "log", placement',
+            "merge has no effect with .* 'platt'",
+        ),
+        (
+            '"venn_abers", placement',
+            '"venn_abers", cv = 3, placement',
+            "cv has no effect with the placement 'split'",
+        ),
+        (
+            '"venn_abers",',
+            '"venn_abers", options = { "platt.on" = "score" },',
+            "options.platt.on has no effect",
+        ),
+        (
+            "folds = 3",
+            "folds = 3\ntest_size = 0.3",
+            r"\[splits\] test_size has no effect without kind = 'random'",
+        ),
+        (
+            "[recipe]",
+            GRID.format("{model}", "svm").replace('"split"', '"oob"'),
+            "number 1: no model, placement and",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_by_file_table_and_key(old, new, message):

@@ -2,7 +2,9 @@
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,7 +16,7 @@ from calib.study import Store, load_sets, read_protocol, run_study, standing
 from calib.study import cell as cell_module
 from calib.study import runner as runner_module
 
-from .small import PROTOCOL, files
+from .small import FAILING, PROTOCOL, files
 
 SMALL = read_protocol(PROTOCOL, "small.toml")
 
@@ -125,9 +127,6 @@ def test_other_settings_under_the_same_name_are_refused_not_mixed(path, sets):
         study(path, other, setups=["VAP"])
 
 
-FAILING = PROTOCOL.replace('{ name = "Raw", calibrator = "none"', '{ name = "Raw", calibrator = "rank"')
-
-
 def test_a_failed_setup_is_told_and_the_rest_goes_on(path, sets, fits):
     protocol = read_protocol(FAILING, "small.toml")
     done, rows = study(path, sets, protocol)
@@ -138,6 +137,23 @@ def test_a_failed_setup_is_told_and_the_rest_goes_on(path, sets, fits):
     done, _ = study(path, sets, protocol, retry_failed=True)
     assert done.computed == len(fits) == 12
     assert done.failed == 12
+
+
+def test_what_no_set_allows_is_refused_before_anything_is_run(path, sets, fits):
+    for asked, options, said in (
+        (
+            SMALL,
+            {"folds": 50},
+            "one: The rarer class has .* fewer than the 50 folds: use fewer folds, or leave",
+        ),
+        (SMALL.measuring(["tce"]), {}, "'tce' needs the true probabilities, which none of the data sets has"),
+    ):
+        with pytest.raises(InputError, match=said):
+            study(path, sets, asked, **options)
+    assert not fits
+    data = sets["two"]
+    few = {"few": replace(data, X=data.X[:6], y=np.array([0, 0, 0, 0, 1, 1])), "two": data}
+    assert study(path, few, setups=["Forest"], repeats=1)[0].failed == 3
 
 
 def test_what_fails_once_can_be_repeated(path, sets, monkeypatch):
@@ -169,7 +185,8 @@ def test_a_method_registered_here_is_known_to_workers(path, sets, monkeypatch):
             return super()._map(scores) / 2
 
     monkeypatch.setattr(CALIBRATORS, "_held", {**CALIBRATORS, "half": Half})
-    protocol = read_protocol(PROTOCOL.replace('"venn_abers"', '"half"'), "small.toml")
+    text = PROTOCOL.replace('"venn_abers"', '"half"').replace(', "width"', "")
+    protocol = read_protocol(text, "small.toml")
     done, rows = study(path, sets, protocol, setups=["VAP"], jobs=2)
     assert done.complete
     alone = study(path.with_name("alone.sqlite"), sets, protocol, setups=["VAP"])[1]
