@@ -21,6 +21,7 @@ from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
+WAITS = "What it shows is told as soon as you have answered, or skipped the question."
 LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
 
 
@@ -70,13 +71,13 @@ def show(
             return None
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                headings.heading(record.title)
+                headings.heading(entry.label if headings.asked() else record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
         _pictures(entry, record, widget, height, _interaction(key, widget, on_click, on_pick))
         if heading is None:
-            st.caption(plain(f"{record.caption} {hint}"))
+            st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
         downloads.chart(name, record, source, options, key)
     return record
 

@@ -24,12 +24,23 @@ class Finding(NamedTuple):
 def clear() -> None:
     """The page begins anew."""
     st.session_state["in_a_part"] = False
+    st.session_state["asked"] = False
 
 
 def part(text: str) -> None:
     """A part of the page: what follows stands in it."""
     st.header(text, anchor=False)
     st.session_state["in_a_part"] = True
+
+
+def ask(still: bool) -> None:
+    """While a question is still to be answered, pictures name their topic: what they show is its answer."""
+    st.session_state["asked"] = still
+
+
+def asked() -> bool:
+    """Whether what the pictures show waits for the reader's answer."""
+    return st.session_state.get("asked", False)
 
 
 def heading(text: object, anchor: Any = False) -> None:

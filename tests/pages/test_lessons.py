@@ -5,9 +5,12 @@ import json
 import pytest
 
 from calib.experiments import forecasts
+from calib.figures import FIGURES
 from calib.lessons import LESSONS
 from calib.metrics import METRICS
 from calib.recipe import Recipe
+from pages.ui.chart import WAITS
+from pages.ui.frame import PAGES
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of
@@ -66,6 +69,7 @@ def test_the_list_names_every_lesson_with_its_length_and_a_start():
     ]
 
 
+QUESTIONS = {page.question for pages in PAGES.values() for page in pages}
 STEPS = [(key, number) for key, lesson in LESSONS.items() for number in range(1, len(lesson.steps) + 1)]
 # One of each Learn page and each kind of Explore page; those of the others by make soak.
 IN_SHORT = {
@@ -90,6 +94,28 @@ def test_every_step_opens_by_its_link_with_its_words_and_a_chart_or_a_question(k
     for text in (of.title, f"step {number} of {len(of.steps)}", step.title):
         assert text in words(at)
     assert at.get("plotly_chart") or any(key.startswith("guess_") for key in keys(at))
+    if any(key.startswith("guess_") for key in keys(at)):
+        assert set(findings(at)) <= {figure.label for figure in FIGURES.values()}, (
+            "the answer is not told yet"
+        )
+        assert WAITS in words(at)
+        assert not next(fold for fold in at.expander if fold.label == "What to notice").proto.expanded
+
+
+def findings(at) -> list[str]:
+    """What stands above the charts: the page's own question apart."""
+    texts = [title.value.replace("\\", "") for kind in (at.header, at.subheader) for title in kind]
+    return [text for text in texts if text not in QUESTIONS]
+
+
+def test_what_a_picture_shows_is_told_as_soon_as_its_question_is_skipped():
+    at = open_step("labels_to_steps", 1)
+    before = findings(at)
+    at = press(at, "guess_skip")
+    assert before == ["Pool adjacent violators, move by move"]
+    assert findings(at)[0].startswith("Move 1 of 6: 1/1 is above its right neighbour")
+    assert WAITS not in words(at)
+    assert next(fold for fold in at.expander if fold.label == "What to notice").proto.expanded
 
 
 def test_a_lesson_runs_forth_and_back_over_its_pages_and_shows_where_it_is():
@@ -130,6 +156,7 @@ def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(
     assert lesson(at) is None
     assert recipe(at) == Recipe(settings={"lessons.end": "when_it_helps"})
     assert all(step.point in words(at) for step in of.steps)
+    assert not next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
     for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
         assert question.text in words(at)
         at.segmented_control(key=f"sure_when_it_helps:{number}").set_value(1.0)
@@ -138,6 +165,7 @@ def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(
         assert question.why[question.right - 1] in verdicts(at)[-1]
     assert [verdict.startswith(RIGHT) for verdict in verdicts(at)] == [False, True, True]
     assert headline(at)["Your score"] == "2 of 3"
+    assert next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
     own = forecasts.prepare(list(at.session_state["forecasts"].values()))
     assert any(own.title in expander.label.replace("\\", "") for expander in at.expander)
     settled(at.toggle(key="card").set_value(True).run())

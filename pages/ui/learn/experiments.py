@@ -19,7 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import chart, controls, jobs, stage, state
+from pages.ui import chart, controls, headings, jobs, stage, state
 from pages.ui.learn import asking, play, room
 from pages.ui.learn.glossary import linked, said_in, words
 from pages.ui.text import plain
@@ -69,6 +69,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         values, verdict = _question(recipe, experiment, guess)
     if guess == COVER:
         return
+    headings.ask(guess == ASK)
     picture = st.container()
     player = _settings(recipe, experiment, values)
     with picture:
@@ -326,10 +327,9 @@ def _turn(experiment: Experiment) -> None:
 
 
 def _tell(experiment: Experiment, guess: str) -> None:
-    """What to notice, the formulas and the source."""
+    """What to notice, folded until the question is answered, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
-    with left:
-        st.markdown("**What to notice**")
+    with left, st.expander("What to notice", expanded=not headings.asked()):
         for sentence in linked(plain(sentence) for sentence in experiment.notice):
             st.markdown(f"- {sentence}")
     with right:

@@ -16,7 +16,7 @@ from calib.experiments.finite.figure import NAMES
 from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
-from pages.ui import chart, points, state
+from pages.ui import chart, headings, points, state
 from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
@@ -45,7 +45,8 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)
-        st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
+        if not headings.asked():
+            st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
         hint = "Click a mark to take its partition."
         cloud = chart.show(

@@ -180,20 +180,19 @@ def opened(recipe: Recipe) -> None:
 
 
 def _end(lesson: Lesson) -> None:
-    """Three questions met at once, the score of this session, and what to remember, on one sheet."""
+    """Three questions met at once, the score of this session, and what to remember, folded until all are answered."""
     headings.heading(f"Three questions on “{lesson.title}”")
     chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
             _asked(lesson, number, question, chosen)
-    if len(chosen) == len(lesson.questions):
+    if answered := len(chosen) == len(lesson.questions):
         right = sum(
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
         )
         st.metric("Your score", f"{right} of {len(lesson.questions)}")
-    headings.heading("To remember")
-    for step in lesson.steps:
-        st.markdown(f"- {plain(step.point)}")
+    with st.expander("To remember", expanded=answered):
+        st.markdown("\n".join(f"- {plain(step.point)}" for step in lesson.steps))
     _card(lesson)
     handout.offer(lesson)
     st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))

@@ -12,7 +12,7 @@ from calib.experiments.which_model.simulation import fit_one
 from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe
-from pages.ui import kept
+from pages.ui import headings, kept
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
@@ -41,7 +41,9 @@ def own() -> dict[str, Own]:
 
 
 def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The same models in numbers."""
+    """The same models in numbers, once they no longer give the answer away."""
+    if headings.asked():
+        return
     experiment = EXPERIMENTS["which_model"]
     found = experiments.simulated(
         experiment, experiment.numbers(values), recipe.seed, using={"fit": models()}

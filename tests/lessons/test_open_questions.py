@@ -1,0 +1,72 @@
+"""Nothing that stands beside a question tells its answer before it is given."""
+
+import re
+
+import pytest
+
+from calib.experiments import EXPERIMENTS
+from calib.experiments.ballots import rounds
+from calib.figures import FIGURES
+from calib.lessons import LESSONS
+from pages.ui.frame import PAGES
+
+TELLS = {
+    "cl_gl": r"\b(two|2) groups|0 or 1|0 and 1",
+    "tree_depth": r"depth 4|middle depth",
+    "tree_count": r"far less|half of the",
+    "leaf_estimates": r"curtailment (does|comes|is|repairs)",
+    "which_model": r"(machine|SVM)\b.*\b(closest|best)",
+    "overlap": r"most where (they|the classes)|overlap completely",
+    "calibration_size": r"RF_opt|tuning|no calibrator",
+    "theorem": r"true label|P_Y",
+    "order": r"\b(is|yes|still) .*calibrated",
+    "constant": r"useful|useless",
+    "regret": r"nearer to",
+    "compare": r"(Abers|simplified).*\b(closest|best)",
+    "counterexample": r"2/3",
+    "log_loss": r"hardly any|few (of the )?runs|most runs",
+    "narrowing": r"2/3|more slowly than",
+    "pooling": r"n − 1|at most",
+    "finite": r"one split",
+}
+"""Experiment → words that give the right answer to its question away."""
+ASKED = [
+    (key, number)
+    for key in LESSONS
+    for number, asked in enumerate(rounds(key)[: len(LESSONS[key].steps)], start=1)
+    if asked.answers
+]
+
+
+def asked_by(step):
+    return next(e for e in EXPERIMENTS.values() if e.question == step.text)
+
+
+def test_every_question_has_words_that_would_tell_its_answer():
+    assert list(TELLS) == list(EXPERIMENTS)
+    points = [step.point for lesson in LESSONS.values() for step in lesson.steps]
+    for key, experiment in EXPERIMENTS.items():
+        told = " ".join(
+            (experiment.answers[experiment.right - 1], *experiment.notice, *experiment.why, *points)
+        )
+        assert re.search(TELLS[key], told, re.IGNORECASE | re.DOTALL), key
+
+
+@pytest.mark.parametrize("key", EXPERIMENTS)
+def test_no_name_of_an_experiment_its_page_or_its_pictures_tells_the_answer(key):
+    experiment = EXPERIMENTS[key]
+    (page,) = [p for p in PAGES["Learn"] if p.key == experiment.page]
+    beside = [
+        experiment.name,
+        page.question,
+        *(FIGURES[k].label for of in experiment.runs.values() for k in of),
+    ]
+    assert not re.search(TELLS[key], " | ".join(beside), re.IGNORECASE)
+
+
+@pytest.mark.parametrize(("key", "number"), ASKED)
+def test_no_word_of_a_step_tells_the_answer_that_it_asks_for(key, number):
+    lesson = LESSONS[key]
+    step, asked = lesson.steps[number - 1], asked_by(rounds(key)[number - 1])
+    beside = " | ".join((lesson.title, step.title, step.text, step.look))
+    assert not re.search(TELLS[asked.key], beside, re.IGNORECASE)
