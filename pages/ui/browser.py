@@ -43,7 +43,7 @@ COPY = """export default function ({ data, parentElement }) {
 FOCUS = """export default function ({ data, parentElement }) {
     const before = parentElement.dataset
     if (before.after !== undefined && before.after !== data.after && document.activeElement === document.body)
-        [...document.querySelectorAll(`.st-key-${data.key} section button`)].at(-1)?.focus()
+        [...document.querySelectorAll(data.selector)].at(-1)?.focus()
     before.after = data.after
 }"""
 
@@ -90,9 +90,13 @@ def link(query: Mapping[str, str]) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
-def keep_focus(key: str, after: object) -> None:
-    """Back to the button of this file picker, which draws itself anew, once ``after`` is another one."""
-    _focus()(key=f"focus_{key}", data={"key": key, "after": repr(after)}, height="content")
+def keep_focus(key: str, after: object, selector: str = "") -> None:
+    """To the last control there once ``after`` is another one, where the one that was used has gone.
+
+    By default the button of the file picker ``key``, which draws itself anew.
+    """
+    data = {"selector": selector or f".st-key-{key} section button", "after": repr(after)}
+    _focus()(key=f"focus_{key}", data=data, height="content")
 
 
 def follow_scheme(dark: bool) -> None:

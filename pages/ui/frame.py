@@ -49,7 +49,7 @@ OWN = "It holds the settings and the file’s name, not the file: whoever opens 
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-heading {gap: .25rem}
-.st-key-scheme {position: absolute}
+.st-key-scheme, [class*="st-key-focus_"] {position: absolute}
 .stMain .katex-display {padding: 0 3px}
 .st-key-headline [data-testid="stMetricDelta"], .st-key-headline [data-testid="stMetricDelta"] div
     {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}

@@ -81,6 +81,58 @@ def _answered(tab, lesson):
 
 
 @pytest.mark.soak
+def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
+    """Guess, how sure, next, three questions and the card; after an answer the keyboard is where it goes on."""
+    lesson = LESSONS["when_it_helps"]
+    tab.open("learn_which_model", **parameters(lesson.steps[0]))
+    tab.by_key("guess_1").get_by_role("button").focus()
+    answer_by_keys(tab, chosen=1)
+    tab.by_key("prediction").get_by_text("Not quite.").wait_for()
+    until(
+        lambda: has_focus(tab.by_key("answered_question").get_by_role("button")),
+        "it is where the answer stands",
+    )
+    for number in range(2, len(lesson.steps) + 1):
+        tab.page.keyboard.press("ArrowRight")
+        assert arrive(tab, lesson, number) == []
+    tab.page.keyboard.press("ArrowRight")
+    tab.by_key("quiz_1_1").get_by_role("button").focus()
+    for number, question in enumerate(lesson.questions, start=1):
+        until(
+            lambda n=number: has_focus(tab.by_key(f"quiz_{n}_1").get_by_role("button")), "the next question"
+        )
+        answer_by_keys(tab, question.right)
+        tab.by_key(f"question_{number}").get_by_text("Correct.").wait_for()
+    assert tab.headline() == {"Your score": "3 of 3"}
+    until(lambda: has_focus(tab.by_key("card").get_by_role("switch")), "the card comes next")
+    tab.page.keyboard.press("Space")
+    tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
+
+
+def answer_by_keys(tab, chosen):
+    """From the first of the answers: quite sure, and then the chosen one."""
+    press = tab.page.keyboard.press
+    sure = tab.page.locator("[role=radio]:focus")
+    forth = 0
+    while not sure.count() and forth < 12:
+        press("Tab")
+        forth += 1
+    for _ in range(4):
+        press("ArrowRight")
+    press("Enter")
+    tab.settle()
+    assert sure.inner_text() == "100%"
+    for _ in range(forth - chosen + 1):
+        press("Shift+Tab")
+    press("Enter")
+    tab.settle()
+
+
+def has_focus(control) -> bool:
+    return control.count() == 1 and control.evaluate("control => control === document.activeElement")
+
+
+@pytest.mark.soak
 def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
     link = tab.page.get_by_role("link", name="CL", exact=True).first

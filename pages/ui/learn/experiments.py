@@ -19,7 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import chart, controls, headings, jobs, stage, state
+from pages.ui import browser, chart, controls, headings, jobs, stage, state
 from pages.ui.learn import asking, play, room
 from pages.ui.learn.glossary import linked, said_in, words
 from pages.ui.text import plain
@@ -203,6 +203,7 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     type="tertiary",
                     on_click=partial(_guess, experiment, guess, True),
                 )
+        browser.keep_focus("prediction", guess, ".st-key-answered_question button, .st-key-guess_1 button")
     return values, verdict
 
 

@@ -14,7 +14,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import downloads, headings, jobs, stage, state
+from pages.ui import browser, downloads, headings, jobs, stage, state
 from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -186,6 +186,10 @@ def _end(lesson: Lesson) -> None:
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
             _asked(lesson, number, question, chosen)
+    still = next((number for number, _ in enumerate(lesson.questions, 1) if number not in chosen), 0)
+    browser.keep_focus(
+        "quiz", len(chosen), f".st-key-quiz_{still}_1 button" if still else ".st-key-card input"
+    )
     if answered := len(chosen) == len(lesson.questions):
         right = sum(
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
