@@ -73,13 +73,9 @@ def _verdict(summary: IntervalSummary) -> str:
     """Whether the frequency is inside, is within sampling error of it, or on which side it lies outside."""
     if summary.lower <= summary.observed <= summary.upper:
         return "yes"
-    return (
-        "yes, up to chance"
-        if summary.valid
-        else "no, below"
-        if summary.observed < summary.lower
-        else "no, above"
-    )
+    if summary.valid:
+        return "yes, up to chance"
+    return "no, below" if summary.observed < summary.lower else "no, above"
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:

@@ -124,8 +124,7 @@ def _best(metric: Metric, values: Sequence[float]) -> set[str]:
     finite = [value for value in values if isfinite(value)]
     if not finite or (metric.target is None and metric.higher_is_better is None):
         return set()
-    if metric.target is not None:
-        target = metric.target
-        least = min(abs(value - target) for value in finite)
-        return {number(value) for value in finite if abs(value - target) == least}
-    return {number(max(finite) if metric.higher_is_better else min(finite))}
+    if metric.target is None:
+        return {number(max(finite) if metric.higher_is_better else min(finite))}
+    away = {value: abs(value - metric.target) for value in finite}
+    return {number(value) for value, far in away.items() if far == min(away.values())}

@@ -187,14 +187,9 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
 
 def _hovertext(record: Pairs) -> list[str]:
     """p0 and p1 of each mark, as people read them."""
-    x, y = (
-        (record.marks.x, record.marks.y)
-        if record.axis is None
-        else (expit(record.marks.x), expit(record.marks.y))
-    )
-    return [
-        f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in zip(x.tolist(), y.tolist(), strict=True)
-    ]
+    pairs = np.stack([record.marks.x, record.marks.y], axis=1)
+    pairs = pairs if record.axis is None else expit(pairs)
+    return [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in pairs.tolist()]
 
 
 def _margin(

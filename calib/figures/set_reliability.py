@@ -84,13 +84,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
 
 def parts(record: SetReliability) -> list[SetReliability]:
     """Each setup alone, so that a phone can stack them."""
+    alts = {name: f"{name}: reliability {number(value)}." for name, value in record.reliability.items()}
     return [
-        replace(
-            record,
-            curves={name: curve},
-            alt=f"{name}: reliability {number(record.reliability[name])}.",
-            columns=1,
-        )
+        replace(record, curves={name: curve}, alt=alts[name], columns=1)
         for name, curve in record.curves.items()
     ]
 

@@ -21,11 +21,8 @@ def with_interval(value: float, lower: float, upper: float) -> str:
     >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
     ('0.123 [0.100, 0.150]', '–')
     """
-    return (
-        number(value)
-        if math.isnan(lower) or math.isnan(value)
-        else f"{number(value)} [{number(lower)}, {number(upper)}]"
-    )
+    known = not (math.isnan(lower) or math.isnan(value))
+    return f"{number(value)} [{number(lower)}, {number(upper)}]" if known else number(value)
 
 
 def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
