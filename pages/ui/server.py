@@ -65,20 +65,18 @@ class _Searches:
 
 
 @st.cache_resource(show_spinner=False)
-def settle_modules() -> _Searches:
-    """Once for the server: leave what is loaded by now out of every later search for garbage.
-
-    In all that the libraries have made a search takes a tenth of a second, in which nothing else can run. Streamlit
-    would search after every run of a page or a fragment: with twenty clients that was most of the processor's time.
-    """
-    gc.collect()
-    gc.freeze()
+def _searches() -> _Searches:
+    """Once for the server."""
     return _Searches()
 
 
 def search_for_garbage() -> None:
-    """Now and then; Python by itself searches when much has been made."""
-    searches = settle_modules()
+    """Now and then; Python by itself searches when much has been made.
+
+    Streamlit would search after every run of a page or a fragment: with twenty clients that was most of the
+    processor's time.
+    """
+    searches = _searches()
     if time.monotonic() > searches.last + SEARCH_EVERY:
         searches.last = time.monotonic()
         gc.collect()
@@ -112,7 +110,7 @@ def forget_when_closed(session_id: str) -> None:
 
 
 def _forget(manager: Any, session: Any) -> None:
-    """Empty it too: the first session was settled with the modules, and Streamlit's loop keeps hold of the last."""
+    """Empty it too: the first session was there when all was loaded, and Streamlit's loop keeps hold of the last."""
     manager._session_storage._cache.expire()
     if session.id in {info.session.id for info in manager.list_sessions()}:  # it came back
         return

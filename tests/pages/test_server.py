@@ -16,6 +16,7 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
+import pages.ui.everything
 from pages.ui import server
 from pages.ui.turns import Owner
 from tests.pages.app import page
@@ -64,7 +65,7 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
 
 def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
     """Most of a search's time: forty phones that ask for news every two seconds would leave no time for anything."""
-    page("learn_glossary")
+    assert gc.isenabled()
     assert (
         gc.get_freeze_count() > 100_000
     )  # what the libraries have made, whatever tests made before and after
