@@ -1,6 +1,6 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to four parts, by what a change costs: ``data`` (the table made ready anew), ``fit`` (a
+Its fields belong to four phases, by what a change costs: ``data`` (the table made ready anew), ``fit`` (a
 model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Names are checked against the registries and
 numbers against their ranges when a Recipe is made, so that a link, a file or a notebook is refused at once,
 by the field's name.
@@ -31,7 +31,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.splits import SPLITS
 
-PARTS = ("data", "fit", "calibrate", "view")
+PHASES = ("data", "fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
 CURVES = ("smoothed", "binned", "corp")
 EVALUATIONS = ("holdout", "folds")
@@ -41,8 +41,8 @@ CONTENTS = ("features", "predictions")
 Pairs = tuple[tuple[str, Any], ...]
 
 
-def _field(part: str, default: Any, check: Callable[[Any, str], Any], help: str) -> Any:
-    return field(default=default, metadata={"part": part, "check": check, "help": help})
+def _field(phase: str, default: Any, check: Callable[[Any, str], Any], help: str) -> Any:
+    return field(default=default, metadata={"phase": phase, "check": check, "help": help})
 
 
 def _one_of(allowed: Callable[[], Any]) -> Callable[[Any, str], Any]:
@@ -310,13 +310,13 @@ class Recipe:
         return dataclasses.replace(self, **whole)
 
     def fields_of(self, name: str) -> dict[str, Any]:
-        """The fields of one part."""
-        return {spec.name: getattr(self, spec.name) for spec in part_fields(name)}
+        """The fields of one phase."""
+        return {spec.name: getattr(self, spec.name) for spec in phase_fields(name)}
 
-    def digest(self, part: str) -> str:
-        """Sixteen hexadecimal digits over this part and those before it: what a cache is keyed on."""
-        parts = PARTS[: PARTS.index(part) + 1]
-        text = json.dumps([self.fields_of(name) for name in parts], sort_keys=True)
+    def digest(self, phase: str) -> str:
+        """Sixteen hexadecimal digits over this phase and those before it: what a cache is keyed on."""
+        phases = PHASES[: PHASES.index(phase) + 1]
+        text = json.dumps([self.fields_of(name) for name in phases], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def changed(self) -> dict[str, Any]:
@@ -383,9 +383,9 @@ def plugin_problems() -> tuple[str, ...]:
     return (*CALIBRATORS.problems, *MODELS.problems, *METRICS.problems)
 
 
-def part_fields(part: str) -> list[dataclasses.Field]:
-    """The fields of one part, in the order they are declared."""
-    return [spec for spec in dataclasses.fields(Recipe) if spec.metadata["part"] == part]
+def phase_fields(phase: str) -> list[dataclasses.Field]:
+    """The fields of one phase, in the order they are declared."""
+    return [spec for spec in dataclasses.fields(Recipe) if spec.metadata["phase"] == phase]
 
 
 def _holds_pairs(spec: dataclasses.Field) -> bool:

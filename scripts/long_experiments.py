@@ -59,10 +59,10 @@ def results(jobs: int) -> None:
     CELLS.mkdir(exist_ok=True)
     for key, run in RUNS.items():
         settings = EXPERIMENTS[key].values({})
-        parts = run.parts(SEED, settings)
-        files = [CELLS / f"{key}-{'-'.join(map(str, name))}.csv" for name in parts]
+        chunks = run.chunks(SEED, settings)
+        files = [CELLS / f"{key}-{'-'.join(map(str, name))}.csv" for name in chunks]
         jobs_left = [
-            joblib.delayed(resumed)(part, file) for part, file in zip(parts.values(), files, strict=True)
+            joblib.delayed(resumed)(chunk, file) for chunk, file in zip(chunks.values(), files, strict=True)
         ]
         for file in joblib.Parallel(jobs, return_as="generator_unordered")(jobs_left):
             print(file, flush=True)

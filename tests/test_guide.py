@@ -253,7 +253,7 @@ def test_the_fields_of_a_recipe_are_those_of_the_guide():
     )
     whole = json.loads(Recipe().to_json())
     fields = [
-        (f.name, f.metadata["part"], whole[f.name], f.metadata["help"]) for f in dataclasses.fields(Recipe)
+        (f.name, f.metadata["phase"], whole[f.name], f.metadata["help"]) for f in dataclasses.fields(Recipe)
     ]
     assert [(name, part, json.loads(default), help) for name, part, default, help in rows] == fields
 

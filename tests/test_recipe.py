@@ -14,7 +14,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import PARTS, Recipe
+from calib.recipe import PHASES, Recipe
 from pages.ui import frame
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
@@ -161,7 +161,7 @@ def test_a_broken_file_is_refused(text):
         Recipe.from_json(text)
 
 
-def test_a_digest_changes_with_its_part_and_those_before_it_only():
+def test_a_digest_changes_with_its_phase_and_those_before_it_only():
     base = Recipe()
     changed = {
         "data": base.replace(positive="a"),
@@ -169,14 +169,14 @@ def test_a_digest_changes_with_its_part_and_those_before_it_only():
         "calibrate": base.replace(merge="square"),
         "view": base.replace(bins=7),
     }
-    for i, part in enumerate(PARTS):
-        differs = [base.digest(p) != changed[part].digest(p) for p in PARTS]
-        assert differs == [j >= i for j in range(len(PARTS))]
+    for i, phase in enumerate(PHASES):
+        differs = [base.digest(p) != changed[phase].digest(p) for p in PHASES]
+        assert differs == [j >= i for j in range(len(PHASES))]
 
 
-def test_every_field_has_a_part_a_check_and_a_line_of_help():
+def test_every_field_has_a_phase_a_check_and_a_line_of_help():
     for spec in dataclasses.fields(Recipe):
-        assert spec.metadata["part"] in PARTS
+        assert spec.metadata["phase"] in PHASES
         assert callable(spec.metadata["check"])
         assert spec.metadata["help"].endswith(".")
 

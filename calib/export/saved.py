@@ -20,7 +20,7 @@ from calib.placements.cv import FoldCalibrators, merge_folds
 from calib.placements.moved import Moved
 
 # Inputs of several scores a row, and whose they are
-PARTS = {"tree_scores": "tree", "fold_scores": "fold's model"}
+ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +90,11 @@ class SavedCalibrator:
         InputError
             For what is no score, and for another number of them than the calibrator needs.
         """
-        if self.input in PARTS:
+        if self.input in ONE_EACH:
             scores = checks.score_matrix(scores, "scores")
             if scores.shape[1] != self.columns:
                 raise InputError(
-                    f"{self.label} here needs {self.columns} scores per row, one from each {PARTS[self.input]}, "
+                    f"{self.label} here needs {self.columns} scores per row, one from each {ONE_EACH[self.input]}, "
                     f"but there are {scores.shape[1]}."
                 )
         outcome = self._answer(scores)
@@ -134,7 +134,7 @@ class SavedCalibrator:
         if not whole.any():
             raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
         scores = scores[whole]
-        predicted = self.predict(scores if self.input in PARTS else scores[:, 0])
+        predicted = self.predict(scores if self.input in ONE_EACH else scores[:, 0])
         answers = {
             name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))
         }

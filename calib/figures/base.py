@@ -37,7 +37,7 @@ class FigureEntry:
 
     Attributes
     ----------
-    parts
+    panels
         Of a figure of several panels, a record for each, so that a page can set them in ``record.columns``
         columns, which a phone stacks; what is taken along holds them all in one.
     reported
@@ -50,7 +50,7 @@ class FigureEntry:
     label: str
     prepare: Callable[..., Any]
     draw: Callable[[Any, Theme], go.Figure]
-    parts: Callable[[Any], Sequence[Any]] | None = None
+    panels: Callable[[Any], Sequence[Any]] | None = None
     reported: Callable[[Evaluation], tuple[Any, dict[str, Any]]] | None = None
 
 

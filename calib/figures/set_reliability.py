@@ -82,7 +82,7 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     )
 
 
-def parts(record: SetReliability) -> list[SetReliability]:
+def panels_of(record: SetReliability) -> list[SetReliability]:
     """Each setup alone, so that a phone can stack them."""
     alts = {name: f"{name}: reliability {number(value)}." for name, value in record.reliability.items()}
     return [
@@ -132,5 +132,5 @@ def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
 
 
 SET_RELIABILITY = FigureEntry(
-    "set_reliability", "Reliability of a data set's setups", prepare, draw, parts=parts
+    "set_reliability", "Reliability of a data set's setups", prepare, draw, panels=panels_of
 )

@@ -103,12 +103,12 @@ def _pictures(
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them."""
     parts, columns = (
-        (entry.parts(record), st.columns(record.columns)) if entry.parts else ([record], [st.container()])
+        (entry.panels(record), st.columns(record.columns)) if entry.panels else ([record], [st.container()])
     )
     rows = -(-len(parts) // len(columns)) if state.presenter() else 0
     for i, part in enumerate(parts):
         figure = Drawn(_drawn(part, frame.theme(), entry.draw, height, rows))
-        own = f"{widget}_part_{i}" if entry.parts else widget
+        own = f"{widget}_part_{i}" if entry.panels else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"

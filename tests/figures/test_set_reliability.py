@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.figures.set_reliability import draw, parts, prepare
+from calib.figures.set_reliability import draw, panels_of, prepare
 from calib.figures.theme import DARK, LIGHT
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
@@ -41,8 +41,8 @@ def test_the_title_names_the_most_reliable():
 
 def test_a_phone_gets_one_panel_after_the_other():
     record = prepare(SAID, "kc1")
-    assert [list(part.curves) for part in parts(record)] == [["right"], ["<b>bold</b>"]]
-    figure = draw(parts(record)[1])
+    assert [list(part.curves) for part in panels_of(record)] == [["right"], ["<b>bold</b>"]]
+    figure = draw(panels_of(record)[1])
     assert "&lt;b&gt;bold" in figure.layout.annotations[0].text
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from calib.experiments.shared.forest_comparison import Calibrated, baselines
 from calib.experiments.shared.forest_search import kept_searches
-from calib.experiments.shared.long_run import LongRun, Part
+from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
@@ -26,7 +26,7 @@ MIXTURES = 12  # settings are searched on the first so many; later repetitions u
 EVERY = 0.1  # forests that learn from training and calibration rows alike are trained at every tenth only
 
 
-def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
+def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
     """The repetitions: name → what computes one."""
     own = {name: settings[name] for name in SETTINGS if name != "repetitions"}
     return {
@@ -38,7 +38,7 @@ def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
 RUN = LongRun(
     package="calib.experiments.calibration_size",
     settings=SETTINGS,
-    parts=parts,
+    chunks=chunks,
     by=("share",),
     order=("share",),
 )

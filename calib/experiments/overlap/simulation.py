@@ -17,7 +17,7 @@ import pandas as pd
 
 from calib.experiments.shared.forest_comparison import Calibrated, baselines
 from calib.experiments.shared.forest_search import kept_searches
-from calib.experiments.shared.long_run import LongRun, Part
+from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.checks import Array
 from calib.kernel.progress import Watch
 from calib.synthetic import GaussianPair, overlap_path
@@ -32,7 +32,7 @@ EMBEDDINGS = {"pca": "PCA", "tsne": "t-SNE"}
 DRAWN, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
 
 
-def parts(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Part]:
+def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
     """The steps in the chosen dimensions: name → what computes one."""
     dimensions = DIMENSIONS if settings["d"] == "all" else (int(settings["d"]),)
     own = {name: settings[name] for name in SETTINGS}
@@ -50,7 +50,7 @@ def _chosen(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
 RUN = LongRun(
     package="calib.experiments.overlap",
     settings=SETTINGS,
-    parts=parts,
+    chunks=chunks,
     by=("d", "step", "distance"),
     order=("d", "step"),
     chosen=_chosen,

@@ -1,6 +1,6 @@
-"""A long experiment: results kept with the package, else independent parts, computed one by one and averaged.
+"""A long experiment: results kept with the package, else independent chunks, computed one by one and averaged.
 
-Pages compute the parts as background jobs and show the means of those that are there;
+Pages compute the chunks as background jobs and show the means of those that are there;
 ``scripts/long_experiments.py`` computes them to files, which are found again when it is started once more,
 and keeps the means.
 """
@@ -26,8 +26,8 @@ from calib.kernel.progress import Watch
 TOOLS = ("numpy", "scikit-learn")
 TABLE, ABOUT = "results.csv.gz", "results.json"
 
-Part = Callable[..., pd.DataFrame]
-"""``part(watch=…)`` → columns of the run's ``by``, method, base and the measures, one row a repetition."""
+Chunk = Callable[..., pd.DataFrame]
+"""``chunk(watch=…)`` → columns of the run's ``by``, method, base and the measures, one row a repetition."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class LongRun:
     Attributes
     ----------
     settings
-        Names of those that its parts depend on.
-    parts
-        (random_state, settings) → name → part.
+        Names of those that its chunks depend on.
+    chunks
+        (random_state, settings) → name → chunk.
     by
         Columns that tell the rows of a method apart.
     order
@@ -97,20 +97,20 @@ class LongRun:
 
     package: str
     settings: tuple[str, ...]
-    parts: Callable[[int, Mapping[str, Any]], dict[Any, Part]]
+    chunks: Callable[[int, Mapping[str, Any]], dict[Any, Chunk]]
     by: tuple[str, ...]
     order: tuple[str, ...]
     chosen: Callable[[pd.DataFrame, Mapping[str, Any]], pd.DataFrame] = lambda table, settings: table
 
     def __call__(self, settings: Mapping[str, Any], random_state: int, watch: Watch) -> LongResult:
-        """What was kept, or all parts one after the other."""
+        """What was kept, or all chunks one after the other."""
         kept = self.kept(random_state, settings)
         if kept is not None:
             return kept
-        parts = list(self.parts(random_state, settings).values())
-        shares = [(i / len(parts), (i + 1) / len(parts)) for i in range(len(parts))]
+        chunks = list(self.chunks(random_state, settings).values())
+        shares = [(i / len(chunks), (i + 1) / len(chunks)) for i in range(len(chunks))]
         return self.gathered(
-            [part(watch=watch.within(*share)) for part, share in zip(parts, shares, strict=True)]
+            [chunk(watch=watch.within(*share)) for chunk, share in zip(chunks, shares, strict=True)]
         )
 
     def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
@@ -127,11 +127,11 @@ class LongRun:
         return LongResult(self.chosen(table, settings), made)
 
     def gathered(self, tables: list[pd.DataFrame]) -> LongResult:
-        """The means over the repetitions of the parts that are there."""
+        """The means over the repetitions of the chunks that are there."""
         return LongResult(means(tables, self.by).sort_values(list(self.order), kind="stable"))
 
     def keep(self, tables: list[pd.DataFrame], random_state: int, settings: Mapping[str, Any]) -> None:
-        """Write the means of all parts, which have a column ``seconds``, where ``kept`` finds them."""
+        """Write the means of all chunks, which have a column ``seconds``, where ``kept`` finds them."""
         made = {
             "settings": {name: settings[name] for name in settings if name in self.settings},
             "seed": random_state,
@@ -165,11 +165,11 @@ def means(tables: Iterable[pd.DataFrame], by: Iterable[str]) -> pd.DataFrame:
     return pd.concat([grouped.size().rename("runs"), mean, error], axis=1).reset_index()
 
 
-def resumed(part: Part, file: Path) -> Path:
-    """The file of a part's table with the processor time that it took; computed where it is not there yet."""
+def resumed(chunk: Chunk, file: Path) -> Path:
+    """The file of a chunk's table with the processor time that it took; computed where it is not there yet."""
     if not file.exists():
         begin = time.process_time()
-        table = part()
+        table = chunk()
         unfinished = file.with_suffix(".part")
         table.assign(seconds=time.process_time() - begin).to_csv(unfinished, index=False)
         unfinished.rename(file)

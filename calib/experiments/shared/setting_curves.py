@@ -96,7 +96,7 @@ def _in_words(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
     return f"{model}: {listed}."
 
 
-def parts(record: Lines) -> list[Lines]:
+def panels_of(record: Lines) -> list[Lines]:
     """Its panels as records of their own."""
     return [
         replace(record, shown={model: curves}, alt=_in_words(model, curves, record.names))
@@ -169,4 +169,4 @@ def _ink(quantity: str, place: int, theme: Theme) -> str:
     return losses.get(quantity[:2]) or (theme.muted if place else theme.ink)
 
 
-CURVES = draw, parts
+CURVES = draw, panels_of

@@ -84,7 +84,7 @@ def losses(shown: Iterable[PredictionErrors]) -> pd.DataFrame:
     )
 
 
-def parts(record: TruthPanels) -> list[TruthPanels]:
+def panels_of(record: TruthPanels) -> list[TruthPanels]:
     """Its panels as records of their own, so that a page can set them in columns that a phone stacks."""
     return [
         replace(
@@ -177,4 +177,4 @@ def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
     )
 
 
-PANELS = draw, parts
+PANELS = draw, panels_of

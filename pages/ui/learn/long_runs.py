@@ -1,4 +1,4 @@
-"""The long experiments: kept results at once, others part by part, with the picture so far."""
+"""The long experiments: kept results at once, others chunk by chunk, with the picture so far."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from calib.experiments import Experiment
-from calib.experiments.shared.long_run import LongRun, Part
+from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.recipe import Recipe
 from pages.ui import jobs
@@ -14,26 +14,26 @@ from pages.ui.learn import experiments
 
 
 def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
-    """The kept results, or those of all parts, which run as background jobs; None meanwhile.
+    """The kept results, or those of all chunks, which run as background jobs; None meanwhile.
 
-    While they run, the pictures show the parts that are there.
+    While they run, the pictures show the chunks that are there.
     """
     run = experiment.simulation
     assert isinstance(run, LongRun)
     kept = run.kept(recipe.seed, values)
     if kept is not None:
         return kept
-    kind, parts = f"learn_{experiment.key}", run.parts(recipe.seed, values)
+    kind, chunks = f"learn_{experiment.key}", run.chunks(recipe.seed, values)
 
     def so_far() -> None:
-        done = [found for found in (jobs.result(kind, name) for name in parts) if found is not None]
+        done = [found for found in (jobs.result(kind, name) for name in chunks) if found is not None]
         if done:
             experiments.draw(experiment, recipe, values, run.gathered(done))
 
-    watched = {name: partial(_watched, part) for name, part in parts.items()}
+    watched = {name: partial(_watched, chunk) for name, chunk in chunks.items()}
     found = jobs.run(kind, "Computing", watched, meanwhile=so_far)
     return None if found is None else run.gathered(found)
 
 
-def _watched(part: Part, watch: Watch) -> Any:
-    return part(watch=watch)
+def _watched(chunk: Chunk, watch: Watch) -> Any:
+    return chunk(watch=watch)

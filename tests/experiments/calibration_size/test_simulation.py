@@ -61,7 +61,7 @@ def test_forests_without_calibration_learn_from_both_sets(cell):
 
 
 def test_cells_are_the_repetitions():
-    assert len(RUN.parts(0, PRESET)) == 100
+    assert len(RUN.chunks(0, PRESET)) == 100
     assert RUN.kept(0, PRESET) is not None
     assert RUN.kept(1, PRESET) is None
     assert RUN.kept(0, PRESET | {"repetitions": 5}) is None

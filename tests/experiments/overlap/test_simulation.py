@@ -44,8 +44,8 @@ def test_a_cell_depends_on_its_seed_and_settings_alone():
 
 
 def test_cells_are_the_steps_of_the_chosen_dimensions():
-    assert len(RUN.parts(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
-    assert {name[1] for name in RUN.parts(0, PRESET | {"d": "5"})} == {5}
+    assert len(RUN.chunks(0, PRESET | {"d": "all"})) == STEPS * len(DIMENSIONS)
+    assert {name[1] for name in RUN.chunks(0, PRESET | {"d": "5"})} == {5}
 
 
 def test_what_is_there_already_is_a_result():

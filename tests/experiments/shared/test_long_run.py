@@ -1,4 +1,4 @@
-"""Long runs: means over repetitions, parts that are found again, results that are kept and found."""
+"""Long runs: means over repetitions, chunks that are found again, results that are kept and found."""
 
 import sys
 
@@ -30,7 +30,7 @@ def run(tmp_path, monkeypatch):
     yield LongRun(
         package=name,
         settings=("n",),
-        parts=lambda random_state, settings: {
+        chunks=lambda random_state, settings: {
             (random_state, step): lambda watch=None, step=step: part_of(step, watch) for step in (2, 1)
         },
         by=("step",),
@@ -58,14 +58,14 @@ def test_all_parts_are_computed_and_their_means_ordered(run):
 def test_a_part_whose_file_is_there_is_not_computed_again(tmp_path):
     calls, file = [], tmp_path / "one.csv"
 
-    def part():
+    def chunk():
         calls.append(1)
         return part_of(3)
 
-    file.with_suffix(".part").write_text("half a line")  # what a stopped process leaves
-    assert resumed(part, file) == file
+    file.with_suffix(".chunk").write_text("half a line")  # what a stopped process leaves
+    assert resumed(chunk, file) == file
     first = file.read_text()
-    assert resumed(part, file).read_text() == first
+    assert resumed(chunk, file).read_text() == first
     assert calls == [1]
     table = pd.read_csv(file, keep_default_na=False)
     assert table["tce"].to_numpy() == pytest.approx(part_of(3)["tce"], abs=1e-12)

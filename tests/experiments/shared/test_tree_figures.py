@@ -80,4 +80,4 @@ def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
     rings = [trace for trace in figure.data if trace.name == "least"]
     assert [(ring.x[0], ring.y[0]) for ring in rings] == [(1, 1.0), (1, pytest.approx(0.1))]
     assert [shape.x0 for shape in figure.layout.shapes] == [2, 2]
-    assert [len(part.shown) for part in FIGURES["tree_depth_curve"].parts(record)] == [1, 1]
+    assert [len(part.shown) for part in FIGURES["tree_depth_curve"].panels(record)] == [1, 1]

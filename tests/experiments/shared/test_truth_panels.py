@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.experiments.shared.prediction_errors import PredictionErrors
-from calib.experiments.shared.truth_panels import CELLS, FEW, MOST_POINTS, against_truth, draw, parts
+from calib.experiments.shared.truth_panels import CELLS, FEW, MOST_POINTS, against_truth, draw, panels_of
 
 PLENTY = 4000
 
@@ -53,13 +53,13 @@ def test_the_table_holds_both_identities(shown):
 
 def test_parts_draw_what_the_whole_draws(shown):
     record = against_truth(shown, 3, "points", "title", None)
-    whole, alone = draw(record), [draw(part) for part in parts(record)]
+    whole, alone = draw(record), [draw(part) for part in panels_of(record)]
     assert [len(figure.data) for figure in alone] == [3, 3, 3]
     for i, figure in enumerate(alone):
         assert [list(trace.y) for trace in figure.data] == [
             list(trace.y) for trace in whole.data[3 * i : 3 * i + 3]
         ]
-    assert len({part.alt for part in parts(record)}) == 3
+    assert len({part.alt for part in panels_of(record)}) == 3
 
 
 def test_the_line_of_means_leaves_out_where_hardly_anybody_is():

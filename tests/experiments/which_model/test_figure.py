@@ -29,7 +29,7 @@ def test_the_answer_is_the_closest_below(below, answer):
         "Equal covariances: logistic regression comes closest, TCE 0.0010. Unequal "
     )
     assert record.columns == 3
-    assert [part.shown[0].name for part in FIGURES["which_model"].parts(record)][::3] == [
+    assert [part.shown[0].name for part in FIGURES["which_model"].panels(record)][::3] == [
         "Forest, equal covariances",
         "Forest, unequal covariances",
     ]
