@@ -16,12 +16,14 @@ of the predictions:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.special import logit
 
+from calib.analysis.clusters import CLUSTERED
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.weights import or_ones
@@ -132,12 +134,15 @@ class SampleSize:
         The rows at hand, and the share of class 1 among them.
     threshold
         That of the net benefit.
+    design_effect
+        How many rows are worth one.
     """
 
     needed: tuple[Needed, ...]
     rows: int
     share: float
     threshold: float
+    design_effect: float = 1.0
 
     @property
     def most(self) -> float:
@@ -165,6 +170,7 @@ class SampleSize:
         return (
             "Widths of 95% intervals, after Riley et al. 2021, for rows of which "
             f"{percent(self.share)} are {positive} and predictions spread like those of {label} here; {self._benefit}"
+            + (CLUSTERED if self.design_effect > 1 else "")
         )
 
     @property
@@ -185,6 +191,7 @@ def sample_size(
     threshold: float = 0.5,
     widths: dict[str, float] | None = None,
     sample_weight: Array | None = None,
+    design_effect: float = 1.0,
 ) -> SampleSize:
     """The rows that a validation needs of a model that predicts like this, and what these rows can tell.
 
@@ -199,6 +206,8 @@ def sample_size(
         Of the 95% intervals, by measure; the others as in WIDTHS.
     sample_weight : (n,)
         How many rows each is worth: counts of rows, or what ``effective_weights`` makes of other weights.
+    design_effect
+        How many rows are worth one, where those of one cluster resemble each other: so many times as many are needed.
 
     Raises
     ------
@@ -234,10 +243,10 @@ def sample_size(
     if not act.any():  # it is 0, which no row can tell
         del width_of["net_benefit"]
     needed = tuple(
-        Needed(name, asked[name], fewest_rows(width, asked[name]), width(n))
+        Needed(name, asked[name], fewest_rows(width, asked[name], design_effect), width(n / design_effect))
         for name, width in width_of.items()
     )
-    return SampleSize(needed, round(n), share, threshold)
+    return SampleSize(needed, round(n), share, threshold, design_effect)
 
 
 def _checked(widths: dict[str, float]) -> dict[str, float]:
@@ -247,16 +256,16 @@ def _checked(widths: dict[str, float]) -> dict[str, float]:
     return widths
 
 
-def fewest_rows(width, asked: float) -> float:
+def fewest_rows(width: Callable[[float], float], asked: float, design_effect: float = 1.0) -> float:
     """The fewest rows for which a width, which falls with their number, is at most the one asked for; ∞ for none.
 
-    >>> fewest_rows(lambda n: 10 / n, 3)
-    4
+    >>> fewest_rows(lambda n: 10 / n, 3), fewest_rows(lambda n: 10 / n, 3, design_effect=2)
+    (4, 7)
     """
-    if not width(MOST_ROWS) <= asked:
+    if not width(MOST_ROWS / design_effect) <= asked:
         return math.inf
     low, high = 0, MOST_ROWS
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if width(middle) <= asked else (middle, high)
+        low, high = (low, middle) if width(middle / design_effect) <= asked else (middle, high)
     return high

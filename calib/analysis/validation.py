@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.advice import recommend
+from calib.analysis.clusters import design_effect
 from calib.analysis.decision import FALSE_ALARM, MISS, brought, threshold
 from calib.analysis.differences import reference_of
 from calib.analysis.sample_size import SampleSize, sample_size
@@ -138,5 +139,9 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
     predictions = evaluation.predictions[key]
     return key, sample_size(
-        predictions.y, predictions.p, threshold(*costs_of(evaluation)), sample_weight=predictions.weight
+        predictions.y,
+        predictions.p,
+        threshold(*costs_of(evaluation)),
+        sample_weight=predictions.weight,
+        design_effect=design_effect(evaluation, key),
     )

@@ -53,7 +53,7 @@ class CheckedRows:
     seed
         That of the draws.
     counts : (n,)
-        How many rows each is, where there are no clusters and the weight is more than that; else None.
+        How many rows each is, where there are no clusters and the weight is another number; else None.
     """
 
     y: Array
@@ -157,22 +157,25 @@ def confidence_interval(
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
     held = weights > 0
-    own = None if counts is None or cluster is not None else checks.weight_vector(counts, rows)[held]
-    clusters = None if own is not None else _clusters(cluster, weights)
-    clusters = None if clusters is None else clusters[held]
-    scaled = effective_weights(weights[held])
-    taken = level, bins, strategy, random_state, own
-    return INTERVALS[metric].ends(CheckedRows(labels[held], probabilities[held], scaled, clusters, *taken))
+    own = None if counts is None else checks.weight_vector(counts, rows)[held]
+    clusters = None if cluster is None else np.asarray(cluster)[held]
+    each, clusters, own = _draws(effective_weights(weights[held]), clusters, own)
+    found = CheckedRows(
+        labels[held], probabilities[held], each, clusters, level, bins, strategy, random_state, own
+    )
+    return INTERVALS[metric].ends(found)
 
 
-def _clusters(cluster: ArrayLike | None, weights: Array) -> Array | None:
-    """Int (n,), who each row belongs to; None for rows that stand for counts of others alike.
+def _draws(
+    weights: Array, cluster: Array | None, counts: Array | None
+) -> tuple[Array, Array | None, Array | None]:
+    """(weights, clusters from 0 on, counts of rows), (n,) each: what is drawn, as ``CheckedRows`` has it.
 
-    A row of another weight is one draw, however much it counts: a cluster of its own.
+    A row of a weight that is no count is one draw, however much it counts.
     """
     if cluster is not None:
-        return np.unique(np.asarray(cluster), return_inverse=True)[1]
-    return None if are_whole(weights) else np.arange(len(weights))
+        return weights, np.unique(cluster, return_inverse=True)[1], None
+    return weights, None, np.ones(len(weights)) if counts is None and not are_whole(weights) else counts
 
 
 def mean_interval(
@@ -188,10 +191,10 @@ def mean_interval(
     (0.5, 0.401..., 0.598...)
     """
     held = effective_weights(or_ones(weights, len(values)))
-    own = counts if cluster is None else None
-    clusters = None if own is not None else _clusters(cluster, held)
     center = mean(values, held)
-    return center, *_around(center, _standard_error(values - center, held, clusters, own), _z(level))
+    return center, *_around(
+        center, _standard_error(values - center, *_draws(held, cluster, counts)), _z(level)
+    )
 
 
 def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) -> tuple[float, float, int]:
@@ -299,17 +302,21 @@ def _ends(found: Estimate) -> tuple[float, float]:
 def _resampled(rows: CheckedRows, cell: Array, cells: int) -> tuple[Array, Array]:
     """Rows, and rows of class 1, of each cell in resamples, (REPEATS, cells) each; whole clusters where there are any.
 
-    Drawing rows and counting them by cell and label is drawing those counts from the multinomial law.
+    Drawing rows and counting them by cell and label is drawing those counts from the multinomial law. Where weights
+    are no counts a cell has as many rows as its weight is worth, (Σw)²/Σw² (Kish 1965).
     """
     rng = np.random.default_rng(rows.seed)
     place = 2 * cell + rows.y
     if rows.cluster is None:
         worth = group_sums(place, 2 * cells, weights=rows.weights)
-        counts = worth if rows.counts is None else group_sums(place, 2 * cells, weights=rows.counts)
+        counts = worth
+        if rows.counts is not None:
+            squares = group_sums(place, 2 * cells, weights=rows.weights**2 / rows.counts)
+            counts = worth**2 / np.where(squares > 0, squares, 1)
         drawn = rng.multinomial(round(counts.sum()), counts / counts.sum(), size=REPEATS).astype(np.float64)
         drawn *= worth / np.where(
             counts > 0, counts, 1
-        )  # what a row there is worth: 1 where weights count rows
+        )  # what a row there counts: 1 where weights are counts
     else:
         k = int(rows.cluster.max()) + 1
         held = csr_array((rows.weights, (rows.cluster, place)), shape=(k, 2 * cells))

@@ -16,6 +16,7 @@ from calib.analysis.decision import decide, mean_intervals
 from calib.analysis.differences import differences
 from calib.analysis.setups import setup_table
 from calib.analysis.subgroups import Grouping, judge_groups
+from calib.analysis.validation import rows_needed
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.kernel.records import Predictions
@@ -191,3 +192,11 @@ def test_pictures_hand_the_clusters_on_and_say_so(alone, copies):
     picture = FIGURES["reliability"].prepare(copies, bins=6)
     apart = FIGURES["reliability"].prepare(alone, bins=6)
     np.testing.assert_allclose(picture.bins["none"].upper, apart.bins["none"].upper, atol=1e-6)
+
+
+def test_copies_need_as_many_times_the_rows_and_tell_what_the_rows_alone_do(alone, copies):
+    (_, one), (_, four) = (rows_needed(each) for each in (alone, copies))
+    for single, copied in zip(one.needed, four.needed, strict=True):
+        assert copied.here == pytest.approx(single.here, rel=1e-6)
+        assert 4 * (single.rows - 1) < copied.rows <= 4 * single.rows
+    assert "ows of one cluster" in four.basis("None", "1")
