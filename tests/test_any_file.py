@@ -144,6 +144,17 @@ def places(value, at=()):
         yield from places(part, (*at, key))
 
 
+def with_part(whole, at, part):
+    """What JSON holds, with another part at this place."""
+    if not at:
+        return part
+    holder = whole
+    for key in at[:-1]:
+        holder = holder[key]
+    holder[at[-1]] = part
+    return whole
+
+
 def with_odd_parts(content, rng):
     """One or two parts are replaced, left out or joined by others."""
     whole = json.loads(content)
@@ -182,6 +193,18 @@ def test_a_broken_file_is_read_or_refused_in_one_message(kind, seed):
         READ[kind](broken(content, rng))
     except InputError as error:
         refused(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"), [("calibrator", read_calibrator), *((kind, READ[kind]) for kind in JSON[1:])]
+)
+def test_whatever_one_field_holds_the_file_is_read_or_refused_in_one_message(kind, read):
+    for number, content in enumerate(valid(kind)):
+        for i, at in enumerate(places(json.loads(content))):
+            try:
+                read(json.dumps(with_part(json.loads(content), at, ODD[(i + number) % len(ODD)])).encode())
+            except InputError as error:
+                refused(error)
 
 
 @pytest.mark.parametrize("kind", READ)

@@ -6,17 +6,41 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from streamlit import config
 
 from calib import Recipe
+from calib.data import onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
+from calib.lessons import room
+from pages.ui import browser, kept, points
+from pages.ui.learn import play
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     path for folder in ("calib", "pages", "calibration_explorer") for path in (ROOT / folder).rglob("*.py")
 ]
-MODULES = {"cloudpickle", "dill", "shelve", "marshal", "yaml", "code"}
-CALLS = {"eval", "exec", "__import__", "system", "popen", "read_pickle", "read_sql", "joblib.load", "np.load"}
+MODULES = {"cloudpickle", "dill", "shelve", "marshal", "yaml", "code", "pty"}
+CALLS = {
+    "eval",
+    "query",
+    "exec",
+    "__import__",
+    "system",
+    "popen",
+    "getoutput",
+    "getstatusoutput",
+    "read_pickle",
+}
+CALLS |= {"read_sql", "joblib.load", "np.load"}
+BY_THEIR_NAME = {
+    "builtins",
+    "joblib",
+    "os",
+    "pickle",
+    "subprocess",
+}  # imported so alone: their calls are seen
+SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash", "cmd", "powershell"}
 READING = {"load", "loads", "Unpickler"}  # of pickle, which may write: a key of what is drawn is made so
 KEYWORDS = {"shell", "allow_pickle", "unsafe_allow_html", "unsafe_allow_javascript"}
 
@@ -38,8 +62,10 @@ def suspicious(source: str) -> list[str]:
                 else [alias.name for alias in node.names]
             )
             found += sorted(MODULES & {name.split(".")[0] for name in names})
-            if isinstance(node, ast.ImportFrom) and node.module == "pickle":
-                found += sorted(f"pickle.{alias.name}" for alias in node.names if alias.name in READING)
+            if isinstance(node, ast.ImportFrom) or any(alias.asname for alias in node.names):
+                found += sorted(BY_THEIR_NAME & set(names))
+        elif isinstance(node, ast.List | ast.Tuple) and node.elts:
+            found += sorted(SHELLS & {getattr(node.elts[0], "value", None)})
         elif isinstance(node, ast.Call):
             found += sorted(CALLS & called(node))
             found += sorted({f"pickle.{name}" for name in READING} & called(node))
@@ -63,7 +89,10 @@ def test_no_code_is_made_of_data():
     ("source", "what"),
     [
         ("import pickle\npickle.loads(content)", "pickle.loads"),
-        ("from pickle import loads", "pickle.loads"),
+        ("from pickle import loads", "pickle"),
+        ("import pickle as p\np.loads(content)", "pickle"),
+        ("from os import system as run", "os"),
+        ("from joblib import load", "joblib"),
         ("import dill", "dill"),
         ("eval(text)", "eval"),
         ("pd.read_pickle(file)", "read_pickle"),
@@ -71,6 +100,9 @@ def test_no_code_is_made_of_data():
         ("st.markdown(text, unsafe_allow_html=True)", "unsafe_allow_html"),
         ("st.html(f'<b>{name}</b>')", "name"),
         ("frame.eval(text)", "eval"),
+        ("frame.query(text)", "query"),
+        ("subprocess.getoutput(text)", "getoutput"),
+        ("subprocess.run(['sh', '-c', text])", "sh"),
     ],
 )
 def test_the_check_sees_what_it_should(source, what):
@@ -116,6 +148,61 @@ def test_a_name_changes_no_more_of_the_source_than_its_quotes(name):
 
     for odd, plain in zip(sources(name, f"{name}.csv"), sources("PLAIN", "PLAIN.csv"), strict=True):
         assert shape(odd, {name: "PLAIN"}) == shape(plain, {})
+
+
+# Of a script or style: makes HTML, runs text, asks for something, keeps something.
+FORBIDDEN = re.compile(
+    r"(?:inner|outer|Adjacent)HTML|document\.write|ContextualFragment|DOMParser|\beval\(|\bFunction\(|"
+    r"set(?:Timeout|Interval)\((?!\(\) =>)|\bfetch\(|XMLHttp|WebSocket|EventSource|sendBeacon|import[ (]|"
+    r"\bImage\(|\.src\b|\burl\(|//(?!www\.w3\.org/2000/svg)\w+\.\w|localStorage|document\.cookie"
+)
+
+
+def scripts_of_pages() -> dict[str, str]:
+    """Scripts and styles of their own files, and those that components have in their module."""
+    files = [path for path in (ROOT / "pages").rglob("*") if path.suffix in (".js", ".css")]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    held = [(module, name) for module in (browser, play, points) for name in vars(module) if name.isupper()]
+    return texts | {f"{module.__name__}.{name}": str(getattr(module, name)) for module, name in held}
+
+
+def test_the_scripts_of_a_page_make_no_html_run_no_text_and_ask_for_nothing():
+    texts = scripts_of_pages()
+    assert {"picture.js", "play.js", "style.css", "pages.ui.browser.COPY"} <= set(texts)
+    assert {name: found for name, text in texts.items() if (found := FORBIDDEN.findall(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "e.innerHTML = text",
+        "e.outerHTML = text",
+        "new Image().src = address",
+        "setTimeout(text, 1)",
+        "fetch(address)",
+        "navigator.sendBeacon(address, text)",
+        "background: url(//example.org/x.png)",
+        "@import 'x.css'",
+    ],
+)
+def test_the_check_of_scripts_sees_what_it_should(script):
+    assert FORBIDDEN.search(script)
+
+
+def test_the_bounds_that_are_promised_are_those_of_the_code():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["server"]
+    for promised in (
+        f"no more than {onnx_model.MOST_MEMORY >> 30} GB to compute in",
+        f"nor more than {onnx_model.LONGEST_RUN} seconds at {onnx_model.ROWS_AT_ONCE:,} rows",
+        f"at most {room.MOST_ROOMS} rooms of {room.MOST_SEATS} places",
+        f"{({3: 'three'})[room.SILENCE / 3600]} to three and a quarter hours",
+        f"its time is over ({({120: 'two'})[config.get_option('server.disconnectedSessionTTL')]} minutes)",
+        f"no more than {({4: 'four'})[room.LENGTH]} letters are shown",
+        f"uploads have a limit ({settings['maxUploadSize']} MB)",
+        f"{kept.OF_SESSION // 10**6} MB of results and {kept.OF_UPLOADS // 10**6} MB of files",
+    ):
+        assert promised in text
 
 
 def test_the_servers_settings():

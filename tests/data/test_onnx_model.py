@@ -105,6 +105,23 @@ def foreign():
     return packed([helper.make_node("Run", ["x"], ["p"], domain="com.evil")], [x], [p], domains=["com.evil"])
 
 
+def foreign_within():
+    """The same, in a branch of a graph."""
+    run = helper.make_node("Run", ["x"], ["c"], domain="com.evil")
+    branch = helper.make_graph([run], "b", [], [])
+    model = logistic()
+    model.graph.node.append(helper.make_node("If", ["x"], ["z2"], then_branch=branch, else_branch=branch))
+    return model
+
+
+def of_functions():
+    opsets = [helper.make_opsetid("", 18)]
+    same = helper.make_node("Identity", ["x"], ["y"])
+    model = logistic()
+    model.functions.append(helper.make_function("", "Mine", ["x"], ["y"], [same], opsets))
+    return model
+
+
 def elsewhere():
     model = logistic()
     onnx.external_data_helper.set_external_data(model.graph.initializer[0], "/etc/passwd")
@@ -209,6 +226,8 @@ def elsewhere_within():
     [
         (elsewhere_within().SerializeToString(), "weights in another file"),
         (foreign().SerializeToString(), "operators of 'com.evil'"),
+        (foreign_within().SerializeToString(), "operators of 'com.evil'"),
+        (of_functions().SerializeToString(), "functions of its own"),
         (elsewhere().SerializeToString(), "weights in another file"),
         (b"\x80\x04K\x01.", "not an ONNX model"),
         (b"", "not an ONNX model"),

@@ -338,10 +338,12 @@ def test_the_same_evaluation_gives_the_same_files(archive, evaluations):
         assert boxes.sub(b"", archive.read(name)) == boxes.sub(b"", again.read(name)), name
 
 
-def test_names_cannot_leave_the_folder():
+def test_names_cannot_leave_the_folder(archive):
     names = ["../../etc/passwd", "C:\\x", "…", "a" * 90, "a/b", "a b"]
     folders = _folders(dict.fromkeys(names))
     assert list(folders.values()) == ["1-etc-passwd", "2-C-x", "3-recipe", "4-" + "a" * 40, "5-a-b", "6-a-b"]
+    for path in archive.namelist():
+        assert re.fullmatch(r"(\d-[\w-]+/)?(\w+/)?\w[\w.]*", path)
 
 
 def test_what_is_left_out_is_said(evaluations, monkeypatch):

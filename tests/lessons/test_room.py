@@ -1,6 +1,7 @@
 """Rooms of a class: joins, votes, reveal, close; how many there may be, how long, and who may do what."""
 
 import threading
+import weakref
 from collections import Counter
 
 import pytest
@@ -25,6 +26,7 @@ class Later:
         self.calls = []
 
     def __call__(self, seconds, call):
+        assert seconds <= 15 * 60
         self.calls.append(call)
         return self
 
@@ -138,11 +140,21 @@ def test_only_the_key_moves_a_room_and_no_code_nor_seat_does(rooms):
     assert rooms.look(code).round == ROUNDS[0]
 
 
+def test_places_and_keys_are_drawn_at_random_from_more_than_anyone_can_try(rooms, clock, later):
+    def drawn(rooms):
+        code, key = rooms.open(ROUNDS)
+        return {key, *(rooms.join(code) for _ in range(20))}
+
+    mine, others = drawn(rooms), drawn(Rooms(clock, later))
+    assert len(mine | others) == 42
+    assert min(map(len, mine)) >= 12  # of 64 letters
+
+
 def test_nothing_of_a_closed_room_is_kept(rooms):
     code, key = rooms.open(ROUNDS)
-    seat = rooms.join(code)
+    seat, held = rooms.join(code), weakref.ref(rooms._rooms[code])
     rooms.close(code, key)
-    assert rooms._rooms == {}
+    assert held() is None
     for move in (rooms.join, rooms.look, lambda code: rooms.vote(code, seat, 1, Vote(1))):
         with pytest.raises(InputError, match=f"no open room {code}: it was closed, or a letter is wrong."):
             move(code)

@@ -133,8 +133,9 @@ def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score
 
 
 def test_of_a_code_out_of_any_address_only_letters_are_shown_and_no_more_than_a_code_has():
-    (said,) = messages(at_once("learn_class", room="<b>$x$" + "A" * 5000, seat="<script>"))
-    assert said == CLOSED.format("<B>$…")
+    at = at_once("learn_class", room="<b>$x$" + "A" * 5000, seat="<script>")
+    assert messages(at) == [CLOSED.format("<B>$…")]
+    assert r"\<B\>\$…" in at.error[0].value
 
 
 @pytest.mark.parametrize("query", [{"room": "ZZZZ"}, {"room": "zzzz", "key": "x"}, {"room": "", "seat": "x"}])

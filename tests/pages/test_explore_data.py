@@ -216,6 +216,7 @@ NO_TABLES = {
     "header.csv": (b"a,b,c\n", "no rows"),
     "photo.csv": (b"\x89PNG\r\n\x1a\n" + bytes(200), "image"),
     "model.pkl": (b"\x80\x04\x95" + bytes(50), "pickle"),
+    "table.csv": (b"\x80\x05\x95" + b"a,b\n1,2\n" * 9, "pickle"),
     "broken.parquet": (b"PAR1" + bytes(40), "Parquet"),
     "page.csv": (b"<!doctype html><html><body>no</body></html>", "web page"),
 }

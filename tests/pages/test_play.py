@@ -1,8 +1,5 @@
 """What is played: a declared setting, every value of which a Recipe takes, with its buttons on the page."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from calib.experiments import EXPERIMENTS
@@ -52,13 +49,3 @@ def test_where_it_stopped_stands_in_the_link_and_in_the_picture():
     assert [slider.value for slider in at.slider if slider.key == "overlap.steps"] == [3]
     whole = page("learn_overlap", **query({"overlap.guess": "skip"}))
     assert titles(at)[0] == titles(whole)[0]  # of all steps, whatever is shown
-
-
-def test_the_script_makes_no_html_and_asks_for_nothing():
-    text = Path(play.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    assert (
-        re.findall(
-            r"innerHTML|insertAdjacentHTML|eval\(|fetch\(|XMLHttp|WebSocket|import[ (]|https?://", text
-        )
-        == []
-    )

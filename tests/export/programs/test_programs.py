@@ -2,6 +2,7 @@
 
 import ast
 import json
+import sqlite3
 
 import numpy as np
 import pytest
@@ -286,6 +287,12 @@ def test_notes_and_names_out_of_a_file_stay_comments():
     queries = np.array([0.0, 1.0])
     assert module["calibrate"](0.5) == pytest.approx(0.5)
     agree(ENGINES["javascript"](saved, queries), ENGINES["python"](saved, queries), exact=False)
+    name = 's" FROM t; DROP TABLE t; --\n'
+    with sqlite3.connect(":memory:") as base:
+        base.execute('CREATE TABLE t ("{}" REAL)'.format(name.replace('"', '""')))
+        base.execute("INSERT INTO t VALUES (0.5)")
+        ((said,),) = base.execute(f"SELECT {write_sql(saved, name)} FROM t")
+    assert said == pytest.approx(0.5)
 
 
 def test_an_evaluations_calibrator_runs_from_its_file():
