@@ -15,6 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 
 LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a line of a name
+FEWEST = 6  # data sets; fewer are by chance all on one side more often than one time in twenty (2 · ½⁵)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +58,10 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     by = f" by {what}" if what else ""
     return WinRates(
         table,
-        _finding(table, by),
+        _finding(table, by, n),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
-        f"{counted(n, 'data set')}{', with 95% intervals from data sets drawn anew' if n > 1 else ''}. At the line a "
+        f"{counted(n, 'data set')}{', with 95% intervals from data sets drawn anew' if n > 1 else ''}"
+        f"{', which so few make too narrow' if 1 < n < FEWEST else ''}. At the line a "
         "setup wins as often as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
@@ -74,12 +76,14 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _finding(table: pd.DataFrame, by: str) -> str:
-    """Who wins most, and which setups win more often than not beyond sampling variability."""
+def _finding(table: pd.DataFrame, by: str, n: int) -> str:
+    """Who wins most, and which setups win more often than not beyond sampling variability, where n sets can tell."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
     text = f"{table.index[0]} beats {best['mean']:.0%} of the others{by}"
-    if len(table) < 3 or table["lower"].isna().all():
+    if len(table) < 3 or n < 2:
         return text
+    if n < FEWEST:
+        return f"{text} on {n} data sets, too few to tell it from sampling variability"
     return f"{text}; {sure or 'none'} of {len(table)} win more often than not beyond sampling variability"
 
 

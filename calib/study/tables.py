@@ -106,10 +106,10 @@ def overall_table(summary: MetricSummary) -> Table:
     found, k, n = summary.friedman, len(summary.setups), len(summary.ranks)
     lines: list[tuple[str, object, float, float]] = []
     if found is not None:
-        lines += [
-            ("Friedman χ²", k - 1, found.statistic, found.pvalue),
-            ("Iman–Davenport F", f"{k - 1}, {(k - 1) * (n - 1)}", found.f_statistic, found.f_pvalue),
-        ]
+        lines.append(("Friedman χ²", k - 1, found.statistic, found.pvalue))
+        if np.isfinite(found.f_statistic):  # it has no value where all data sets rank alike
+            freedom = f"{k - 1}, {(k - 1) * (n - 1)}"
+            lines.append(("Iman–Davenport F", freedom, found.f_statistic, found.f_pvalue))
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = (

@@ -102,17 +102,17 @@ def _pictures(
     entry: FigureEntry, record: Any, widget: str, height: int | None, interaction: dict[str, Any]
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them."""
-    parts, columns = (
-        (entry.panels(record), st.columns(record.columns)) if entry.panels else ([record], [st.container()])
-    )
-    rows = -(-len(parts) // len(columns)) if state.presenter() else 0
-    for i, part in enumerate(parts):
-        figure = Drawn(_drawn(part, frame.theme(), entry.draw, height, rows))
-        own = f"{widget}_part_{i}" if entry.panels else widget
+    panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
+    starts = range(0, len(panels), columns)  # each row by itself, so that a phone stacks them as they are read
+    places = [place for _ in starts for place in st.columns(columns)]
+    rows = len(starts) if state.presenter() else 0
+    for i, panel in enumerate(panels):
+        figure = Drawn(_drawn(panel, frame.theme(), entry.draw, height, rows))
+        own = f"{widget}_panel_{i}" if entry.panels else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
-        with columns[i % len(columns)], st.container(key=f"projected_{own}") if fits else nullcontext():
+        with places[i], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
-            st.plotly_chart(figure, theme=None, key=own, height=high, alt=part.alt, **interaction)
+            st.plotly_chart(figure, theme=None, key=own, height=high, alt=panel.alt, **interaction)
 
 
 def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:

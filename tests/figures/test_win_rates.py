@@ -37,6 +37,11 @@ def test_the_words_name_the_best_and_who_wins_for_sure():
     assert "9 data sets" in record.caption
     assert "VAP 90% [70%, 100%]" in record.alt
     assert prepare(RATES.iloc[:2]).title == "VAP beats 90% of the others"
+    few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
+    assert few.title == (
+        "VAP beats 90% of the others on 5 data sets, too few to tell it from sampling variability"
+    )
+    assert "which so few make too narrow" in few.caption
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

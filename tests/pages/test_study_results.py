@@ -241,8 +241,12 @@ def test_names_from_a_file_are_text():
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """A store with two data sets, three setups, two repeats of three folds."""
-    protocol, paths = small.files(tmp_path_factory.mktemp("study"), "one", "two")
+    """A store with two data sets, five setups, two repeats of three folds."""
+    more = "".join(
+        f'\n  {{ name = "{key}", calibrator = "{key}", placement = "split" }},' for key in ("platt", "venn")
+    )
+    text = small.PROTOCOL.replace("setups = [", f"setups = [{more}")
+    protocol, paths = small.files(tmp_path_factory.mktemp("study"), "one", "two", text=text)
     path = protocol.with_name("results.sqlite")
     assert main(["study", str(protocol), "--data", *map(str, paths), "--store", str(path)]) == 0
     return path
@@ -251,7 +255,8 @@ def stored(tmp_path_factory):
 def test_a_store_shows_the_rows_of_its_run_and_the_diagrams_of_a_data_set(stored):
     at = bring(page(STEM), "results.sqlite", stored.read_bytes())
     with Store(stored) as store:
-        rows, pooled = store.rows(), {setup: store.pooled("two", setup) for setup in ("Raw", "VAP", "Forest")}
+        rows, names = store.rows(), ["platt", "venn", "Raw", "VAP", "Forest"]
+        pooled = {setup: store.pooled("two", setup) for setup in names}
     assert faults(at) == []
     pd.testing.assert_frame_equal(shown(at, "Raw"), readable(tables(summarise(rows, "brier"))[0]))
     before = len(at.get("plotly_chart"))
@@ -259,7 +264,9 @@ def test_a_store_shows_the_rows_of_its_run_and_the_diagrams_of_a_data_set(stored
     settled(at.run())
     assert faults(at) == []
     assert settings_in_address(at)["results.data_set"] == "two"
-    assert len(at.get("plotly_chart")) == before + 3
+    panels = [chart.proto.alt for chart in at.get("plotly_chart")][-5:]
+    assert len(at.get("plotly_chart")) == before + 5
+    assert [alt.split(":")[0] for alt in panels] == names  # a phone stacks them in this order
     assert FIGURES["set_reliability"].prepare(pooled, "two").title in titles(at)
 
 

@@ -15,6 +15,7 @@ from calib.kernel.records import Predictions
 from calib.metrics import METRICS
 from calib.study import pooled_predictions, pooled_values, summarise
 from calib.study.summary import friedman_line
+from calib.study.tables import overall_table
 from tests.comparison.published import DEMSAR_RANKS
 
 
@@ -63,7 +64,9 @@ def test_ranks_and_friedman_are_scipys_and_the_direction_the_metrics(metric, sig
 
 def test_where_all_data_sets_rank_alike_davenports_f_is_no_sure_sign():
     """Its denominator is 0 then, for two data sets as for fifty."""
-    line = friedman_line(summarise(as_rows(np.array([[0.1, 0.2], [0.3, 0.4]])), "brier"))
+    alike = summarise(as_rows(np.array([[0.1, 0.2], [0.3, 0.4]])), "brier")
+    line = friedman_line(alike)
+    assert overall_table(alike).frame.index.tolist() == ["Friedman χ²", "Nemenyi CD, α = 0.05"]
     assert "Friedman χ² = 2.00, p = 0.157" in line
     assert "F has no value, as all data sets rank the setups alike" in line
     assert "F = " in friedman_line(summarise(as_rows(RANDOM), "brier"))
