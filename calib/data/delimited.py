@@ -116,8 +116,10 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
                 lines.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
+        what = f"a cell of line {line} or below is longer than {csv.field_size_limit():,} characters"
+        why = what if "field limit" in str(error) else error
         raise DataError(
-            f"The text cannot be read as a table ({error}).", "Save it as CSV, one row per line."
+            f"The text cannot be read as a table ({why}).", "Save it as CSV, one row per line."
         ) from None
     return rows, lines
 
@@ -226,10 +228,9 @@ def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFram
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(decimal_comma(column) for column in table.columns):
         comma = "certain"
-    typed = {}
-    for name in table.column_names:
-        typed[name] = typed_text(table[name], name, comma)
-        table = table.drop_columns(name)  # texts of millions of rows are heavy
+    texts = dict(zip(table.column_names, table.columns, strict=True))
+    del table  # texts of millions of rows are heavy: each goes when it is typed
+    typed = {name: typed_text(texts.pop(name), name, comma) for name in list(texts)}
     frame = pd.DataFrame({name: column.values for name, column in typed.items()})
     frame.attrs = {
         "notes": (*notes, *(column.note for column in typed.values() if column.note)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -235,9 +236,16 @@ def _parse_json(text: str) -> Any:
     except DataError:
         raise
     except (ValueError, RecursionError):
-        raise DataError(
-            f"This is not valid JSON ({_first_line(whole)}).", "Export the table again."
-        ) from None
+        raise DataError(f"This is not valid JSON ({_not_read(whole)}).", "Export the table again.") from None
+
+
+def _not_read(error: Exception) -> str:
+    """Why JSON is not read, where Python says it in words of its own."""
+    if isinstance(error, RecursionError):
+        return "its parts are nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return _first_line(error)
+    return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

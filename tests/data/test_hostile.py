@@ -100,6 +100,23 @@ def test_a_seed_out_of_range_is_refused_by_the_command_line(seed, capsys):
     assert "seed must be a whole number from 0 to 2147483647" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("content", "name", "why"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "t.json", "nested too deeply"),
+        (b"[" + b"9" * 5000 + b"]", "t.json", "a whole number has more than 4,300 digits"),
+        (
+            b"a,y\n" + b"x" * 200_000 + b",0\n1,1\n",
+            "t.csv",
+            "line 2 or below is longer than 131,072 characters",
+        ),
+    ],
+)
+def test_what_a_library_cannot_read_is_told_in_words_of_ours(content, name, why):
+    with pytest.raises(DataError, match=why):
+        read_table(content, name)
+
+
 # --- what took too long
 # ---------------------------------------------------------------------------------------------
 
