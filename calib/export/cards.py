@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
+from calib.analysis.setups import setup_recipes, setup_table
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
@@ -23,10 +25,16 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 
-HEIGHT = 340  # pixels, which print at six tenths: three rows fill a sheet
+HEIGHT = 350  # pixels, which print at six tenths: three rows fill a sheet
+SQUEEZED = 0.75  # of a picture's own height, at which its panels still hold their titles
 
 
-FIRST = {"explore_venn_abers": "pairs", "explore_decide": "costs", "explore_trees": "depth"}
+FIRST = {
+    "explore_venn_abers": "pairs",
+    "explore_decide": "costs",
+    "explore_trees": "depth",
+    "explore_out_of_bag": "setups",
+}
 """The chart of a step that names none; of other pages the reliability diagram."""
 
 
@@ -97,6 +105,9 @@ def _source(key: str, made: _Made, watch: Watch) -> Any:
         ]
     if key == "costs":
         return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    if key == "setups":
+        data = made.fitted.dataset
+        return setup_table({place: evaluate(one, data) for place, one in setup_recipes(recipe, data).items()})
     return made.evaluation
 
 
@@ -117,11 +128,23 @@ def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
         yield step, picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
 
 
+def fitted(figure: go.Figure, height: int) -> float:
+    """Give it at most this height in print; by how much it is to be shrunk, where it must be drawn higher for that.
+
+    Panels one above the other keep three quarters of theirs: lower, the title of one lies on the axis of another.
+    """
+    own = figure.layout.height or height
+    rows = {(title.yref, title.y) for title in figure.layout.annotations if title.text.startswith("<b>")}
+    drawn = max(height, SQUEEZED * own) if len(rows) > 1 else height
+    figure.update_layout(height=min(own, drawn))
+    return min(1.0, height / drawn)
+
+
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """The sheet, as one HTML page that loads nothing and prints on A4."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
-        figure = chart.draw(theme)
-        figure.update_layout(height=HEIGHT, showlegend=False)
-        parts.append({"title": step.title, "point": step.point, "figure": figure, "alt": chart.record.alt})
+        figure = chart.draw(theme).update_layout(showlegend=False)
+        words = {"title": step.title, "point": step.point, "alt": chart.record.alt}
+        parts.append(words | {"figure": figure, "shrunk": fitted(figure, HEIGHT)})
     return page("card.html", lesson.title, theme, summary=lesson.summary, parts=parts)

@@ -6,7 +6,7 @@ from typing import Any
 
 from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
-from calib.export.cards import drawn
+from calib.export.cards import drawn, fitted
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
 from calib.kernel.progress import Watch
@@ -22,9 +22,9 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
         figure = chart.draw(theme)
-        figure.update_layout(height=min(figure.layout.height or HEIGHT, HEIGHT))
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
-        parts.append(words | {"figure": figure, "alt": chart.record.alt} | _asked(step))
+        drawing = {"figure": figure, "alt": chart.record.alt, "shrunk": fitted(figure, HEIGHT)}
+        parts.append(words | drawing | _asked(step))
     questions = lesson.questions
     return page("handout.html", lesson.title, theme, summary=lesson.summary, parts=parts, questions=questions)
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from calib.export.cards import picture
 from calib.export.handouts import LETTERS, _asked, handout_pdf, lesson_handout
 from calib.lessons import LESSONS
 
@@ -22,6 +23,9 @@ def test_a_handout_asks_before_it_solves():
         assert written(step.title) in before
         assert written(step.point) not in before
         assert written(step.point) in solutions
+    finding = written(picture(lesson.steps[0]).record.title)
+    assert finding in solutions, "what the picture shows answers the question beside it"
+    assert finding not in before
     for question in lesson.questions:
         assert written(question.text) in before
         assert all(written(why) in solutions for why in question.why)
