@@ -516,7 +516,7 @@ def _layout(theme: Theme) -> dict[str, Any]:
             "domain": [0.24, 1],
             "scaleanchor": "x",
             "constrain": "domain",
-            "constraintoward": "middle",
+            "constraintoward": "top",
         },
         yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "rangemode": "tozero", "nticks": 4},
     )

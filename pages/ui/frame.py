@@ -28,9 +28,12 @@ from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = "Calibration Explorer"
+# As wide with every system's letters: Linux has no Georgia, and what some have in its place would be cut off.
 WORDMARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
-    '<text x="0" y="22" font-family="Georgia, serif" font-size="21" font-weight="600" fill="{ink}">{name}</text></svg>'
+    '<text x="0" y="22" textLength="200" lengthAdjust="spacingAndGlyphs" font-size="21" font-weight="600" '
+    'font-family="Georgia, Gelasio, Source Serif 4, Noto Serif, Liberation Serif, serif" fill="{ink}">{name}</text>'
+    "</svg>"
 )
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
 # width. The sidebar is a drawer, closed at first, whose button says what is in it.
@@ -57,6 +60,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
     .stMain .katex-display {font-size: .88em}
+    :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
+    :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ * {order: 2}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

@@ -5,6 +5,8 @@ from math import nan
 
 import pytest
 
+from calib.experiments import EXPERIMENTS
+from calib.recipe import Recipe
 from pages.ui import frame
 from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
 from tests.sweep import sweep
@@ -185,3 +187,17 @@ def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
     assert main["bottom"] <= 900
     assert main["height"] > 400
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("key", EXPERIMENTS)
+def test_on_a_phone_the_picture_of_a_learn_page_is_on_the_first_screen_and_its_answers_below(new_tab, key):
+    tab = new_tab(width=390)
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    page = EXPERIMENTS[key].page
+    tab.open(f"learn_{page}", **Recipe(settings={f"{page}.experiment": key}).to_query())
+    chart, answers = (
+        tab.page.locator(name).first.bounding_box() for name in (".stPlotlyChart", ".st-key-answers_guess")
+    )
+    assert chart["y"] <= 600, "a picture begins there, and is not only announced"
+    assert answers["y"] > chart["y"]

@@ -70,7 +70,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     if guess == COVER:
         return
     headings.ask(guess == ASK)
-    picture = st.container()
+    picture = st.container(key="picture")
     player = _settings(recipe, experiment, values)
     with picture:
         result = _result(recipe, experiment, values, way)
@@ -186,10 +186,6 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
         if guess in (ASK, COVER):
             (question,) = linked([plain(experiment.question)])
             st.markdown(f"**{question}**")
-            skip = partial(_guess, experiment, SKIP)
-            asking.ask(
-                experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
-            )
         with st.container(horizontal=True, vertical_alignment="center", key="answered"):
             verdict = st.container()
             if guess.isdecimal():
@@ -204,6 +200,9 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     on_click=partial(_guess, experiment, guess, True),
                 )
         browser.keep_focus("prediction", guess, ".st-key-answered_question button, .st-key-guess_1 button")
+    if guess in (ASK, COVER):  # on a phone below the picture
+        skip = partial(_guess, experiment, SKIP)
+        asking.ask(experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip)
     return values, verdict
 
 
