@@ -421,12 +421,18 @@ def _in_memory() -> sqlite3.Connection:
 
 def _locked(path: Path) -> sqlite3.Connection:
     """A lock beside the store for as long as this connection lives; the system frees it when the process dies."""
-    lock = sqlite3.connect(f"{path}-lock", timeout=0, isolation_level=None, check_same_thread=False)
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError:
-        lock.close()
-        raise InputError(
-            f"Another process is writing to {path}. Wait for it to end, stop it, or choose another --store."
-        ) from None
+    with contextlib.ExitStack() as opened:
+        try:
+            lock = sqlite3.connect(f"{path}-lock", timeout=0, isolation_level=None, check_same_thread=False)
+            opened.callback(lock.close)
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise InputError(
+                    f"{path}-lock cannot be written ({error}). Choose a --store in a folder that can be written to."
+                ) from None
+            raise InputError(
+                f"Another process is writing to {path}. Wait for it to end, stop it, or choose another --store."
+            ) from None
+        opened.pop_all()
     return lock

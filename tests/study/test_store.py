@@ -144,6 +144,12 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
         assert len(store.rows()) == 2
 
 
+def test_a_place_that_cannot_be_written_to_is_no_other_process(path):
+    path.with_name(f"{path.name}-lock").mkdir()
+    with pytest.raises(InputError, match="-lock cannot be written .* in a folder that can be written to"):
+        Store(path, write=True)
+
+
 def made_by_others(path, application=0, schema=0):
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE results (id)")
