@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sqlite3
 import sys
 import time
@@ -449,7 +450,12 @@ def main(argv: list[str] | None = None) -> int:
     for problem in plugin_problems():
         print(f"warning: {problem}", file=sys.stderr)
     try:
-        return args.run(args)
+        status = args.run(args)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has left, as `| head` does; what is still to be written goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

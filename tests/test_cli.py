@@ -3,6 +3,7 @@
 import html
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -79,6 +80,20 @@ def test_it_runs_as_a_program_of_its_own(files):
     assert done.returncode == 0, done.stderr
     assert list(printed_table(done.stdout).index) == ["none", "platt", "venn_abers"]
     assert "error" not in done.stderr
+
+
+def test_a_reader_who_leaves_early_sees_no_traceback():
+    read_end, write_end = os.pipe()
+    os.close(read_end)  # as `| head` does when it has seen enough
+    done = subprocess.run(
+        [sys.executable, "-m", "calib", "simulate"],
+        cwd=ROOT,
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "400"])
