@@ -103,7 +103,8 @@ def _pictures(
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
-    starts = range(0, len(panels), columns)  # each row by itself, so that a phone stacks them as they are read
+    # Each row by itself, so that a phone stacks them as they are read
+    starts = range(0, len(panels), columns)
     places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
@@ -115,7 +116,7 @@ def _pictures(
             st.plotly_chart(figure, theme=None, key=own, height=high, alt=panel.alt, **interaction)
 
 
-def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
+def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
     """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
 
     ``room`` is the number of rows in which a room sees it and its like, and 0 at a desk.
@@ -123,14 +124,14 @@ def _drawn(part: Any, theme: Theme, draw: Callable, height: int | None, room: in
     Not kept are those of very many rows, nor of what has no bytes of its own. Nobody may change it.
     """
     try:
-        content = pickle.dumps(part)
+        content = pickle.dumps(record)
     except (pickle.PicklingError, AttributeError, TypeError):
         content = None
     if content is None or len(content) > LARGEST:
-        return _figure(part, theme, draw, height, room)
+        return _figure(record, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    return _figures()(key, lambda: _figure(part, theme, draw, height, room))
+    return _figures()(key, lambda: _figure(record, theme, draw, height, room))
 
 
 @st.cache_resource(show_spinner=False)
@@ -139,8 +140,8 @@ def _figures() -> Callable[[tuple, Callable[[], dict]], dict]:
     return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
-def _figure(part: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
-    figure = draw(part, theme)
+def _figure(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
+    figure = draw(record, theme)
     if height is not None:
         figure.update_layout(height=height)
     return (for_a_room(figure, room) if room else figure).to_dict()
