@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.enough import nothing_told
 from calib.analysis.side_by_side import same_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -17,7 +18,7 @@ from calib.figures.ink import outlined
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, briefly, number
+from calib.kernel.wording import brief, briefly, counted, number
 from calib.metrics import METRICS
 
 LANE, HEAD, SPREAD = 54, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
@@ -75,19 +76,23 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         table,
         tuple(evaluations),
         metric,
-        _finding(table, metric),
+        _finding(table, metric, few=any(map(nothing_told, evaluations.values()))),
         f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best. {_same_rows(evaluations)}",
         f"{what.label} side by side. {summary}.",
     )
 
 
-def _finding(table: pd.DataFrame, metric: str) -> str:
-    label, first = METRICS[metric].label, table[table["best"]].head(1)
+def _finding(table: pd.DataFrame, metric: str, few: bool) -> str:
+    """The best, and how many share its place; none where rows are so few that nothing can be told."""
+    label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         return "{} from {} to {}".format(label, *briefly(table.value.min(), table.value.max()))
+    if few:
+        return f"Too few rows to tell whose {label} is best"
     line = next(first.itertuples())
     where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
-    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}"
+    equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
+    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}{equal}"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:

@@ -77,3 +77,23 @@ def test_the_table_is_that_of_the_metrics():
     pd.testing.assert_frame_equal(
         evaluation.metrics, metric_table(evaluation.predictions, bins=evaluation.recipe.bins)
     )
+
+
+@pytest.mark.parametrize(
+    ("positives", "said", "title"),
+    [
+        (1, {"none": 0.01, "platt": 0.02}, "Too few rows to tell whose Brier score is best"),
+        (
+            300,
+            {"none": 0.5, "platt": 0.5, "isotonic": 0.5},
+            "Best Brier score: 0.25, Uncalibrated, and 2 others",
+        ),
+        (300, {"none": 0.5, "platt": 0.6}, "Best Brier score: 0.25, Uncalibrated"),
+    ],
+)
+def test_the_best_side_by_side_is_named_where_rows_can_tell_and_with_those_that_share_its_place(
+    positives, said, title
+):
+    y = np.r_[np.ones(positives, int), np.zeros(600 - positives, int)]
+    evaluation = judged(y, {key: np.full(600, p) for key, p in said.items()})
+    assert prepare({"one": evaluation}, "brier").title == title
