@@ -37,8 +37,10 @@ WORDMARK = (
 )
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
 # width. The sidebar is a drawer, closed at first, whose button says what is in it.
-LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 4rem 3rem}
+LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.2rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}
+.st-key-heading > :has([data-testid=stCaptionContainer]) {display: none}
+.st-key-heading h1 {padding-top: 0}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
 [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
 [data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}

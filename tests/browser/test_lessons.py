@@ -4,7 +4,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from calib.experiments import EXPERIMENTS
 from calib.lessons import LESSONS
+from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
 from tests.waiting import until
@@ -218,10 +220,10 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
 
 # Type of the charts in sight, in pixels, pairs of its boxes that lie on each other, and what its picture cuts
 # off. Numbers at marks stand where the marks do.
-TYPE = """() => {
+TYPE = """part => {
     const seen = node => node.checkVisibility({visibilityProperty: true}) && node.textContent.trim()
         && !node.closest(".modebar, .hoverlayer, .textpoint")
-    const texts = [...document.querySelectorAll(".st-key-lesson .js-plotly-plot svg text")].filter(seen)
+    const texts = [...document.querySelectorAll(part + " .js-plotly-plot svg text")].filter(seen)
     const boxes = texts.map(node => [node.textContent, node.getBoundingClientRect()]).filter(([, b]) => b.width)
     const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
         && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6
@@ -246,7 +248,7 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     tab = new_tab(width=1920)
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
     tab.open(step.page, **parameters(step), presenter="true")
-    smallest, overlapping, cut = tab.page.evaluate(TYPE)
+    smallest, overlapping, cut = tab.page.evaluate(TYPE, ".st-key-lesson")
     assert smallest >= 24
     assert overlapping == cut == []
     named = tab.by_key("lesson").locator(f'[class*="st-key-chart_{chart_of(step)}"]')
@@ -256,3 +258,17 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     assert not drawer.is_visible(), "the drawer with the controls is closed at first"
     tab.page.get_by_test_id("stExpandSidebarButton").press("Enter")
     drawer.locator('[class*="st-key-"]').filter(visible=True).first.wait_for()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("key", EXPERIMENTS)
+def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_once_answered(new_tab, key):
+    tab, page = new_tab(width=1920), EXPERIMENTS[key].page
+    tab.page.set_viewport_size({"width": 1920, "height": 1080})
+    chosen = Recipe(settings={f"{page}.experiment": key, f"{key}.guess": "skip"}).to_query()
+    tab.open(f"learn_{page}", **chosen, presenter="true")
+    smallest, overlapping, cut = tab.page.evaluate(TYPE, ".stMain")
+    assert smallest >= 24
+    assert overlapping == cut == []
+    chart = tab.page.locator(".stMain").get_by_test_id(CHARTS).first.bounding_box()
+    assert chart["y"] + chart["height"] <= 1080

@@ -88,7 +88,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     with picture:
         records = (way.pictures or partial(draw, experiment))(recipe, values, result)
         _explained(experiment, records)
-    if guess.isdecimal():
+    if verdict is not None:
         answer = next((r.answer for r in records if r is not None and r.answer is not None), None)
         with verdict:
             _verdict(experiment, int(guess), answer, values)
@@ -186,9 +186,10 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
         if guess in (ASK, COVER):
             (question,) = linked([plain(experiment.question)])
             st.markdown(f"**{question}**")
-        with st.container(horizontal=True, vertical_alignment="center", key="answered"):
-            verdict = st.container()
-            if guess.isdecimal():
+        verdict = None
+        if guess.isdecimal():
+            with st.container(horizontal=True, vertical_alignment="center", key="answered"):
+                verdict = st.container()
                 _folded_question(experiment)
         if guess != SKIP and not experiment.usual(values):
             with st.container(horizontal=True, vertical_alignment="center"):
