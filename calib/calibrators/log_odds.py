@@ -21,6 +21,7 @@ CLIP = float(np.finfo(np.float64).eps)
 SEPARABLE = (
     "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
 )
+FALLS = "the line falls: higher scores were less often of class 1 in calibration, which reverses the order of the rows."
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
@@ -57,6 +58,11 @@ def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
     moved = f"{clipped} calibration scores of 0 or 1 were moved to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite."
     return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
+
+
+def slope_notes(slope: float) -> tuple[str, ...]:
+    """The sentence about a line that falls, by more than the rounding of a level one."""
+    return (FALLS,) if slope < -1e-9 else ()
 
 
 class LogOddsPolynomial(ScoreCalibrator):

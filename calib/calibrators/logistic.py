@@ -7,7 +7,7 @@ log-odds is the same line with targets drawn in from 0 and 1.
 
 from __future__ import annotations
 
-from calib.calibrators.log_odds import LogOddsPolynomial
+from calib.calibrators.log_odds import LogOddsPolynomial, slope_notes
 
 
 class Logistic(LogOddsPolynomial):
@@ -25,3 +25,6 @@ class Logistic(LogOddsPolynomial):
     source = "Cox 1958"
     complexity = 2.5
     degree = 1
+
+    def _notes(self) -> tuple[str, ...]:
+        return (*super()._notes(), *slope_notes(self.coefficients_[1]))

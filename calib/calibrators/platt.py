@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
-from calib.calibrators.log_odds import CLIP, log_odds
+from calib.calibrators.log_odds import CLIP, log_odds, slope_notes
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, falling, line, logit
@@ -109,6 +109,9 @@ class Platt(ScoreCalibrator):
         self.A_, self.B_ = -float(fit.slopes[0]), -fit.intercept
 
     def _notes(self) -> tuple[str, ...]:
+        return (*self._scale_notes(), *slope_notes(-self.A_))
+
+    def _scale_notes(self) -> tuple[str, ...]:
         if self.on == "auto":
             return ()
         if self.on == "score":

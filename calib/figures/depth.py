@@ -79,7 +79,7 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
         metric,
         calibrators,
         _finding(found, metric, name),
-        _caption(metric, int(table["rows"].iloc[0])),
+        _caption(table, metric),
         _alt(found, metric, name),
     )
 
@@ -132,19 +132,23 @@ def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, 
     return f"{who}, {', '.join(parts)}"
 
 
-def _caption(metric: str, rows: int) -> str:
-    spec = METRICS[metric]
+def _caption(table: pd.DataFrame, metric: str) -> str:
+    """How to read the panels that are there: forests may not be grown yet."""
+    spec, kinds = METRICS[metric], {GROWTHS[growth].forest for growth in table["growth"].unique()}
     better = (
         ""
         if spec.higher_is_better is None
         else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
     )
+    averaging = " the rows for what averaging many trees does," if len(kinds) == 2 else ""
     return (
         f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit; all are judged on "
-        f"the same {rows:,} test rows, so that small wiggles are chance. Compare the columns for what Laplace's "
-        "correction does to small leaves, the rows for what averaging many trees does, and the lines of one panel for "
-        "what calibration makes up. The tree has a scale of its own. A forest's depths thin out beyond 16; triangles "
-        "at an edge are infinite values."
+        f"the same {table['rows'].iloc[0]:,} test rows, so that small wiggles are sampling variability. Compare the "
+        f"columns for what Laplace's correction does to small leaves,{averaging} and the lines of one panel for what "
+        "calibration makes up."
+        + (" The tree has a scale of its own." if len(kinds) == 2 else "")
+        + (" A forest's depths thin out beyond 16." if True in kinds else "")
+        + (" Triangles at an edge are infinite values." if np.isinf(table[metric]).any() else "")
     )
 
 

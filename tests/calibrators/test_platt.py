@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit, logit
 from sklearn.calibration import _SigmoidCalibration
 
-from calib.calibrators import Platt
+from calib.calibrators import Logistic, Platt
 from calib.kernel.checks import InputError
 from tests.vectors import vector
 
@@ -121,3 +121,19 @@ def test_on_log_odds_whole_weights_are_repetitions_and_zero_weights_absence():
 def test_log_odds_of_what_is_no_probability_are_refused():
     with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
         Platt(on="log-odds").fit([-1.0, 0.5], [0, 1])
+
+
+@pytest.mark.parametrize("calibrator", [Platt(), Platt(on="score"), Platt(on="log-odds"), Logistic()])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_line_that_falls_and_so_reverses_the_order_of_the_rows_is_said(calibrator, turned):
+    scores, y, _ = overlapping(3)
+    p = expit(-scores if turned else scores)
+    fitted = calibrator.fit(p, y)
+    falls = bool(np.all(np.diff(fitted.predict([0.2, 0.5, 0.8])) < 0))
+    assert falls == turned
+    assert any("reverses the order" in note for note in fitted.notes_) == turned
+
+
+@pytest.mark.parametrize("calibrator", [Platt(), Logistic()])
+def test_a_level_line_reverses_nothing(calibrator):
+    assert not any("reverses" in note for note in calibrator.fit([0.2, 0.8, 0.2, 0.8], [0, 1, 1, 0]).notes_)

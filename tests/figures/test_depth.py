@@ -87,6 +87,14 @@ def test_the_title_names_the_best_depths_and_what_full_growth_gives():
     assert "72 test rows" in record.caption
 
 
+def test_the_caption_speaks_of_the_panels_and_values_that_are_there():
+    every = prepare(scores(), "log_loss").caption
+    of_the_tree = prepare([table[table["growth"] == "tree"] for table in scores()], "brier").caption
+    for words in ("averaging many trees", "scale of its own", "forest's depths", "Triangles"):
+        assert words in every
+        assert words not in of_the_tree
+
+
 def test_a_metric_without_a_best_end_is_told_from_end_to_end():
     title = prepare(scores(), "group_entropy").title
     curve = values("tree", "frequency", "none", "group_entropy")
