@@ -17,7 +17,11 @@ from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Widget
 
-from tests.pages.app import faults, page, settled
+from tests.pages.app import bring, faults, go, page, press, query, settled
+from tests.pages.test_roles import TABLE
+from tests.pages.test_study_results import as_csv, own_rows
+from tests.pages.test_study_results import bring as bring_results
+from tests.pages.test_study_run import small_study
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 PREDICTIONS = {"data": "sample:predictions", "content": "predictions"}
@@ -56,11 +60,58 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
 LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model")
 CASES |= {page: (f"learn_{page}", {}) for page in LEARN}
+LONG = {
+    "overlap": {"base": "default", "d": "2", "n": 200, "repetitions": 1, "steps": 5},
+    "calibration_size": {"base": "default", "repetitions": 2, "sizes": 10, "n_train": 200},
+}
+CASES |= {
+    key: (f"learn_{key}", query({f"{key}.{name}": value for name, value in settings.items()}))
+    for key, settings in LONG.items()
+}
+OF_DATA = {
+    "digits": {"data": "sample:digits"},
+    "loans": {"data": "sample:loans"},
+    "dates": IN_TIME,
+    "who": CUSTOMERS,
+    "predictions": PREDICTIONS,
+    "a billion rows": COUNTS,
+    "drawn": {"data": "synthetic:gaussian"},
+}
+CASES |= {f"data: {name}": ("explore_data", asked) for name, asked in OF_DATA.items()}
+CASES |= {
+    "data: parts": ("explore_data", {"model": "naive_bayes"}),
+    "parts": ("explore_reliability", {"model": "naive_bayes"}),
+    "published": ("study_results", {}),
+    "own rows": ("study_results", {}),
+    "run": ("study_run", {}),
+}
+PARTS = TABLE.to_csv(index=False).encode()
+
+
+def by_parts(at: AppTest, stem: str) -> AppTest:
+    """A table that fixes its parts, split as it says."""
+    at = bring(go(at, "explore_data"), "parts.csv", PARTS)
+    return go(press(at, "Split as the file says"), stem)
+
+
+def with_rows(at: AppTest, stem: str) -> AppTest:
+    return bring_results(at, "rows.csv", as_csv(own_rows()))
+
+
+def with_study(at: AppTest, stem: str) -> AppTest:
+    return small_study()
+
+
+BROUGHT = {"data: parts": by_parts, "parts": by_parts, "own rows": with_rows, "run": with_study}
+"""What a case needs besides an address."""
 
 ELSEWHERE = {
     "data": "another page's data",
     "presenter": "the room",
     "recipe_name": "a name to keep by",
+    "run.metrics": "computed when the study runs",
+    "own_model": "a place for a file opens",
+    "judge_elsewhere": "a place for a file opens",
     "pooling.points": "points are dragged in the browser",
 }
 """What changes more than a page, or nothing before it is used; so is how sure a reader is before the answer."""
@@ -154,8 +205,10 @@ def _numbers(widget: Any, value: float | None) -> Iterator[float]:
 @pytest.mark.soak
 @pytest.mark.parametrize("case", CASES)
 def test_every_control_of_a_page_changes_something_on_it(case, offered):
-    stem, query = CASES[case]
-    at = page(stem, **query)
+    stem, address_of = CASES[case]
+    at = page(stem, **address_of)
+    if case in BROUGHT:
+        at = BROUGHT[case](at, stem)
     assert faults(at) == []
     address = dict(at.query_params)
     idle = []

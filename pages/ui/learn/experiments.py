@@ -46,6 +46,8 @@ class Own:
         Functions that remember what they returned, for that simulation.
     last
         The last value that the setting which is played can have with this result.
+    idle
+        Names of the settings that the others leave without effect, and which are not shown.
     """
 
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
@@ -53,6 +55,7 @@ class Own:
     compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None
     using: Mapping[str, Callable[..., Any]] | None = None
     last: Callable[[Any], int] | None = None
+    idle: Callable[[Recipe, Experiment, dict[str, Any]], tuple[str, ...]] = lambda *given: ()
 
 
 def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
@@ -71,7 +74,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         return
     headings.ask(guess == ASK)
     picture = st.container(key="picture")
-    player = _settings(recipe, experiment, values)
+    player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values))
     with picture:
         result = _result(recipe, experiment, values, way)
     if experiment.plays:
@@ -227,12 +230,12 @@ def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
     state.update(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
 
 
-def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
+def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any], idle: tuple[str, ...]) -> Any:
     """The two controls that matter, and the others folded; returns where the play button goes."""
     fields: list[Callable[[], Any]] = [
         partial(control, parameter, f"{experiment.key}.{parameter.name}", values[parameter.name])
         for parameter in experiment.parameters
-        if not parameter.extra.get("drawn_by_page")
+        if not parameter.extra.get("drawn_by_page") and parameter.name not in idle
     ]
     if experiment.drawn:
         fields.append(partial(controls.seed, recipe, SAME_SEED))

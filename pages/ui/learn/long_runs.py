@@ -35,5 +35,11 @@ def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     return None if found is None else run.gathered(found)
 
 
+def idle(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
+    """Which results is no choice where none are kept for the other settings."""
+    kept = experiment.simulation.kept(recipe.seed, values | {"results": "shipped"})
+    return () if kept else ("results",)
+
+
 def _watched(chunk: Chunk, watch: Watch) -> Any:
     return chunk(watch=watch)
