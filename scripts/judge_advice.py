@@ -103,6 +103,13 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
     }
 
 
+def best_fixed(rows: pd.DataFrame, loss: str) -> str:
+    """The advice's regret beside that of the best fixed choice in hindsight."""
+    regrets = strategies(rows)[loss]
+    fixed = regrets[regrets.index.str.startswith("always")]
+    return f"the advice {regrets['the advice']:.4f}, {fixed.idxmin()} {fixed.min():.4f}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -126,6 +133,11 @@ def main() -> None:
         f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
     )
     print(f"best fixed choice with any one set left out: {left_out(rows)}")
+    for by in ("model", "size"):
+        for key, own in rows.groupby(by):
+            print(
+                f"{key}: {'; '.join(f'{loss} {best_fixed(own, loss)}' for loss in LOSSES)}; {left_out(own)}"
+            )
 
 
 if __name__ == "__main__":

@@ -3,14 +3,16 @@
 Methods are judged by the Brier score, a proper score that is always finite, by paired t intervals on the test
 rows. The choice begins where, over many real tables, least was lost: with Platt, or where that is not
 compared with Venn–Abers (docs/results.md: of all fixed choices Platt lost least in Brier score and in log
-loss, whichever data set is left out). Another method is taken where its interval against that one lies below
-0, of several the lowest. And the probabilities are left as they are where that one does not lower their Brier
+loss, whichever data set is left out). On a single tree, whose leaves tie many rows, it begins with Venn–Abers,
+which lost least there, likewise. Another method is taken where its interval against that one lies below 0, of
+several the lowest. And the probabilities are left as they are where that one does not lower their Brier
 score beyond sampling variability and could not lower it by LITTLE. Where neither is compared, the choice
 begins with the uncalibrated model.
 
 No method is taken that was surer than its calibration rows allow: a probability nearer to 0 or 1 than SURE of
 a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. The uncalibrated model,
-which learnt from other rows, may be surer where it is better than the start and nothing else is.
+which learnt from other rows, may be surer where it is better than the start and nothing else is, unless it is
+a single tree: a leaf rests on few rows.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
 START = ("platt", "venn_abers")  # where the choice begins, the first that is compared
+SINGLE_TREE = "decision_tree"  # of which the order is the other
 LITTLE = 0.005  # of Brier score: what is not worth a calibrator
 SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on the rows
 
@@ -101,9 +104,9 @@ def _advise(evaluation: Evaluation) -> Choice:
     )
     gaps = ("gap", "gap_lower", "gap_upper")
     table = table.join(_against(evaluation, losses, "none", ("change", "lower", "upper")))
-    start = _start(table)
+    start = _start(table, begins(evaluation))
     to_start = _against(evaluation, losses, start, gaps)
-    choice = _choose(table, to_start["gap_upper"] < 0, start)
+    choice = _choose(table, to_start["gap_upper"] < 0, start, _is_tree(evaluation))
     table = table.join(to_start if choice == start else _against(evaluation, losses, choice, gaps))
     table["chance"] = _chance(table["gap"], table["gap_upper"], _draws(evaluation))
     return Choice(choice, start, table)
@@ -141,20 +144,34 @@ def _against(
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
-def _start(table: pd.DataFrame) -> str:
+def begins(evaluation: Evaluation) -> tuple[str, ...]:
+    """Where the choice begins for its model: the first of these that is compared.
+
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
+    ('venn_abers', 'platt')
+    """
+    return START[::-1] if _is_tree(evaluation) else START
+
+
+def _is_tree(evaluation: Evaluation) -> bool:
+    return evaluation.recipe.model == SINGLE_TREE
+
+
+def _start(table: pd.DataFrame, order: Sequence[str]) -> str:
     finite = table[~table["infinite"]]
     return next(
-        (key for key in (*START, "none") if key in finite.index), _lowest(table if finite.empty else finite)
+        (key for key in (*order, "none") if key in finite.index), _lowest(table if finite.empty else finite)
     )
 
 
-def _choose(table: pd.DataFrame, beats_start: pd.Series, start: str) -> str:
+def _choose(table: pd.DataFrame, beats_start: pd.Series, start: str, tree: bool) -> str:
     """What is better than the start beyond sampling variability, else the start, or nothing where that gains little."""
     better = table[beats_start & ~table["infinite"]]
     sober = better[~better["sure"]]
     if not sober.empty:
         return _lowest(sober)
-    if "none" in better.index:
+    if "none" in better.index and not tree:
         return "none"
     none = table.loc["none"] if "none" in table.index else None
     if none is None or none.sure or none.infinite:

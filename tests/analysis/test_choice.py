@@ -1,5 +1,7 @@
 """The choice where the truth is known: the best is found, equals are one, what is added never makes it worse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -124,6 +126,19 @@ def test_the_choice_begins_with_platt_then_venn_abers_then_the_model_itself():
         assert advise(judged(y, left)).start == start
     certain = three | {"platt": certain_and_wrong(truth, y)}
     assert advise(judged(y, certain)).start == "venn_abers"
+
+
+def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
+    """docs/results.md has what that gains; the same predictions of a forest are left as they are."""
+    _, truth, _, rng = world(9, 300)
+    poor, y = jitter(truth, rng, 0.4), (truth > 0.5).astype(int)
+    evaluation = judged(y, {"none": truth.round(), "platt": poor, "venn_abers": poor})
+    forest, tree = (
+        advise(replace(evaluation, recipe=evaluation.recipe.replace(model=model)))
+        for model in ("random_forest", "decision_tree")
+    )
+    assert (forest.start, forest.choice) == ("platt", "none")
+    assert (tree.start, tree.choice) == ("venn_abers", "venn_abers")
 
 
 def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score():
