@@ -126,5 +126,5 @@ def design_effect(evaluation: Evaluation, calibrator: str) -> float:
     """How many test rows are worth one that knows nothing of the others: 1 where no clusters are known."""
     if evaluation.cluster is None:
         return 1.0
-    said = evaluation.predictions[calibrator]
-    return Clusters.of(evaluation.cluster, said.y, said.p, said.weight).design_effect
+    predictions = evaluation.predictions[calibrator]
+    return Clusters.of(evaluation.cluster, predictions.y, predictions.p, predictions.weight).design_effect

@@ -256,9 +256,9 @@ def _rows_of(
     y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None
 ) -> tuple[Array | None, Array, Array, Clusters | None]:
     """(weights or None, y, p, clusters or None) of the checked rows that count."""
-    labels, said = checks.labelled_probabilities(y, p)
-    clusters = None if cluster is None else Clusters.of(cluster, labels, said, sample_weight)
-    return *checks.counted_rows(sample_weight, labels, said), clusters
+    labels, predicted = checks.labelled_probabilities(y, p)
+    clusters = None if cluster is None else Clusters.of(cluster, labels, predicted, sample_weight)
+    return *checks.counted_rows(sample_weight, labels, predicted), clusters
 
 
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:

@@ -186,13 +186,13 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     fitted.fit(rows["score"], rows["label"], sample_weight=rows["rows"])
     fits = list(explained.fits)
     fits[calibration_set - 1] = fitted.explain(score)
-    said = _merged(fits, merge)
+    merged = _merged(fits, merge)
     moved = None
     if explained.moved is not None:
         rate = explained.moved[0]
-        lower, upper, single = map(float, rate.move(said))
+        lower, upper, single = map(float, rate.move(merged))
         moved = rate, (lower, upper, single)
-    p0, p1, p = said
+    p0, p1, p = merged
     changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, moved=moved)
     return replace(changed, what_if=(moves, calibration_set))
 

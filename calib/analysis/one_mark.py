@@ -48,10 +48,10 @@ class Mark:
         return write_ranges([(self.calibrator, self.low, self.high)])
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The prediction beside what happened, and what that means.
 
-        >>> Mark("none", 0.8, 0.85, 22, 0.82, 1.0, "odd").said
+        >>> Mark("none", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
         'For 22 rows the uncalibrated model predicted about 82%. Of them 22 are odd: 100%. It promised too little.'
         """
         whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)

@@ -118,14 +118,14 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     )
     found, labels = zip(*parts, strict=True)
     label = labels[0] if labels[0] is not None else _later(frame, target)
-    said, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
-    if name in said.columns:
+    scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
+    if name in scored.columns:
         raise DataError(
             f"The table has a column {name!r} already, the name that the model's would have.", "Rename it."
         )
-    said[name] = np.concatenate(found)
-    said.attrs = frame.attrs | {"model_score": name}
-    return said
+    scored[name] = np.concatenate(found)
+    scored.attrs = frame.attrs | {"model_score": name}
+    return scored
 
 
 def _session(model: bytes) -> Any:
@@ -300,10 +300,10 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
 def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
     """(probabilities (n,), the class that they speak of): None is the later one, SCORE what is not known."""
     outputs = _run(session, inputs)
-    for said in outputs:  # a sequence of maps, class → probability, as skl2onnx writes by itself
-        if isinstance(said, list) and said and isinstance(said[0], dict) and len(said[0]) == 2:
-            label = max(said[0])
-            return np.array([row[label] for row in said], dtype=np.float64), str(label)
+    for maps in outputs:  # a sequence of maps, class → probability, as skl2onnx writes by itself
+        if isinstance(maps, list) and maps and isinstance(maps[0], dict) and len(maps[0]) == 2:
+            label = max(maps[0])
+            return np.array([row[label] for row in maps], dtype=np.float64), str(label)
     tables = [np.asarray(each) for each in outputs if not isinstance(each, list)]
     floats = [each.astype(np.float64) for each in tables if each.dtype.kind == "f"]
     two = [each for each in floats if each.ndim == 2 and each.shape[1] == 2]

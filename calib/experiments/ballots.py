@@ -99,13 +99,13 @@ def prepare(seen: Seen) -> Ballots:
     votes = np.zeros(len(asked.answers), dtype=int) if hidden else np.array(seen.votes)
     names = [letter(i) for i in range(1, len(asked.answers) + 1)]
     table = pd.DataFrame({"letter": names, "answer": asked.answers, "votes": votes})
-    said = [f"{row.letter}, {row.answer}: {counted(row.votes, 'vote')}." for row in table.itertuples()]
+    lines = [f"{row.letter}, {row.answer}: {counted(row.votes, 'vote')}." for row in table.itertuples()]
     right = asked.right if seen.revealed else 0
     title = f"{seen.answered} of {seen.joined} answered"
     if right and seen.answered:
         title = f"{seen.votes[right - 1]} of {counted(seen.answered, 'answer')} right"
     told = f" {letter(right)} is right." if right else ""
-    alt = title + ("; the answers are not shown yet." if hidden else f". {' '.join(said)}{told}")
+    alt = title + ("; the answers are not shown yet." if hidden else f". {' '.join(lines)}{told}")
     return Ballots(title, "", alt, table, right or None, hidden, right)
 
 

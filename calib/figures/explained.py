@@ -244,7 +244,7 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str) -> list[go.Scat
 def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
     """The row with the label it is given, and its fitted value."""
     given = ("diamond", theme.positive) if fit.label else ("circle", theme.negative)
-    said = f"the row, given label {fit.label}, at score %{{x:.4f}}"
+    at_score = f"the row, given label {fit.label}, at score %{{x:.4f}}"
     fitted = f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}"
     return [
         go.Scatter(
@@ -261,7 +261,7 @@ def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
             hovertemplate=f"{hover}<extra></extra>",
         )
         for y, (symbol, color), size, rim, hover in (
-            (fit.label, given, 16, 2, said),
+            (fit.label, given, 16, 2, at_score),
             (fit.value, ("star", MARKS[METHOD].color), 15, 1, fitted),
         )
     ]

@@ -110,13 +110,13 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
 
 
 def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSummary:
-    said = series.predictions
+    predictions = series.predictions
     return of(
-        said.y,
-        said.pairs,
+        predictions.y,
+        predictions.pairs,
         calibration_size=series.calibration_size,
         design_effect=series.design_effect,
-        sample_weight=said.weight,
+        sample_weight=predictions.weight,
     )
 
 

@@ -185,12 +185,14 @@ def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
     return f"Reliability diagram of {evaluation.size} test rows, {kind}: {listed or 'nothing to show'}."
 
 
-def _axis(curves: Mapping[str, Any], said: Iterable[np.ndarray], weight: np.ndarray | None) -> LogOddsAxis:
+def _axis(
+    curves: Mapping[str, Any], predictions: Iterable[np.ndarray], weight: np.ndarray | None
+) -> LogOddsAxis:
     """Wide enough for every mark, for how far those without a positive may reach, and for nine tenths of the rows."""
     shapes = [shape_of(curve) for curve in curves.values()]
     ends = [np.where(s.y == 0, s.confidence[1], np.where(s.y == 1, s.confidence[0], s.y)) for s in shapes]
     return LogOddsAxis.around(
-        [*(s.x for s in shapes), *ends, *(quantiles(p, MOST_ROWS, weight) for p in said)]
+        [*(s.x for s in shapes), *ends, *(quantiles(p, MOST_ROWS, weight) for p in predictions)]
     )
 
 

@@ -84,13 +84,13 @@ def prepare(
         sign = sure * np.sign(places - places[:, None]).astype(int)
     better = [(p.index[i], p.columns[j]) for i, j in np.argwhere(sign == 1)]
     pairs = len(p) * (len(p) - 1) // 2
-    said = listed([f"{row} better than {column}" for row, column in better], MOST_PAIRS)
+    words = listed([f"{row} better than {column}" for row, column in better], MOST_PAIRS)
     return Significance(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
         _finding(len(better), pairs) + (f" ({test})" if test else ""),
         _caption(len(p), alpha, note) + drawn_of(len(p)),
-        f"Matrix of significant differences{f', {test}' if test else ''}: {said or 'none'}.",
+        f"Matrix of significant differences{f', {test}' if test else ''}: {words or 'none'}.",
     )
 
 
@@ -102,9 +102,11 @@ def _finding(better: int, pairs: int) -> str:
 
 def _caption(setups: int, alpha: float, note: str) -> str:
     text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
-    said = f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
+    words = (
+        f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
+    )
     heads = "" if setups <= LARGEST_WITH_HEADS else "Columns are in the order of the rows."
-    return " ".join(filter(None, [said, heads, note]))
+    return " ".join(filter(None, [words, heads, note]))
 
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:

@@ -187,10 +187,10 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
 def _shown(value: Any) -> str:
     """As Python writes it; of what is very long the beginning."""
     try:
-        said = repr(value)
+        shown = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
         return "a very long number"
-    return said if len(said) <= LONGEST_SHOWN else f"{said[:LONGEST_SHOWN]} …"
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]} …"
 
 
 def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:

@@ -394,9 +394,9 @@ def _readable(name: Path | str) -> Iterator[None]:
 
 
 def _check_whole(db: sqlite3.Connection) -> None:
-    (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if said != "ok":
-        raise sqlite3.DatabaseError(said)
+    (answer,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if answer != "ok":
+        raise sqlite3.DatabaseError(answer)
 
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:

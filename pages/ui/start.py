@@ -36,5 +36,5 @@ def mark(evaluation: Evaluation) -> Mark | None:
 def explain(found: Mark) -> None:
     """The ringed mark beside the diagram."""
     st.markdown(
-        f"**How to read it: the ringed mark.** {plain(found.said)} On the diagonal the two are the same."
+        f"**How to read it: the ringed mark.** {plain(found.sentence)} On the diagonal the two are the same."
     )

@@ -38,7 +38,7 @@ def test_its_words_hold_its_numbers():
     n, predicted, events, observed, verdict = re.fullmatch(
         r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are yes: ([\d.]+)%\. "
         r"It promised too (much|little)\.",
-        mark.said,
+        mark.sentence,
     ).groups()
     assert (int(n), int(events)) == (len(rows), y.sum())
     assert (float(predicted), float(observed)) == pytest.approx((100 * p.mean(), 100 * y.mean()), rel=0.05)

@@ -25,7 +25,7 @@ def test_it_says_what_this_is_and_explains_one_mark_with_its_numbers():
     assert [title.value for title in at.title] == [start.SENTENCE]
     assert titles(at)[0].startswith("Platt lowers the Brier score from ")
     mark = telling_mark(evaluate(Recipe(), load(Recipe())))
-    assert any(mark.said in text for text in said(at))
+    assert any(mark.sentence in text for text in said(at))
     assert faults(at) == []
 
 

@@ -64,19 +64,19 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         return
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
     try:
-        said = _estimate(evaluation, key, *found)
+        estimate = _estimate(evaluation, key, *found)
     except InputError as error:
         st.error(plain(error))
         return
-    st.markdown(f"**{said.finding}**")
+    st.markdown(f"**{estimate.finding}**")
     st.caption(
         f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval "
         "comes from the likelihood ratio and assumes that they are right."
     )
-    if 0 < said.rate < 1:
-        label = f"Take {percent(said.rate)}"
+    if 0 < estimate.rate < 1:
+        label = f"Take {percent(estimate.rate)}"
         st.button(
-            label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{said.rate:.4g}")}
+            label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{estimate.rate:.4g}")}
         )
 
 

@@ -318,11 +318,11 @@ def _summary(evaluation: Evaluation, positions) -> str:
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    said = ", ".join(f"{label_of(key)} {percent(p.mean)}" for key, p in picked.predictions.items())
+    means = ", ".join(f"{label_of(key)} {percent(p.mean)}" for key, p in picked.predictions.items())
     return (
         f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
         f"{evaluation.dataset.classes[1]} ({percent(picked.share)}). "
-        f"Predicted on average: {said}."
+        f"Predicted on average: {means}."
     )
 
 

@@ -300,18 +300,18 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
 
 def _verdict(experiment: Experiment, guess: int, answer: int | None, values: dict[str, Any]) -> None:
     """The reader's prediction against what came out, and one setting with which it would be another."""
-    said = f"You said: {plain(experiment.answers[guess - 1])}."
+    guessed = f"You said: {plain(experiment.answers[guess - 1])}."
     if answer is None:
-        st.info(f"{said} With these settings no answer stands out.")
+        st.info(f"{guessed} With these settings no answer stands out.")
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right
     reason = why[answer - 1] if usual else "With these settings." if experiment.right else ""
     if answer == guess:
-        text = f"{said} {reason}"
+        text = f"{guessed} {reason}"
     else:
         mistaken = why[guess - 1] if guess != experiment.right else "That holds with the usual settings."
-        text = f"{said} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
+        text = f"{guessed} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
     asking.met(experiment.key, text.strip(), answer == guess)
     if experiment.turn and usual:
         _turn(experiment)

@@ -333,12 +333,12 @@ def _picture(asked: Round, hidden: bool) -> None:
 
 def _calibration_of_class(code: str, key: str) -> None:
     """How sure the class was and how often right, over all rounds."""
-    said = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
+    forecasts = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
     st.header("How well does the class know what it knows?", anchor=False)
-    if not said:
+    if not forecasts:
         st.markdown("Nobody said how sure they were.")
         return
-    record = prepare_forecasts(said, "The class was")
+    record = prepare_forecasts(forecasts, "The class was")
     picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
     with picture:
         figure = for_a_room(draw_forecasts(record, frame.theme()))
@@ -439,6 +439,8 @@ def _own_score(seen: Seen) -> None:
     st.title("That was the last question", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.told)
     st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")
-    said = [Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None]
-    if said:
-        st.markdown(f"{plain(prepare_forecasts(said).title)}.")
+    forecasts = [
+        Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None
+    ]
+    if forecasts:
+        st.markdown(f"{plain(prepare_forecasts(forecasts).title)}.")

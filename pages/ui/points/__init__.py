@@ -58,9 +58,9 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
     theme, name = frame.theme(), f"points_{key}"
 
     def dropped() -> None:
-        said = st.session_state[name].dropped
-        st.session_state[f"{name}_answered"] = said["n"]
-        then([Point(float(p["x"]), p.get("y"), p["label"]) for p in said["points"]])
+        dropped = st.session_state[name].dropped
+        st.session_state[f"{name}_answered"] = dropped["n"]
+        then([Point(float(p["x"]), p.get("y"), p["label"]) for p in dropped["points"]])
 
     inks = {ink: getattr(theme, ink) for ink in ("ink", "muted", "grid", "paper", "positive", "negative")}
     data = {
