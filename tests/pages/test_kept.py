@@ -52,7 +52,7 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
     for now in ([], [], ["11ff"]):
         brought |= dict.fromkeys(now)
         with pytest.raises(DataError, match="too long") as found:
-            evaluations.cached("tables", 6, recipe, (data,), refused)
+            evaluations.of_data("tables", 6, recipe, refused)
         assert "refused" not in [frame.name for frame in found.traceback] or data.startswith("openml")
         counts.append(len(asked))
     assert counts == times
