@@ -303,18 +303,29 @@ def test_results_open_on_results_without_an_upload():
 
 
 def test_cells_that_fail_are_listed_with_their_reason_and_can_be_tried_again():
-    few = small.table().assign(target=["yes"] * 2 + ["no"] * 88).to_csv(index=False).encode()
-    at = bring(page(STEM), "run_protocol_file", ("small.toml", TOML))
-    at = bring(at, "run_files", ("few.csv", few))
+    """The protocol's one setup needs probabilities, which the column "a" of the file does not hold."""
+    lines = small.FAILING.replace(', "width"', "").splitlines()
+    raw = "\n".join(line for line in lines if '"VAP"' not in line and '"Forest"' not in line)
+    at = bring(page(STEM), "run_protocol_file", ("small.toml", raw.encode()))
+    at = bring(at, "run_files", ("one.csv", small.table().to_csv(index=False).encode()))
     at = settled(press(at, "start_study"))
     assert faults(at) == []
-    assert headline(at)["Results that failed"] == "18"
+    assert headline(at)["Results that failed"] == "6"
     (failed,) = [frame.value for frame in at.dataframe if "error" in frame.value.columns]
-    assert failed["error"].str.startswith("The rarer class has 2 rows, fewer than the 3 folds").all()
+    assert failed["error"].str.startswith("Uncalibrated needs probabilities").all()
     assert "run_open" not in [button.key for button in at.button]  # there is nothing to compare
     at = settled(press(at, "run_retry"))
     assert faults(at) == []
-    assert headline(at)["Results that failed"] == "18"
+    assert headline(at)["Results that failed"] == "6"
+
+
+def test_a_set_too_small_for_the_folds_is_refused_before_anything_is_run():
+    few = small.table().assign(target=["yes"] * 2 + ["no"] * 88).to_csv(index=False).encode()
+    at = bring(page(STEM), "run_protocol_file", ("small.toml", TOML))
+    at = settled(press(bring(at, "run_files", ("few.csv", few)), "start_study"))
+    (said,) = [text for text in messages(at) if "The rarer class has 2 rows" in text]
+    assert "few: The rarer class has 2 rows, fewer than the 3 folds: use fewer folds" in said
+    assert len(store_of(at).held()) == 0
 
 
 def test_other_folds_are_not_mixed_with_what_is_there_and_the_remedy_is_at_hand():
