@@ -35,7 +35,7 @@ NO_FINDING = {
         "Hover over a cell",
         "Groups are equal predictions here",
     ),
-    "leaf_estimates": ("Curtailment gives the small leaves up",),
+    "leaf_estimates": ("Curtailment does without small leaves",),
     "overlap": ("Compare with the thick line", "With the tuned forest choose the measure ECE"),
     "calibration_size": ("RF_opt takes the calibration rows",),
     "theorem": ("Nobody can use P_Y",),
@@ -60,7 +60,7 @@ ELSEWHERE = {
         "The threshold acts like a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
     },
     "overlap": {
-        "The peaks of beta": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
+        "Beta over the tuned": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "One such row bends": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Platt, which takes": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "It predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
@@ -442,7 +442,7 @@ def test_they_beat_no_calibration_only_with_hundreds_of_rows():
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", [1, 2])
-@claims("calibration_size", "Little is won")
+@claims("calibration_size", "The gain is small")
 def test_with_other_draws_some_never_beat_no_calibration_and_none_by_much(seed):
     tables = []
     for repetition in range(12):

@@ -60,8 +60,8 @@ EXPERIMENT = Experiment(
         "regression, Venn–Abers and rank, which can follow any rising curve, need about two hundred.",
         "Settled does not yet mean better than no calibration. The thick line is the same forest not calibrated, and "
         "it is tuned. In these draws PPA first gets below it with 400 rows and beta with 464, neither for good yet, "
-        "rank with 496, Venn–Abers with 672, isotonic regression with 704, Platt never. Little is won: even with 800 "
-        "rows no calibrator takes off more than a tenth, and with other draws some never get below it.",
+        "rank with 496, Venn–Abers with 672, isotonic regression with 704, Platt never. The gain is small: with 800 "
+        "rows no calibrator lowers the error by more than a tenth, and with other draws some never get below it.",
         "The paper's order of data needs, least first: PPA, beta, Platt, Venn–Abers, isotonic, rank. Here Platt "
         "settles before beta, yet higher: its curve does not fit, which more rows do not repair.",
         "With a dozen rows Venn–Abers has next to nothing to say: a wide interval, and a probability near one half.",

@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
     why=(
         "Through a narrow window a score rests on few neighbours, so it is too often near 0 or 1.",
         "It believes the training scores, which are surer than scores of new rows will ever be.",
-        "A held-out third is honest, but it is few rows, and the scorer has to do without them.",
+        "A held-out third is honest, but it has few rows, and the scorer has to do without them.",
         "A sigmoid is the right shape here, but it is fitted to training scores that are too sure.",
         "It reuses the training scores, too, but its pair takes back some of their certainty.",
         "It alone keeps a promise, by widening its pairs: they become so wide that they say little.",

@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves; the lone 0 on the right "
         "spoils its neighbourhood. They are worse than one leaf, although they fit every label.",
         "Entropy (IL) is the same for all partitions. Turn one label and see how far the best partition moves: the "
-        "tree sees labels only, never this map.",
+        "tree sees labels only, never the true probabilities.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",

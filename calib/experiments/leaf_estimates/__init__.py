@@ -33,8 +33,8 @@ EXPERIMENT = Experiment(
     notice=(
         "Frequencies of pure leaves are 0 and 1: two rows of points. Laplace pulls small leaves towards one half; the "
         "leaf itself stays as small as it was.",
-        "Curtailment gives the small leaves up: it asks an ancestor that has seen enough. The threshold acts "
-        "like a depth that adapts to the place, and again the best one lies in between.",
+        "Curtailment does without small leaves: they take the share of an ancestor with enough rows. The threshold "
+        "acts like a depth that adapts to the place, and again the best one lies in between.",
         "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
         "still help.",
     ),

@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
         "or on a held-out third.",
         "With a window of 0.5 the other four lines never end. Platt's curve only comes near 0 and 1, and so does the "
         "score itself: with the narrowest window its runs end as well.",
-        "Only the two Venn–Abers predictors can promise it, whatever the score: p0 < 1 and p1 > 0, because the row "
+        "Only the two Venn–Abers predictors can promise this, whatever the score: p0 < 1 and p1 > 0, because the row "
         "itself is always in its pool. No clipping is needed, and none is done here.",
     ),
     formulas=(

@@ -102,9 +102,9 @@ EXPERIMENT = Experiment(
         "to repair. Half-way it is now too timid, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
         "already. Platt, beta and isotonic can.",
-        "The peaks of beta over the tuned forest: a calibration row scored exactly 0 was of class 1, and the log-odds "
-        "of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, hardly "
-        "notices.",
+        "Beta over the tuned forest has peaks where a calibration row with a score of 0 was of class 1, and the "
+        "log-odds of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, "
+        "hardly notices.",
         "With the tuned forest choose the measure ECE, which real data allow, too, and switch on Venn in the "
         "legend. It predicts only two values: between overlap and half-way in two dimensions it has the smallest ECE, "
         "and the largest TCE of the calibrators.",
