@@ -12,8 +12,11 @@ from tests.browser.driver import free_port
 from tests.browser.reader import Reader
 from tests.waiting import until
 
-# Fits of minutes, whatever the machine.
+# Fits of an hour, a hundred forests each: that they ended by themselves is no answer on any machine.
 LARGE = {
+    "evaluation": "folds",
+    "folds": "10",
+    "cv": "10",
     "data": "sample:digits",
     "model": "large_forest",
     "params": '{"n_estimators":2000}',
