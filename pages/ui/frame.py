@@ -76,7 +76,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .st-key-headline .stMetric p, .st-key-headline .stMetric div {white-space: normal; overflow: visible}
     .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
     .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}
-    .stSidebar[data-collapsed=false] > div {height: 100%; overflow-y: auto}
+    .stSidebar[data-collapsed=false] > [data-testid=stSidebarContent] {height: 100%; overflow-y: auto}
     .stSidebar[data-collapsed=false] ~ div {flex: 1; min-height: 0; position: relative; width: 100%}
     .stSidebar[data-collapsed=false] ~ div .stMain {height: 100%; min-height: 0}
 }"""
