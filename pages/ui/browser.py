@@ -41,9 +41,19 @@ COPY = """export default function ({ data, parentElement }) {
 
 
 FOCUS = """export default function ({ data, parentElement }) {
-    const before = parentElement.dataset
-    if (before.after !== undefined && before.after !== data.after && document.activeElement === document.body)
+    const before = parentElement.dataset, changed = before.after !== undefined && before.after !== data.after
+    const watch = new MutationObserver(() => move())  // what was used may go later than this comes
+    const move = () => {
+        if (document.activeElement !== document.body) return
+        watch.disconnect();
         [...document.querySelectorAll(data.selector)].at(-1)?.focus()
+    }
+    if (changed) {
+        watch.observe(document.body, { childList: true, subtree: true })
+        for (const act of ["keydown", "pointerdown"])
+            document.addEventListener(act, () => watch.disconnect(), { once: true })
+        move()
+    }
     before.after = data.after
 }"""
 
