@@ -20,7 +20,7 @@ from scipy.stats import beta, binom
 from calib.analysis.clusters import Clusters
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
-from calib.kernel.pav import pool_adjacent_violators, pool_ties
+from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
 
@@ -361,22 +361,22 @@ def corp_curve(
     count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
     if band != "none":
-        at = np.searchsorted(tied.scores, p)
-        pool = np.repeat(np.arange(blocks.sizes.size), blocks.sizes)
-        worth = 1.0 if clusters is None else clusters.worth(pool[at], blocks.sizes.size)
-        smoothed = np.repeat((worth * blocks.sums + 0.5) / (worth * blocks.weights + 1), blocks.sizes)
+        at, rng = np.searchsorted(tied.scores, p), np.random.default_rng(random_state)
+        right = tied.scores if band == "consistency" else _smoothed_pools(blocks, at, clusters)
         weights = np.add.reduceat(tied.weights, starts)
-        center, chance = (
-            np.add.reduceat(tied.weights * values, starts) / weights for values in (tied.scores, smoothed)
+        center, truth = (
+            np.add.reduceat(tied.weights * values, starts) / weights for values in (tied.scores, right)
         )
-        truth = np.clip(
-            center if band == "consistency" else chance, 0, 1
-        )  # a mean of ones may round to above 1
-        rng = np.random.default_rng(random_state)
-        labels = _drawn_labels(truth, weights, repeats, rng, clusters, group[at])
-        ends = _ends_of_fits(labels, weights, level)
+        ends = _ends_of_fits(_drawn_labels(truth, weights, repeats, rng, clusters, group[at]), weights, level)
         lower, upper = (np.interp(tied.scores[points], center, end) for end in ends)
     return CorpCurve(tied.scores[points], blocks.fitted[points], count, lower, upper, band, level)
+
+
+def _smoothed_pools(blocks: Blocks, at: Array, clusters: Clusters | None) -> Array:
+    """(k + ½)/(n + 1) of its pool for each distinct prediction, which the rows have at ``at``."""
+    pool = np.repeat(np.arange(blocks.sizes.size), blocks.sizes)
+    worth = 1.0 if clusters is None else clusters.worth(pool[at], blocks.sizes.size)
+    return np.repeat((worth * blocks.sums + 0.5) / (worth * blocks.weights + 1), blocks.sizes)
 
 
 def _drawn_labels(
@@ -392,7 +392,7 @@ def _drawn_labels(
     In clusters a share √ρ of each row’s departure from its truth is that of one uniform number for all of its
     cluster, √(1 − ρ) its own: then two have the correlation ρ.
     """
-    rows = _whole_rows(weights)
+    rows, truth = _whole_rows(weights), np.clip(truth, 0, 1)  # a mean of ones may round to above 1
     drawn = rng.binomial(rows.astype(np.int64), truth, size=(repeats, truth.size)).astype(np.float64)
     if clusters is None:
         return drawn
@@ -462,9 +462,7 @@ def smooth_curve(
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
-    at = logit(np.clip(p, NEAREST, 1 - NEAREST)) if log_odds else p
-    low, range_ = (float(at.min()), float(np.ptp(at)) or 1.0) if log_odds else (0.0, 1.0)
-    index = bin_index((at - low) / range_, FINE)
+    at, range_, index = _fine_cells(p, log_odds)
     (count, x, ones), (_, mean_p, _) = (_counts(index, FINE, y, values, weighted) for values in (at, p))
     cell = np.cumsum(count > 0) - 1
     count, x, ones, mean_p = (values[count > 0] for values in (count, x, ones, mean_p))
@@ -480,9 +478,17 @@ def smooth_curve(
     worth = 1 / (weights**2 @ count * effect)
     lower, upper = binomial_interval(smoothed * worth, worth, level=level)
     reach = ndtri((1 + level) / 2) * np.sqrt(weights**2 @ (count * mean_p * (1 - mean_p)) * effect)
-    center = weights @ (count * mean_p)
-    band_lower, band_upper = np.clip(center - reach, 0, 1), np.clip(center + reach, 0, 1)
-    return SmoothCurve(drawn, smoothed, lower, upper, worth, band_lower, band_upper, span, level)
+    low, high = (np.clip(weights @ (count * mean_p) + side * reach, 0, 1) for side in (-1, 1))
+    return SmoothCurve(drawn, smoothed, lower, upper, worth, low, high, span, level)
+
+
+def _fine_cells(p: Array, log_odds: bool) -> tuple[Array, float, Array]:
+    """(where the predictions lie, the range of that, the fine cell of each)."""
+    if not log_odds:
+        return p, 1.0, bin_index(p, FINE)
+    at = logit(np.clip(p, NEAREST, 1 - NEAREST))
+    range_ = float(np.ptp(at)) or 1.0
+    return at, range_, bin_index((at - at.min()) / range_, FINE)
 
 
 def _line_weights(distance: Array, offset: Array, count: Array, width: Array, log_odds: bool) -> Array:

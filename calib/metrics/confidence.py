@@ -152,12 +152,11 @@ def confidence_interval(
     checks.one_of(metric, INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     labels, probabilities = checks.labelled_probabilities(y, p)
-    rows = len(labels)
-    weights = checks.weight_vector(sample_weight, rows)
+    weights = checks.weight_vector(sample_weight, len(labels))
     if cluster is not None:
         checks.same_length(y=labels, cluster=np.asarray(cluster))
     held = weights > 0
-    own = None if counts is None else checks.weight_vector(counts, rows)[held]
+    own = None if counts is None else checks.weight_vector(counts, len(labels))[held]
     clusters = None if cluster is None else np.asarray(cluster)[held]
     each, clusters, own = _draws(effective_weights(weights[held]), clusters, own)
     found = CheckedRows(

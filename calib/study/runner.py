@@ -123,8 +123,7 @@ def run_study(
         tasks.sort(key=lambda task: (task.cell.repeat, task.cell.fold))
     progress = Progress(watch or Watch(), len(cells), len(tasks))
     _compute(tasks, store, _pool(jobs, backend, scheduler), progress)
-    failed = len(wanted.keys() - store.held(failed=False))
-    return Summary(len(cells), len(tasks), failed, frozenset(wanted))
+    return Summary(len(cells), len(tasks), len(wanted.keys() - store.held(failed=False)), frozenset(wanted))
 
 
 def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Iterable[str]) -> None:
