@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 
 from plotly.offline import get_plotlyjs
@@ -18,11 +16,11 @@ from calib.export.recipes import write_recipes
 from calib.export.report import report_html
 from calib.export.source import python_source
 from calib.export.tables import safe_csv, side_by_side_table
+from calib.export.zipped import zipped
 from calib.figures import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the same evaluations, the same bytes
 PLOTLY = "plotly.min.js"
 READ_ME = """Calibration Explorer
 
@@ -61,37 +59,38 @@ def bundle(
     files
         As for ``python_source``.
     """
-    watch = watch or Watch()
+    return zipped(_files(evaluations, theme, files, images, watch or Watch()))
+
+
+def _files(
+    evaluations: Mapping[str, Evaluation],
+    theme: Theme,
+    files: Mapping[str, str] | None,
+    images: Sequence[str],
+    watch: Watch,
+) -> Iterator[tuple[str, str | bytes]]:
+    """(path, content) of every file, told of as they are made."""
     left_out: list[str] = []
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-
-        def put(path: str, data: str | bytes) -> None:
-            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
-
-        folders, drawn = _folders(evaluations), {}
-        for i, (name, evaluation) in enumerate(evaluations.items()):
-            watch.step(i / (len(evaluations) + 1), name)
-            drawn[name] = charts(evaluation)
-            for path, data in _evaluation(name, evaluation, drawn[name], theme, images, left_out):
-                put(f"{folders[name]}/{path}", data)
-        watch.step(len(evaluations) / (len(evaluations) + 1), "report")
-        recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
-        put("report.html", report_html(evaluations, theme, files, drawn))
-        put("reproduce.py", python_source(recipes, files))
-        put("recipes.json", write_recipes(recipes))
-        put("side_by_side.csv", safe_csv(side_by_side_table(evaluations)))
-        put(PLOTLY, get_plotlyjs())
-        put(
-            "README.txt",
-            READ_ME.format(
-                folders="\n".join(f"{folder}/    {name}" for name, folder in folders.items()),
-                plotly=PLOTLY,
-                images="".join(f", {image.upper()}" for image in images),
-                left_out="\n".join(dict.fromkeys(left_out)) or "Nothing.",
-            ),
-        )
-    return content.getvalue()
+    folders, drawn = _folders(evaluations), {}
+    for i, (name, evaluation) in enumerate(evaluations.items()):
+        watch.step(i / (len(evaluations) + 1), name)
+        drawn[name] = charts(evaluation)
+        for path, data in _evaluation(name, evaluation, drawn[name], theme, images, left_out):
+            yield f"{folders[name]}/{path}", data
+    watch.step(len(evaluations) / (len(evaluations) + 1), "report")
+    recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
+    yield "report.html", report_html(evaluations, theme, files, drawn)
+    yield "reproduce.py", python_source(recipes, files)
+    yield "recipes.json", write_recipes(recipes)
+    yield "side_by_side.csv", safe_csv(side_by_side_table(evaluations))
+    yield PLOTLY, get_plotlyjs()
+    read_me = READ_ME.format(
+        folders="\n".join(f"{folder}/    {name}" for name, folder in folders.items()),
+        plotly=PLOTLY,
+        images="".join(f", {image.upper()}" for image in images),
+        left_out="\n".join(dict.fromkeys(left_out)) or "Nothing.",
+    )
+    yield "README.txt", read_me
 
 
 def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:

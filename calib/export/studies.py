@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +13,13 @@ import pandas as pd
 from calib.export.charts import Chart
 from calib.export.pages import page, versions
 from calib.export.tables import safe_csv
+from calib.export.zipped import zipped
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
 from calib.kernel.wording import within_a_sentence
 from calib.study.summary import MetricSummary, friedman_line
 from calib.study.tables import MEAN, Table, as_read, tables
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the same results, the same bytes
 LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
@@ -229,18 +227,17 @@ def study_bundle(
     paper, source
         As for ``study_html``.
     """
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+    return zipped(_files(summary, paper, source, theme))
 
-        def put(path: str, data: str | bytes) -> None:
-            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
 
-        put("study.html", study_html(summary, paper, source, theme))
-        for table in tables(summary, paper):
-            put(f"tables/{table.key}.csv", safe_csv(table.frame, index=True))
-            put(f"tables/{table.key}.tex", latex_table(table))
-            put(f"tables/{table.key}.md", markdown_table(table))
-        for drawing in drawings(summary):
-            put(f"charts/{drawing.key}.csv", safe_csv(drawing.chart().record.to_frame()))
-        put("reproduce.py", source)
-    return content.getvalue()
+def _files(
+    summary: MetricSummary, paper: str | None, source: str, theme: Theme
+) -> Iterator[tuple[str, str | bytes]]:
+    yield "study.html", study_html(summary, paper, source, theme)
+    for table in tables(summary, paper):
+        yield f"tables/{table.key}.csv", safe_csv(table.frame, index=True)
+        yield f"tables/{table.key}.tex", latex_table(table)
+        yield f"tables/{table.key}.md", markdown_table(table)
+    for drawing in drawings(summary):
+        yield f"charts/{drawing.key}.csv", safe_csv(drawing.chart().record.to_frame())
+    yield "reproduce.py", source
