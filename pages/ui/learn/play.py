@@ -68,9 +68,9 @@ def show(experiment: Experiment, values: Sequence[Any], value: Any, ready: bool)
     index = place(values, value)
 
     def stepped() -> None:
-        asked = st.session_state[key].step
-        st.session_state[f"{key}_asked"] = asked["n"]
-        state.update(**{f"{experiment.key}.{experiment.plays}": values[int(asked["index"])]})
+        chosen = st.session_state[key].step
+        st.session_state[f"{key}_asked"] = chosen["n"]
+        state.update(**{f"{experiment.key}.{experiment.plays}": values[int(chosen["index"])]})
 
     asked = st.session_state.get(f"{key}_asked", 0)
     data = {
