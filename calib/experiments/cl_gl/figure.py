@@ -340,12 +340,18 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             height=440,
             barmode="stack",
             bargap=0.25,
-            xaxis={"title": {"text": AGAINST[record.against]}, "type": "category"},
+            xaxis={
+                "title": {"text": AGAINST[record.against]},
+                "type": "category",
+                "tickvals": list(record.names),
+                "ticktext": [name.replace(" ", "<br>") for name in record.names],  # upright on a phone, too
+                "tickangle": 0,
+            },
             yaxis={
                 "title": {"text": f"Expected {LOSSES[record.loss]}"},
                 "range": [0, 1.15 * float(heights.max())],
             },
-            legend={"y": -0.26},
+            legend={"y": -0.3},
         )
     )
     figure.add_traces(stacked_bars(record.names, record.terms, theme))
