@@ -91,3 +91,16 @@ class LogOddsAxis:
                 self.place(at + ends.array) - trace.y,
                 trace.y - self.place(at - below),
             )
+
+
+def level_ticks(at: Iterable[Any], names: Iterable[str]) -> dict[str, Any]:
+    """Ticks whose names stand level on a phone, too, which would turn long ones: two words in two lines.
+
+    >>> level_ticks([0, 1], ["15", "no limit"])["ticktext"]
+    ['15', 'no<br>limit']
+    """
+    return {
+        "tickvals": list(at),
+        "ticktext": [name.replace(" ", "<br>") for name in names],
+        "tickangle": 0,
+    }

@@ -17,6 +17,7 @@ from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
+from calib.figures.axes import level_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
@@ -343,9 +344,7 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "title": {"text": AGAINST[record.against]},
                 "type": "category",
-                "tickvals": list(record.names),
-                "ticktext": [name.replace(" ", "<br>") for name in record.names],  # upright on a phone, too
-                "tickangle": 0,
+                **level_ticks(record.names, record.names),
             },
             yaxis={
                 "title": {"text": f"Expected {LOSSES[record.loss]}"},

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
+from calib.figures.axes import level_ticks
 from calib.figures.ink import upright
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
@@ -115,11 +116,11 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         xaxis={
             "title": {"text": record.axis},
             "range": [-0.5, k - 0.5],
-            "tickvals": list(range(k)),
-            "ticktext": record.names,
+            **level_ticks(range(k), record.names),
             "showgrid": False,
         },
         yaxis={"title": {"text": "TCE"}, "nticks": 6},
+        legend={"y": -0.3},
         hovermode="x unified",
     )
     for i, curves in enumerate(record.shown.values()):
