@@ -5,7 +5,7 @@ A log-odds axis has no 0 and no 1: a mark there is drawn at its end, and a line 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,14 +93,17 @@ class LogOddsAxis:
             )
 
 
-def level_ticks(at: Iterable[Any], names: Iterable[str]) -> dict[str, Any]:
-    """Ticks whose names stand level on a phone, too, which would turn long ones: two words in two lines.
+def parted_ticks(at: Iterable[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Ticks whose names take little room below the axis on a phone, too: two words stand in two lines.
 
-    >>> level_ticks([0, 1], ["15", "no limit"])["ticktext"]
+    They stand level where only the last is longer than two letters; longer ones Plotly turns where room is short.
+
+    >>> parted_ticks([0, 1], ["15", "no limit"])["ticktext"]
     ['15', 'no<br>limit']
     """
+    short = all(len(name) <= 2 for name in names[:-1])
     return {
         "tickvals": list(at),
         "ticktext": [name.replace(" ", "<br>") for name in names],
-        "tickangle": 0,
+        "tickangle": 0 if short else None,
     }

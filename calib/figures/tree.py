@@ -144,15 +144,15 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=LINE * lines + 104,
-            margin={"l": 8, "r": 16, "t": 8, "b": 92},
-            legend={"y": -64 / (LINE * lines)},
+            height=LINE * lines + 120,
+            margin={"l": 8, "r": 16, "t": 8, "b": 108},
+            legend={"y": -80 / (LINE * lines)},
             xaxis={"domain": [0, 0.7], "range": [-0.6, max(INDENTS, levels + ROOM)], "visible": False},
             xaxis2={
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
-                "title": {"text": f"Probability of {as_text(record.tree.classes[1], SHORT)}"},
+                "title": {"text": f"Probability<br>of {as_text(record.tree.classes[1], SHORT)}"},
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
             clickmode="event+select",

@@ -9,6 +9,7 @@ from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
 from pages.ui import frame
 from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
+from tests.browser.labels import type_in_charts
 from tests.sweep import sweep
 from tests.waiting import until
 
@@ -75,6 +76,7 @@ def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new
     tab = new_tab(width=390).open(path, data="sample:breast_cancer")
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
     assert all(wide <= room for room, wide in tab.page.locator(".katex-display").evaluate_all(WIDTHS))
+    assert type_in_charts(tab)[1:] == ([], [])
     levels = tab.page.locator(".stMain :is(h1, h2, h3, h4, h5, h6)").filter(visible=True).evaluate_all(LEVELS)
     assert levels[0] == 1
     assert all(below - above <= 1 for above, below in pairwise(levels)), levels
@@ -202,3 +204,4 @@ def test_on_a_phone_the_picture_of_a_learn_page_is_on_the_first_screen_and_its_a
     )
     assert chart["y"] <= 600, "a picture begins there, and is not only announced"
     assert answers["y"] > chart["y"]
+    assert type_in_charts(tab)[1:] == ([], [])

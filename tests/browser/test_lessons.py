@@ -9,6 +9,7 @@ from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
+from tests.browser.labels import type_in_charts
 from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
@@ -218,23 +219,6 @@ def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     assert tab.recipe_query() == parameters(lesson.steps[0])
 
 
-# Type of the charts in sight, in pixels, pairs of its boxes that lie on each other, and what its picture cuts
-# off. Numbers at marks stand where the marks do.
-TYPE = """part => {
-    const seen = node => node.checkVisibility({visibilityProperty: true}) && node.textContent.trim()
-        && !node.closest(".modebar, .hoverlayer, .textpoint")
-    const texts = [...document.querySelectorAll(part + " .js-plotly-plot svg text")].filter(seen)
-    const boxes = texts.map(node => [node.textContent, node.getBoundingClientRect()]).filter(([, b]) => b.width)
-    const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6
-    const pairs = boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) => on(a, b))
-        .map(([other]) => `${one} / ${other}`))
-    const cut = texts.filter(node => {
-        const [b, all] = [node, node.closest(".js-plotly-plot")].map(one => one.getBoundingClientRect());
-        return b.left < all.left - 2 || b.right > all.right + 2 || b.bottom > all.bottom + 2 || b.top < all.top - 6;
-    }).map(node => node.textContent);
-    return [Math.min(...texts.map(node => parseFloat(getComputedStyle(node).fontSize))), pairs, cut];
-}"""
 DENSE = [("when_it_helps", 2)]
 EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
 
@@ -248,7 +232,7 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     tab = new_tab(width=1920)
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
     tab.open(step.page, **parameters(step), presenter="true")
-    smallest, overlapping, cut = tab.page.evaluate(TYPE, ".st-key-lesson")
+    smallest, overlapping, cut = type_in_charts(tab, ".st-key-lesson")
     assert smallest >= 24
     assert overlapping == cut == []
     named = tab.by_key("lesson").locator(f'[class*="st-key-chart_{chart_of(step)}"]')
@@ -267,7 +251,7 @@ def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_once_answ
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
     chosen = Recipe(settings={f"{page}.experiment": key, f"{key}.guess": "skip"}).to_query()
     tab.open(f"learn_{page}", **chosen, presenter="true")
-    smallest, overlapping, cut = tab.page.evaluate(TYPE, ".stMain")
+    smallest, overlapping, cut = type_in_charts(tab)
     assert smallest >= 24
     assert overlapping == cut == []
     chart = tab.page.locator(".stMain").get_by_test_id(CHARTS).first.bounding_box()

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
-from calib.figures.axes import level_ticks
+from calib.figures.axes import parted_ticks
 from calib.figures.ink import upright
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
@@ -116,7 +116,7 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         xaxis={
             "title": {"text": record.axis},
             "range": [-0.5, k - 0.5],
-            **level_ticks(range(k), record.names),
+            **parted_ticks(range(k), record.names),
             "showgrid": False,
         },
         yaxis={"title": {"text": "TCE"}, "nticks": 6},

@@ -1,0 +1,28 @@
+"""The type of a page's charts: how large it is, whether it lies on other type, and whether it is cut off."""
+
+from tests.browser.driver import Tab
+
+# Numbers at marks stand where the marks do; tilted names fill less than their boxes.
+TYPE = r"""part => {
+    const seen = node => node.checkVisibility({visibilityProperty: true}) && node.textContent.trim()
+        && !node.closest(".modebar, .hoverlayer, .textpoint")
+    const texts = [...document.querySelectorAll(part + " .js-plotly-plot svg text")].filter(seen)
+    const level = node => !/rotate\((?!0|-?90)/.test(node.getAttribute("transform"))
+    const boxes = texts.filter(level).map(node => [node.textContent, node.getBoundingClientRect()])
+        .filter(([, b]) => b.width)
+    const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6
+    const pairs = boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) => on(a, b))
+        .map(([other]) => `${one} / ${other}`))
+    const cut = texts.filter(node => {
+        const [b, all] = [node, node.closest(".js-plotly-plot")].map(one => one.getBoundingClientRect());
+        return b.left < all.left - 2 || b.right > all.right + 2 || b.bottom > all.bottom + 2 || b.top < all.top - 6;
+    }).map(node => node.textContent);
+    return [Math.min(...texts.map(node => parseFloat(getComputedStyle(node).fontSize))), pairs, cut];
+}"""
+
+
+def type_in_charts(tab: Tab, part: str = ".stMain") -> tuple[float, list[str], list[str]]:
+    """Of the charts in a part of the page, the smallest type in pixels, labels on each other, and those cut off."""
+    smallest, overlapping, cut = tab.page.evaluate(TYPE, part)
+    return smallest, overlapping, cut
