@@ -230,14 +230,15 @@ def sample_size(
     if not uncertain.any():
         raise InputError("A sample size needs probabilities between 0 and 1, but all are 0 or 1.")
     telling = float(each[uncertain].sum()) / n  # certain predictions tell nothing of the slope
-    sensitivity, specificity = (_agreement(p > threshold, y, each, label) for label in (1, 0))
+    act = p > threshold
+    sensitivity, specificity = (_agreement(act, y, each, label) for label in (1, 0))
     width_of = {
         "observed_expected": lambda rows: observed_expected_width(rows, share),
         "slope": lambda rows: slope_width(rows * telling, p[uncertain], each[uncertain]),
         "auc": lambda rows: auc_width(rows, share, area),
         "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
     }
-    if not (p > threshold).any():  # it is 0, which no row can tell
+    if not act.any():  # it is 0, which no row can tell
         del width_of["net_benefit"]
     needed = tuple(
         Needed(name, asked[name], fewest_rows(width, asked[name], design_effect), width(n / design_effect))

@@ -127,4 +127,5 @@ def _best(metric: Metric, values: Sequence[float]) -> set[str]:
     if metric.target is None:
         return {number(max(finite) if metric.higher_is_better else min(finite))}
     away = {value: abs(value - metric.target) for value in finite}
-    return {number(value) for value, far in away.items() if far == min(away.values())}
+    least = min(away.values())
+    return {number(value) for value, far in away.items() if far == least}
