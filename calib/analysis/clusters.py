@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
+from calib.kernel.memo import once
 from calib.kernel.weights import are_whole
 
 Array = np.ndarray
@@ -122,9 +123,19 @@ def _correlation(whose: Array, y: Array, p: Array, weights: Array) -> float:
     return float(np.clip((between - within) / whole, 0, 1)) if whole > 0 else 0.0
 
 
+def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
+    """Those of a calibrator's test rows, worked out once for all views; None where no clusters are known."""
+    whose, predictions = evaluation.dataset.cluster, evaluation.predictions[calibrator]
+    if whose is None:
+        return None
+    return once(
+        predictions,
+        "clusters",
+        lambda: Clusters.of(whose[evaluation.rows], predictions.y, predictions.p, predictions.weight),
+    )
+
+
 def design_effect(evaluation: Evaluation, calibrator: str) -> float:
     """How many test rows are worth one that knows nothing of the others: 1 where no clusters are known."""
-    if evaluation.cluster is None:
-        return 1.0
-    predictions = evaluation.predictions[calibrator]
-    return Clusters.of(evaluation.cluster, predictions.y, predictions.p, predictions.weight).design_effect
+    clusters = clusters_of(evaluation, calibrator)
+    return 1.0 if clusters is None else clusters.design_effect

@@ -9,7 +9,9 @@ around the diagonal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,11 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 from scipy.stats import beta, binom
 
-from calib.analysis.clusters import Clusters
+from calib.analysis.clusters import Clusters, clusters_of
+from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
+from calib.kernel.memo import once
 from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
@@ -204,7 +208,7 @@ def binned_curve(
     level: float = 0.95,
     interval: str = "wilson",
     sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
@@ -222,7 +226,8 @@ def binned_curve(
     sample_weight : (n,)
         Counts of rows, or weights that add up to as many as their mean is worth; here and below.
     cluster : (n,)
-        Equal for rows that belong together, which are worth fewer than as many alone (``Clusters``); here and below.
+        Equal for rows that belong together, which are worth fewer than as many alone, or what ``Clusters.of`` made of
+        these rows; here and below.
 
     Examples
     --------
@@ -253,12 +258,13 @@ def binned_curve(
 
 
 def _rows_of(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | Clusters | None
 ) -> tuple[Array | None, Array, Array, Clusters | None]:
     """(weights or None, y, p, clusters or None) of the checked rows that count."""
     labels, predicted = checks.labelled_probabilities(y, p)
-    clusters = None if cluster is None else Clusters.of(cluster, labels, predicted, sample_weight)
-    return *checks.counted_rows(sample_weight, labels, predicted), clusters
+    if cluster is not None and not isinstance(cluster, Clusters):
+        cluster = Clusters.of(cluster, labels, predicted, sample_weight)
+    return *checks.counted_rows(sample_weight, labels, predicted), cluster
 
 
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
@@ -319,7 +325,7 @@ def corp_curve(
     repeats: int = 500,
     random_state: int | np.random.Generator = 0,
     sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
@@ -429,7 +435,7 @@ def smooth_curve(
     level: float = 0.95,
     log_odds: bool = False,
     sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
+    cluster: ArrayLike | Clusters | None = None,
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
@@ -525,3 +531,32 @@ def _reach(distance: Array, count: Array, rows: float) -> Array:
     enough = np.cumsum(count[order], axis=1) >= rows - 1e-9
     nearest = np.take_along_axis(order, np.argmax(enough, axis=1)[:, None], axis=1)
     return np.take_along_axis(distance, nearest, axis=1)[:, 0]
+
+
+Curve = BinnedCurve | CorpCurve | SmoothCurve
+BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
+
+
+def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_odds: bool = False) -> Any:
+    """A calibrator's curve on the test rows as the Recipe's view asks, worked out once for all views alike in that.
+
+    Parameters
+    ----------
+    kind
+        "binned", "smoothed" or "corp".
+    log_odds
+        Of a smoothed one, as for ``smooth_curve``.
+    """
+    recipe, predictions = evaluation.recipe, evaluation.predictions[calibrator]
+    kinds: dict[str, tuple[Callable[..., Curve], dict[str, Any]]] = {
+        "binned": (binned_curve, {"bins": recipe.bins, "strategy": recipe.binning}),
+        "smoothed": (smooth_curve, {"log_odds": log_odds}),
+        "corp": (corp_curve, {"band": recipe.band, "repeats": BAND_REPEATS, "random_state": recipe.seed}),
+    }
+    curve, options = kinds[kind]
+
+    def made() -> Curve:
+        rows = {"sample_weight": predictions.weight, "cluster": clusters_of(evaluation, calibrator)}
+        return curve(predictions.y, predictions.p, **options, **rows)
+
+    return once(predictions, (kind, *options.values()), made)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.analysis.curves import FEW, binned_curve
+from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import write_ranges
 from calib.calibrators import label_of
@@ -69,16 +69,8 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     None where every bin has few rows. The standard error is that of a frequency whose probability is the mean
     prediction, √(p (1 − p) / n), p kept 1 / n away from 0 and 1.
     """
-    key, recipe = reference_of(evaluation.predictions), evaluation.recipe
-    predictions = evaluation.predictions[key]
-    curve = binned_curve(
-        predictions.y,
-        predictions.p,
-        bins=recipe.bins,
-        strategy=recipe.binning,
-        sample_weight=predictions.weight,
-        cluster=evaluation.cluster,
-    )
+    key = reference_of(evaluation.predictions)
+    curve = curve_of(evaluation, key)
     enough = np.flatnonzero(curve.count >= FEW)
     if not enough.size:
         return None

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clusters import CLUSTERED
-from calib.analysis.curves import FEW, binned_curve
+from calib.analysis.curves import FEW, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import AXES, LogOddsAxis
@@ -65,7 +65,8 @@ def prepare(
         "probability" or "log_odds".
     """
     checks.one_of(axes, AXES, "axes")
-    recipe = viewed(evaluation, bins=bins, binning=binning).recipe
+    evaluation = viewed(evaluation, bins=bins, binning=binning)
+    recipe = evaluation.recipe
     predictions = evaluation.predictions[calibrator]
     found = interval_bins(
         evaluation.y,
@@ -75,14 +76,7 @@ def prepare(
         strategy=recipe.binning,
         sample_weight=predictions.weight,
     )
-    curve = binned_curve(
-        evaluation.y,
-        predictions.p,
-        bins=recipe.bins,
-        strategy=recipe.binning,
-        sample_weight=predictions.weight,
-        cluster=evaluation.cluster,
-    )
+    curve = curve_of(evaluation, calibrator)
     lower, upper = curve.lower, curve.upper
     told = found.count >= FEW
     met = told & (upper >= found.lower) & (lower <= found.upper)

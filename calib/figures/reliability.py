@@ -8,7 +8,7 @@ marked on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,12 +23,11 @@ from calib.analysis.curves import (
     FEW,
     BinnedCurve,
     CorpCurve,
+    Curve,
     Histogram,
     SmoothCurve,
-    binned_curve,
-    corp_curve,
+    curve_of,
     histogram,
-    smooth_curve,
 )
 from calib.analysis.enough import nothing_told
 from calib.analysis.selection import read_ranges, selected_rows
@@ -42,20 +41,16 @@ from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel import checks
 from calib.kernel.binning import quantiles
-from calib.kernel.memo import once
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
 from calib.recipe import Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
 MOST_BANDS = 4  # that can be told apart where they lie over each other
-BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
 MOST_ROWS = np.array([0.05, 0.95])  # between these shares of the rows lies what a log-odds axis must hold
 
 HEIGHT = 640
 KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
-
-Curve = BinnedCurve | CorpCurve | SmoothCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +141,8 @@ def prepare(
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     predictions = {key: evaluation.predictions[key].p for key in shown}
-    in_bins = {key: _curve(evaluation, key, "binned") for key in shown} if recipe.curve != "corp" else {}
-    curves = {key: _curve(evaluation, key, recipe.curve, axes) for key in shown}
+    in_bins = {key: curve_of(evaluation, key) for key in shown} if recipe.curve != "corp" else {}
+    curves = {key: curve_of(evaluation, key, recipe.curve, axes == AXES[1]) for key in shown}
     axis = _axis(in_bins or curves, predictions.values(), weight) if axes == "log_odds" else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
@@ -219,7 +214,7 @@ def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarra
 
 def has_thin_bins(evaluation: Evaluation) -> bool:
     """Whether bins with few rows may be drawn or not: some curve has them beside others."""
-    counts = [_curve(evaluation, key, "binned").count for key in evaluation.predictions]
+    counts = [curve_of(evaluation, key).count for key in evaluation.predictions]
     return any((count >= FEW).any() and ((count > 0) & (count < FEW)).any() for count in counts)
 
 
@@ -232,23 +227,6 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
     """Which points of a curve are drawn as marks: of bins those with rows, or with enough of them."""
     least = FEW if isinstance(curve, BinnedCurve) and not faint else 0
     return (curve.count > 0) & (curve.count >= least)
-
-
-def _curve(evaluation: Evaluation, key: str, kind: str, axes: str = AXES[0]) -> Any:
-    """One calibrator's curve, worked out once for all views that agree on what it depends on."""
-    recipe, predictions = evaluation.recipe, evaluation.predictions[key]
-    kinds: dict[str, tuple[Callable[..., Curve], dict[str, Any]]] = {
-        "binned": (binned_curve, {"bins": recipe.bins, "strategy": recipe.binning}),
-        "smoothed": (smooth_curve, {"log_odds": axes == "log_odds"}),
-        "corp": (corp_curve, {"band": recipe.band, "repeats": BAND_REPEATS, "random_state": recipe.seed}),
-    }
-    curve, options = kinds[kind]
-    rows = {"sample_weight": predictions.weight, "cluster": evaluation.cluster}
-    return once(
-        predictions,
-        (kind, *options.values()),
-        lambda: curve(predictions.y, predictions.p, **options, **rows),
-    )
 
 
 def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:

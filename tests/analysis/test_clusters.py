@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from calib.analysis.choice import advise
+from calib.analysis.clusters import Clusters
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import decide, mean_intervals
 from calib.analysis.differences import differences
@@ -200,3 +201,10 @@ def test_copies_need_as_many_times_the_rows_and_tell_what_the_rows_alone_do(alon
         assert copied.here == pytest.approx(single.here, rel=1e-6)
         assert 4 * (single.rows - 1) < copied.rows <= 4 * single.rows
     assert "ows of one cluster" in four.basis("None", "1")
+
+
+def test_the_correlation_is_estimated_once_for_all_views(copies, monkeypatch):
+    fresh = replace(copies, predictions={"none": replace(copies.predictions["none"])})
+    FIGURES["reliability"].prepare(fresh, bins=5)
+    monkeypatch.setattr(Clusters, "of", None)
+    FIGURES["reliability"].prepare(fresh, bins=9)

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 from calib.analysis.advice import LEAVE, recommend
-from calib.analysis.curves import binned_curve, corp_curve, histogram, smooth_curve
+from calib.analysis.curves import BAND_REPEATS, FEW, binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
-from calib.figures.reliability import BAND_REPEATS, FEW
 from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
@@ -389,7 +388,7 @@ def test_the_title_tells_the_finding_and_its_curves_are_strong():
 
 
 def test_a_curve_is_worked_out_once_for_all_views(monkeypatch):
-    import calib.figures.reliability as module
+    import calib.analysis.curves as module
 
     e = viewed(bins=13)
     ENTRY.prepare(e)
