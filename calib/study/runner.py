@@ -135,11 +135,11 @@ def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Ite
                 "add a synthetic set, such as synthetic:gaussian."
             )
     refused: dict[str, str] = {}
-    for cell in cells:
+    for name, splits in dict.fromkeys((cell.data, cell.splits) for cell in cells):
         try:
-            check_rows_for(cell.splits, sets[cell.data])
+            check_rows_for(splits, sets[name])
         except InputError as error:
-            refused.setdefault(cell.data, str(error))
+            refused.setdefault(name, str(error))
     if cells and len(refused) == len(sets):
         raise InputError(": ".join(next(iter(refused.items()))))
 
