@@ -13,7 +13,7 @@ from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.kernel.records import Problem
 from calib.kernel.weights import or_ones
-from calib.kernel.wording import brief_percent, counted
+from calib.kernel.wording import brief_percent, class_named, counted
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_FIT = 20
@@ -48,7 +48,7 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         "warning",
         None,
         f"The calibrators were fitted on {counted(n, 'row')}, only {rare} of the rarer class: too few to tell them "
-        f"apart. Even the overall share of {evaluation.dataset.classes[1]} is known only as "
+        f"apart. Even the overall share of {class_named(evaluation.dataset.classes[1])} is known only as "
         f"{brief_percent(low)} to {brief_percent(high)} from them.",
         f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each parameter of Platt’s line: "
         "more calibration rows, out-of-bag or cross-calibration, or more data.",

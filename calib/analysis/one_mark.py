@@ -11,7 +11,7 @@ from calib.analysis.differences import reference_of
 from calib.analysis.selection import write_ranges
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import briefly
+from calib.kernel.wording import are_in_class, briefly
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Mark:
     def sentence(self) -> str:
         """The prediction beside what happened, and what that means.
 
-        >>> Mark("none", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
-        'For 22 rows the uncalibrated model predicted about 82%. Of them 22 are odd: 100%. It promised too little.'
+        >>> Mark("platt", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
+        "For 22 rows Platt predicted about 82%. Of them 22 are in class 'odd': 100%. It promised too little."
         """
         whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
         verdict = "too much" if self.predicted > self.observed else "too little"
         return (
             f"For {self.rows:,.0f} rows {whose} predicted about {predicted}%. Of them "
-            f"{self.rows * self.observed:,.0f} are {self.positive}: {observed}%. It promised {verdict}."
+            f"{are_in_class(self.rows * self.observed, self.positive)}: {observed}%. It promised {verdict}."
         )
 
 

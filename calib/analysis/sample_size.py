@@ -27,7 +27,7 @@ from calib.analysis.clusters import CLUSTERED
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.weights import or_ones
-from calib.kernel.wording import counted, number, percent, within_a_sentence
+from calib.kernel.wording import class_named, counted, number, percent, within_a_sentence
 from calib.metrics import auc
 
 NORMAL = 1.96  # as in the paper, to two decimals
@@ -169,8 +169,8 @@ class SampleSize:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
             "Widths of 95% intervals, after Riley et al. 2021, for rows of which "
-            f"{percent(self.share)} are {positive} and predictions spread like those of {label} here; {self._benefit}"
-            + (CLUSTERED if self.design_effect > 1 else "")
+            f"{percent(self.share)} are in {class_named(positive)} and predictions spread like those of "
+            f"{label} here; {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 
     @property

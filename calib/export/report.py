@@ -50,7 +50,7 @@ from calib.figures.validation import (
     formatted_performance,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted, number, percent
+from calib.kernel.wording import class_named, counted, number, percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -180,12 +180,13 @@ def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
 def _subject(evaluation: Evaluation) -> dict[str, str]:
     """What was judged, on what: a word and a sentence each."""
     recipe, data = evaluation.recipe, evaluation.dataset
+    negative, positive = map(class_named, data.classes)
     return {
         "Data": f"{data.name}: {counted(data.n, 'row')}, {counted(data.X.shape[1], 'column')}, digest {data.digest}.",
-        "Outcome": f"{recipe.target or 'The label'}: {data.classes[1]} (1) against {data.classes[0]} (0).",
+        "Outcome": f"{recipe.target or 'The label'}: {positive} against {negative}.",
         "Model": _model(recipe),
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
-        "Judged on": f"{evaluation.judged_by}, {percent(evaluation.share)} of them {data.classes[1]}"
+        "Judged on": f"{evaluation.judged_by}, {percent(evaluation.share)} of them in {positive}"
         + (f", of {data.judged_on}." if data.judged_on else "."),
     }
 

@@ -21,7 +21,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, class_named
 
 HEIGHT = 190
 
@@ -66,7 +66,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)
         for key, each in predictions.items()
     }
-    first, negative, positive = shown[0], *evaluation.dataset.classes
+    first, (negative, positive) = shown[0], map(class_named, evaluation.dataset.classes)
     middle = _medians(evaluation, first)
     return Distribution(
         counts,

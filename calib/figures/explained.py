@@ -14,7 +14,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.marks import diameters, gather
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
-from calib.kernel.wording import brief, briefly, counted, number
+from calib.kernel.wording import brief, briefly, class_named, counted, number
 
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
@@ -81,7 +81,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         fits,
         _window(fits),
         derivation,
-        f"Row {explained.row} ({explained.name}): {pair}",
+        f"Row {explained.row} ({class_named(explained.name)}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
         "class 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
         f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",

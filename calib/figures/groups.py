@@ -138,7 +138,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=height,
-            xaxis={**axis, "title": {"text": f"Frequency of {as_text(record.label, LONGEST)}"}},
+            xaxis={**axis, "title": {"text": f"Frequency of class {as_text(record.label, LONGEST)}"}},
             yaxis=lanes(_names(record)),
             legend={"y": -HEAD / height * 0.9},
         )

@@ -129,8 +129,8 @@ def draw(record: Steps, theme: Theme = LIGHT) -> go.Figure:
     for curve in record.curves:
         figure.add_traces(_pair(curve, record.score_range, alone=len(record.curves) == 1))
     names = {
-        "ones": (f"calibration: {as_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
-        "zeros": (f"calibration: {as_text(record.classes[0], SHORT)}", theme.negative, "circle"),
+        "ones": (f"calibration, class {as_text(record.classes[1], SHORT)}", theme.positive, "diamond"),
+        "zeros": (f"calibration, class {as_text(record.classes[0], SHORT)}", theme.negative, "circle"),
         "tests": ("test rows", theme.muted, "line-ns-open"),
     }
     for lane, (name, color, symbol) in names.items():

@@ -22,7 +22,7 @@ from calib.figures.base import FigureEntry, as_text
 from calib.figures.ink import outlined
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, class_named, number
 from calib.models import TreeNode
 
 MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
@@ -82,7 +82,7 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     )
     if row is not None:
         own, label = tree.nodes[path[-1]], tree.classes[int(tree.labels[tree.position(row)])]
-        title = f"Row {row} ({label}) ends in a leaf of {own.n} training rows: p = {_p_of(own, brief)}"
+        title = f"Row {row} ({class_named(label)}) ends in a leaf of {own.n} training rows: p = {_p_of(own, brief)}"
     hidden = len(leaves) - sum(tree.nodes[i].leaf for i in shown)
     return DrawnTree(
         tree, shown, folded, path, title, _caption(tree, hidden, bool(path)), _alt(tree, leaves, title)
@@ -152,7 +152,7 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
-                "title": {"text": f"Probability<br>of {as_text(record.tree.classes[1], SHORT)}"},
+                "title": {"text": f"Probability of<br>class {as_text(record.tree.classes[1], SHORT)}"},
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
             clickmode="event+select",
@@ -200,7 +200,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
                 x=[node.depth - top for node in nodes],
                 y=[place[node.number] for node in nodes],
                 mode="markers+text",
-                name=f"predicts {as_text(tree.classes[label])}",
+                name=f"predicts class {as_text(tree.classes[label])}",
                 text=[_node_text(record, node, theme) for node in nodes],
                 textposition="middle right",
                 textfont={"size": 11.5, "color": theme.ink},
@@ -229,7 +229,7 @@ def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    words = f"n {node.n} · {as_text(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
+    words = f"n {node.n} · class {as_text(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
     strong = f"<b>{as_text(first)}</b>"
     ink = theme.ink if node.number in record.path else theme.muted
     return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"

@@ -10,7 +10,7 @@ from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
-from calib.kernel.wording import listed, number
+from calib.kernel.wording import class_named, listed, number
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS
 
@@ -36,7 +36,7 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     if weighted:
         shown[lines] = _whole(table["lines"])
     shown[rows] = _whole(table["rows"].where(table["rows"].notna(), math.nan if weighted else table["lines"]))
-    shown[f"Of them {positive}"] = _whole(table["events"])
+    shown[f"In {class_named(positive)}"] = _whole(table["events"])
     shown["Share"] = [f"{share:.1%}" if share == share else "–" for share in table["events"] / table["rows"]]
     return pd.DataFrame(shown)
 

@@ -204,6 +204,31 @@ def quoted(items: Sequence[object], most: int = 5) -> str:
     return ", ".join(map(repr, items[:most])) + (" …" if len(items) > most else "")
 
 
+LONGEST_CLASS = 40
+
+
+def class_named(label: object) -> str:
+    """A class in a sentence, by its label, which may be a number or a whole phrase; a long one cut in its middle.
+
+    >>> class_named("malignant"), class_named(1), class_named("Class A")
+    ("class 'malignant'", "class '1'", "'Class A'")
+    """
+    text = in_order(str(label))
+    if len(text) > LONGEST_CLASS:
+        text = f"{text[: LONGEST_CLASS * 3 // 5]}…{text[-LONGEST_CLASS * 2 // 5 + 1 :]}"
+    return f"'{text}'" if text.casefold().startswith("class") else f"class '{text}'"
+
+
+def are_in_class(rows: float, label: object) -> str:
+    """How many of the rows before are of a class.
+
+    >>> are_in_class(22, "odd"), are_in_class(1, 1), are_in_class(0, "odd")
+    ("22 are in class 'odd'", "1 is in class '1'", "none is in class 'odd'")
+    """
+    many = f"{rows:,.0f}" if rows else "none"
+    return f"{many} {'are' if round(rows) > 1 else 'is'} in {class_named(label)}"
+
+
 def row_numbers(marked: np.ndarray, most: int = 10) -> str:
     """Numbers of the marked rows as a person counts them, from 1.
 

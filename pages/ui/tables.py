@@ -16,7 +16,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_metrics
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.declared import SETTINGS
-from calib.kernel.wording import brief, briefly, change, percent
+from calib.kernel.wording import brief, briefly, change, class_named, percent
 from calib.lessons import place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
@@ -114,8 +114,9 @@ def metrics(evaluation: Evaluation) -> None:
     shown = [*asked, *(evaluation.metrics if every else MAIN)]
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
-        f"{evaluation.judged_by}, {percent(evaluation.share)} of them {plain(evaluation.dataset.classes[1])}. ★ "
-        "marks the best value of a column; a small difference may be sampling variability. Read miscalibration "
+        f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
+        f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; a small "
+        "difference may be sampling variability. Read miscalibration "
         f"against what chance alone gives a perfect model, shown beside it.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):

@@ -36,8 +36,8 @@ def test_its_words_hold_its_numbers():
     rows = selected_rows(said, mark.selection)
     p, y = said.predictions["none"].p[rows], said.y[rows]
     n, predicted, events, observed, verdict = re.fullmatch(
-        r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are yes: ([\d.]+)%\. "
-        r"It promised too (much|little)\.",
+        r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are in class 'yes': "
+        r"([\d.]+)%\. It promised too (much|little)\.",
         mark.sentence,
     ).groups()
     assert (int(n), int(events)) == (len(rows), y.sum())

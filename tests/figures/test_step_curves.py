@@ -34,7 +34,7 @@ def test_every_calibration_row_and_every_test_row_is_in_its_lane():
     assert sorted(lanes["zeros"]) == sorted(said.calibration_scores[said.calibration_y == 0])
     assert lanes["tests"].tolist() == said.scores.tolist()
     traces = {trace.name: trace for trace in draw(prepare(said)).data}
-    assert traces["calibration: yes"].marker.symbol != traces["calibration: no"].marker.symbol
+    assert traces["calibration, class yes"].marker.symbol != traces["calibration, class no"].marker.symbol
 
 
 def test_the_numbers_hold_between_the_scores_they_name():

@@ -170,7 +170,7 @@ def test_the_positive_class_can_be_turned_round():
     assert "Class 1: benign" in headline(at)
     go(at, "explore_reliability")
     assert at.session_state["recipe"].positive == "benign"
-    assert any("of them benign" in caption.value for caption in at.caption)
+    assert any("of them in class 'benign'" in caption.value for caption in at.caption)
 
 
 def test_columns_left_out_are_not_used():

@@ -13,7 +13,7 @@ from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_rates
 from calib.kernel.checks import InputError
-from calib.kernel.wording import percent
+from calib.kernel.wording import class_named, percent
 from calib.sources import digest
 from pages.ui import evaluations, headings, jobs, state, tables
 from pages.ui.text import plain
@@ -28,11 +28,13 @@ REMEDY = (
 
 def show(evaluation: Evaluation) -> None:
     """What a stated rate changes, and where one may come from."""
-    recipe, name = evaluation.recipe, plain(evaluation.dataset.classes[1])
+    recipe, name = evaluation.recipe, plain(class_named(evaluation.dataset.classes[1]))
     headings.heading("Where the positives are rarer or more frequent")
     table = before_and_after(evaluation)
     here = (evaluation.before or evaluation).share
-    st.markdown(f"Of the test rows {percent(here)} are {name}. {REMEDY if recipe.base_rate is None else ''}")
+    st.markdown(
+        f"Of the test rows {percent(here)} are in {name}. {REMEDY if recipe.base_rate is None else ''}"
+    )
     st.dataframe(
         formatted_rates(table, recipe.base_rate),
         width="stretch",

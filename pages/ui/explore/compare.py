@@ -29,7 +29,7 @@ from calib.figures import LIGHT, formatted_side_by_side
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import number
+from calib.kernel.wording import class_named, number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -283,7 +283,8 @@ def _describe(calibrator: SavedCalibrator) -> None:
     data = calibrator.made.get("data")
     st.markdown(
         f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}; gives the probability of "
-        f"**{plain(calibrator.classes[1])}**" + (" with p0 and p1." if calibrator.gives_interval else ".")
+        f"**{plain(class_named(calibrator.classes[1]))}**"
+        + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
     if isinstance(rows, int):
         st.caption(f"Fitted on {rows:,} calibration scores" + (f" of {plain(data)}." if data else "."))

@@ -15,7 +15,16 @@ from calib.figures import formatted_costs
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import brief, brief_percent, listed, number, percent, probability
+from calib.kernel.wording import (
+    brief,
+    brief_percent,
+    class_named,
+    counted,
+    listed,
+    number,
+    percent,
+    probability,
+)
 from calib.recipe import Recipe
 from pages.ui import headings, state
 from pages.ui.tables import difference, download
@@ -107,7 +116,7 @@ def headline(decision: Decision) -> None:
     reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
-        f"Act as on **{plain(classes[1])}** where its probability lies above {plain(false_alarm)} / "
+        f"Act as on **{plain(class_named(classes[1]))}** where its probability lies above {plain(false_alarm)} / "
         f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with st.container(horizontal=True, key="headline"):
@@ -172,11 +181,11 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
             f"No {label_of(method)} interval holds {number(decision.threshold)}: every row is decided."
         )
         return
-    held = subset(decision.evaluation, rows)
+    held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
     st.markdown(
-        f"For {held.size:,} test rows, {percent(decision.undecided_share(method))}, the {label_of(method)} "
+        f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
         f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says not to act, its "
-        f"upper end says to act. {percent(held.share)} of them are {plain(decision.evaluation.dataset.classes[1])}. "
+        f"upper end says to act. {percent(held.share)} of them are in {plain(class_named(positive))}. "
         "A second look is worth most here."
     )
     _rows(decision, method)

@@ -36,7 +36,7 @@ from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import duration, percent
+from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -320,8 +320,8 @@ def _summary(evaluation: Evaluation, positions) -> str:
     )
     means = ", ".join(f"{label_of(key)} {percent(p.mean)}" for key, p in picked.predictions.items())
     return (
-        f"{ranges}: {picked.size:,} rows, {round(picked.share * picked.size):,} of them "
-        f"{evaluation.dataset.classes[1]} ({percent(picked.share)}). "
+        f"{ranges}: {counted(picked.size, 'row')}, {round(picked.share * picked.size):,} of them in "
+        f"{class_named(evaluation.dataset.classes[1])} ({percent(picked.share)}). "
         f"Predicted on average: {means}."
     )
 

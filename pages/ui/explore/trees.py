@@ -40,7 +40,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, class_named
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -415,8 +415,8 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
             width=420,
         )
     if row is not None:
-        label = plain(tree.classes[int(tree.labels[position])])
-        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} of class {label}")
+        label = plain(class_named(tree.classes[int(tree.labels[position])]))
+        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} of {label}")
         _table(
             tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
         )
