@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
@@ -32,6 +33,8 @@ class Mark:
         Frequency of class 1.
     positive
         Name of class 1.
+    beyond_chance
+        Whether the two differ by more than the largest of as many bins does by chance, in 95 of 100 samples.
     """
 
     calibrator: str
@@ -41,6 +44,7 @@ class Mark:
     predicted: float
     observed: float
     positive: str
+    beyond_chance: bool = True
 
     @property
     def selection(self) -> tuple[str, ...]:
@@ -56,10 +60,12 @@ class Mark:
         """
         whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
-        verdict = "too much" if self.predicted > self.observed else "too little"
+        verdict = "It promised too much" if self.predicted > self.observed else "It promised too little"
+        if not self.beyond_chance:
+            verdict = "Chance alone may do that"
         return (
             f"For {self.rows:,.0f} rows {whose} predicted about {predicted}%. Of them "
-            f"{are_in_class(self.rows * self.observed, self.positive)}: {observed}%. It promised {verdict}."
+            f"{are_in_class(self.rows * self.observed, self.positive)}: {observed}%. {verdict}."
         )
 
 
@@ -77,9 +83,9 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     count, mean = curve.count[enough], curve.mean_p[enough]
     p = np.clip(mean, 1 / count, 1 - 1 / count)
     off = np.abs(curve.observed[enough] - mean) / np.sqrt(p * (1 - p) / count)
-    at = int(enough[np.argmax(off)])
+    at, sure = int(enough[np.argmax(off)]), bool(off.max() > norm.isf(0.025 / len(off)))
     lows, highs = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
     low, high, rows, predicted, observed = (
         float(each[at]) for each in (lows, highs, curve.count, curve.mean_p, curve.observed)
     )
-    return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1])
+    return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)

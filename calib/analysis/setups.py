@@ -14,6 +14,8 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.clusters import design_effect
+from calib.analysis.differences import paired_interval
+from calib.analysis.side_by_side import same_rows
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
@@ -29,6 +31,8 @@ PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
 # Each the mean of one number a row
 MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
+GAPS = ("brier_above_lowest", "accuracy_gained")
+GAP_COLUMNS = tuple(f"{gap}{end}" for gap in GAPS for end in ("", "_low", "_high"))
 
 AS_PUBLISHED: dict[str, Any] = {
     "model": "random_forest",
@@ -119,14 +123,35 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
         ``_error``, half a 95% interval; and for Venn and Venn–Abers low, high, size – means of the predicted
         label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error (Table 4).
+        Those of ``GAPS`` each with ``_low`` and ``_high``, its 95% interval: the Brier score above that of the
+        setup with the lowest, and of out of bag the accuracy above the same method's with a held-out share.
     """
     rows = {}
     for (key, placement), name in NAMES.items():
         evaluation = evaluations.get(placement)
         if evaluation is not None and key in evaluation.predictions:
             rows[name] = {"calibrator": key, "placement": placement, **_setup(evaluation, key)}
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    return table.reindex(columns=[*COLUMNS])
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=[*COLUMNS])
+    return _with_gaps(table, evaluations)
+
+
+def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """The paired differences of setups that are judged on the same rows."""
+    if table.empty or not same_rows(evaluations.values()):
+        return table
+    first, own = next(iter(evaluations.values())), {}
+    for name, line in table.iterrows():
+        p = evaluations[line.placement].predictions[line.calibrator].p
+        own[name] = squared_errors(first.y, p), hits(first.y, p).astype(float)
+    lowest, lines = table["brier"].idxmin(), {}
+    for name, (error, hit) in own.items():
+        held_out = str(name).replace("-oob", "-cal")
+        gaps = [(error, own[lowest][0])] + (
+            [(hit, own[held_out][1])] if held_out in own and held_out != name else []
+        )
+        found = [end for pair in gaps for end in paired_interval(*pair, first.weight, first.cluster)]
+        lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # an own one for oob only
+    return table.assign(**pd.DataFrame.from_dict(lines, orient="index").reindex(columns=[*GAP_COLUMNS]))
 
 
 def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
@@ -162,6 +187,7 @@ COLUMNS = (
     "valid",
     "accuracy",
     *(f"{metric}_error" for metric in MEANS),
+    *GAP_COLUMNS,
 )
 
 

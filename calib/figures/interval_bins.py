@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
-from calib.kernel.wording import counted, probability
+from calib.kernel.wording import counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
 
 
@@ -81,7 +81,7 @@ def prepare(
     told = found.count >= FEW
     met = told & (upper >= found.lower) & (lower <= found.upper)
     few = int(((found.count > 0) & ~told).sum())
-    agreed = f"{met.sum()} of {told.sum()} bins with at least {FEW} rows"
+    agreed = f"{some_of(int(met.sum()), int(told.sum()), 'bin')} with at least {FEW} rows"
     ends = (found.center, found.lower, found.upper, upper)
     axis = LogOddsAxis.around([end[found.count > 0] for end in ends]) if axes == "log_odds" else None
     return BinnedIntervals(

@@ -22,7 +22,7 @@ from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief_percent, number
+from calib.kernel.wording import brief_percent, number, some_of
 from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
 
 EVENTS = ("class 1", "predicted label")
@@ -92,7 +92,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
     summaries = tuple((_summary(interval_summary, s), _summary(predicted_label_summary, s)) for s in series)
     rows, observed = series[0].predictions.size, summaries[0][0].observed
     held = [one.valid for one, _ in summaries]
-    predicted = f"as {sum(held)} of {len(held)} methods predicted"
+    predicted = f"as {some_of(sum(held), len(held), 'method')} predicted"
     if len(held) == 1:
         predicted = f"{'' if held[0] else 'not '}as {series[0].name} predicted"
     return IntervalMeans(

@@ -15,7 +15,7 @@ from calib.figures.metrics import BEST, best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, number, some_of
 from calib.metrics import METRICS
 
 PANELS = (
@@ -67,25 +67,30 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         "Too few rows to tell the setups apart" if few else _finding(table),
         "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
         "intervals for the test rows at hand, rows of one cluster taken together; all setups share these rows, so "
-        "that differences are surer than the bars say. Last panel: thick bars are the mean interval of the predicted "
-        "label, which should hold the accuracy.",
+        "that differences are surer than the bars say. Reliability: bins with few rows add chance to it, the less the "
+        "fewer different probabilities a method has, so that a small one alone tells little. Last panel: thick bars "
+        "are the mean interval of the predicted label, which should hold the accuracy.",
         f"Ten setups. {summary}.",
     )
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Who is most reliable and who has the lowest Brier score, and what out of bag does to the accuracy."""
-    reliable, sharp = str(table["reliability"].idxmin()), str(table["brier"].idxmin())
-    text = f"{reliable} is the most reliable ({brief(table.reliability[reliable])})"
-    if sharp == reliable:
-        text += f" and has the lowest Brier score ({brief(table.brier[sharp])})"
-    else:
-        text += f", {sharp} has the lowest Brier score ({brief(table.brier[sharp])})"
-    by = table.pivot_table(index="calibrator", columns="placement", values="accuracy")
-    if "oob" in by:
-        text += (
-            f"; out of bag is more accurate with {int((by['oob'] > by['split']).sum())} of {len(by)} methods"
-        )
+    """Who has the lowest Brier score and whether out of bag is more accurate, as far as sampling variability lets tell.
+
+    Nothing of the reliability: each of its 100 bins that holds few rows adds chance, the less the fewer different
+    probabilities a method has.
+    """
+    lowest, others = str(table["brier"].idxmin()), len(table) - 1
+    text = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
+    if others and table["brier_above_lowest_low"].notna().any():
+        higher = int((table["brier_above_lowest_low"] > 0).sum())
+        verb = "is" if higher < 2 else "are"
+        text += f"; {some_of(higher, others, 'other')} {verb} higher beyond sampling variability"
+    gained = table.dropna(subset=["accuracy_gained_low"])
+    if len(gained):
+        more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
+        text += f"; out of bag is more accurate beyond it with {some_of(int(more), len(gained), 'method')}"
+        text += f", less accurate with {some_of(int(less), len(gained), 'method')}" if less else ""
     return text
 
 

@@ -143,6 +143,21 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
+def some_of(n: int, total: int, what: str) -> str:
+    """How many of some things.
+
+    >>> [some_of(n, 5, "method") for n in (0, 1, 3, 5)]
+    ['none of 5 methods', '1 of 5 methods', '3 of 5 methods', 'all 5 methods']
+    >>> some_of(2, 2, "method"), some_of(1, 1, "method"), some_of(0, 1, "method")
+    ('both methods', 'the one method', 'no method')
+    """
+    if total == 1:
+        return f"{'the one' if n else 'no'} {what}"
+    if n == total:
+        return f"both {what}s" if n == 2 else f"all {counted(n, what)}"
+    return f"{n or 'none':{',' if n else ''}} of {counted(total, what)}"
+
+
 def ordinal(n: int) -> str:
     """A place in a row.
 

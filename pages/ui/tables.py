@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, isinf, isnan, nan
+from math import isfinite, isinf, isnan
 from typing import Any
 
 import pandas as pd
@@ -79,17 +79,23 @@ def _changed(line: pd.Series | None) -> dict[str, Any]:
     }
 
 
-def against_uncalibrated(values: pd.Series, key: str) -> None:
-    """One metric of one calibrator as a headline number, with its difference to the uncalibrated model."""
-    metric, value = METRICS[values.name], float(values[key])
-    # Plain numbers: ∞ − ∞ is not known, without a word
-    raw = float(values.get("none", nan)) if key != "none" else nan
+def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
+    """One metric of one calibrator as a headline number, with its difference to the uncalibrated model.
+
+    Parameters
+    ----------
+    metric
+        One of ``PER_ROW``, whose differences have the interval of the paired t test.
+    """
+    value = float(evaluation.measured([metric])[metric][key])
+    against = reference_of(evaluation.predictions) == "none"
+    line = differences(evaluation, [metric]).line(metric, key) if against else None
     st.metric(
-        f"{metric.label} · {label_of(key)}",
+        f"{METRICS[metric].label} · {label_of(key)}",
         brief(value),
-        **difference(value - raw, "against uncalibrated", bool(metric.higher_is_better)),
-        width=215,
-        help=metric.help,
+        **_changed(line),
+        width=260,
+        help=f"{METRICS[metric].help} Below, its difference to uncalibrated with the 95% interval.",
     )
 
 

@@ -3,10 +3,13 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from calib import Recipe, evaluate
 from calib.analysis.one_mark import telling_mark
 from calib.analysis.selection import selected_rows
+from calib.data.predictions import prepare_predictions
 from tests.figures.evaluations import evaluation
 
 
@@ -35,14 +38,30 @@ def test_its_words_hold_its_numbers():
     mark = telling_mark(said)
     rows = selected_rows(said, mark.selection)
     p, y = said.predictions["none"].p[rows], said.y[rows]
-    n, predicted, events, observed, verdict = re.fullmatch(
+    n, predicted, events, observed = re.match(
         r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are in class 'yes': "
-        r"([\d.]+)%\. It promised too (much|little)\.",
+        r"([\d.]+)%\. ",
         mark.sentence,
     ).groups()
     assert (int(n), int(events)) == (len(rows), y.sum())
     assert (float(predicted), float(observed)) == pytest.approx((100 * p.mean(), 100 * y.mean()), rel=0.05)
-    assert verdict == ("much" if p.mean() > y.mean() else "little")
+
+
+@pytest.mark.parametrize(
+    ("observed", "verdict"),
+    [(0.5, "It promised too much."), (0.95, "It promised too little."), (0.85, "Chance alone may do that.")],
+)
+def test_it_promised_too_much_only_beyond_what_the_farthest_of_all_bins_does_by_chance(observed, verdict):
+    """Ten bins of 1000 calibrated predictions each, but for one."""
+    middle = np.arange(0.05, 1, 0.1)
+    share = np.where(np.isclose(middle, 0.85), observed, middle)
+    y = np.concatenate([np.arange(1000) < round(1000 * each) for each in share]).astype(int)
+    frame = pd.DataFrame({"target": y, "p": np.repeat(middle, 1000)})
+    recipe = Recipe(
+        content="predictions", target="target", positive=1, bins=10, calibrators=("none",), placement="none"
+    )
+    mark = telling_mark(evaluate(recipe, prepare_predictions(frame, "target", 1, ["p"])))
+    assert mark.sentence.endswith(verdict)
 
 
 def test_few_rows_have_no_mark_to_be_read():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from calib import Recipe, evaluate
 from calib.analysis.setups import AS_PUBLISHED, NAMES, departures, findings, setup_recipes, setup_table
@@ -37,6 +38,26 @@ def table(evaluations):
 
 def test_the_ten_names_are_the_papers_in_its_order(table):
     assert list(table.index) == PAPER == list(NAMES.values())
+
+
+def test_gaps_between_setups_are_paired_on_their_common_rows(table, evaluations):
+    """The interval of SciPy's paired t test: errors above the lowest setup's, hits above those held out."""
+    p = {name: evaluations[place].predictions[key].p for (key, place), name in NAMES.items()}
+    y = evaluations["oob"].y
+    assert np.array_equal(evaluations["oob"].rows, evaluations["split"].rows)
+    lowest = min(p, key=lambda name: ((y - p[name]) ** 2).mean())
+    for name in set(p) - {lowest}:
+        test = ttest_rel((y - p[name]) ** 2, (y - p[lowest]) ** 2)
+        ends = test.confidence_interval()
+        found = table.loc[name, ["brier_above_lowest", "brier_above_lowest_low", "brier_above_lowest_high"]]
+        assert [*found] == pytest.approx(
+            [((y - p[name]) ** 2 - (y - p[lowest]) ** 2).mean(), ends.low, ends.high]
+        )
+    hit = {name: ((each > 0.5) == y).astype(float) for name, each in p.items()}
+    ends = ttest_rel(hit["VAP-oob"], hit["VAP-cal"]).confidence_interval()
+    found = table.loc["VAP-oob", ["accuracy_gained", "accuracy_gained_low", "accuracy_gained_high"]]
+    assert [*found] == pytest.approx([hit["VAP-oob"].mean() - hit["VAP-cal"].mean(), ends.low, ends.high])
+    assert table.loc[[name for name in p if name.endswith("-cal")], "accuracy_gained"].isna().all()
 
 
 @pytest.mark.parametrize(("key", "placement"), NAMES)

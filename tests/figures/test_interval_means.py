@@ -7,6 +7,7 @@ import pytest
 from calib.figures.interval_means import draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
+from calib.kernel.wording import some_of
 from tests.figures.evaluations import METHODS, evaluation
 
 
@@ -29,7 +30,7 @@ def test_means_of_class_one_and_of_the_predicted_label():
         assert label.observed == pytest.approx(np.mean(right))
     assert "Simplified" in record.caption
     held = sum(one.valid for one, _ in record.summaries)
-    assert f"as {held} of 4 methods" in record.title
+    assert f"as {some_of(held, 4, 'method')} predicted" in record.title
     assert len(draw(record).data) == 4 * 4
 
 

@@ -8,6 +8,7 @@ from calib.figures.set_reliability import draw, panels_of, prepare
 from calib.figures.theme import DARK, LIGHT
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
+from calib.kernel.wording import brief, briefly
 from calib.metrics import METRICS
 
 RNG = np.random.default_rng(0)
@@ -30,11 +31,17 @@ def test_marks_are_the_frequencies_of_ten_bins():
         assert list(trace.customdata) == [(place == b).sum() for b in there]
 
 
-def test_the_title_names_the_most_reliable():
+def test_the_title_gives_the_range_and_no_winner():
     record = prepare(SAID, "kc1")
     values = {name: METRICS["reliability"].function(said.y, said.p) for name, said in SAID.items()}
     assert dict(record.reliability) == values
-    assert record.title.startswith(f"kc1: {min(values, key=values.get)} is the most reliable")
+    assert record.title == "kc1: reliability over 100 bins from {} (right) to {} (<b>bold</b>)".format(
+        *briefly(values["right"], values["<b>bold</b>"])
+    )
+    assert (
+        prepare({"right": SAID["right"]}).title
+        == f"Reliability over 100 bins {brief(values['right'])} (right)"
+    )
     assert "400 predictions a setup" in record.caption
     assert set(record.to_frame()["setup"]) == set(SAID)
 

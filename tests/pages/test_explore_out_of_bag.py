@@ -37,7 +37,7 @@ def test_the_table_is_that_of_ten_evaluations(query):
     found = headline(at)
     assert found["Lowest Brier score"] == table["brier"].idxmin()
     assert found["Most accurate"] == table["accuracy"].idxmax()
-    assert found["Most reliable"] == table["reliability"].idxmin()
+    assert found["Lowest reliability (100 bins)"] == table["reliability"].idxmin()
     assert found["Nearest to its accuracy"] == table["accuracy_gap"].abs().idxmin()
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from calib.analysis.enough import nothing_told
 from calib.analysis.setups import (
     AS_PUBLISHED,
+    PaperFinding,
     bagged,
     departures,
     findings,
@@ -104,7 +105,7 @@ def headline(table: pd.DataFrame) -> None:
                 gap.idxmin(),
                 f"{100 * table.accuracy_gap[gap.idxmin()]:+.2g}%".replace("-", "−"),
             ),
-            ("Most reliable", table.reliability.idxmin(), brief(table.reliability.min())),
+            ("Lowest reliability (100 bins)", table.reliability.idxmin(), brief(table.reliability.min())),
             ("Lowest Brier score", table.brier.idxmin(), brief(table.brier.min())),
             ("Most accurate", table.accuracy.idxmax(), brief_percent(table.accuracy.max())),
         ):
@@ -132,7 +133,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
     """What the paper found over 22 data sets, and what is so on this one."""
     found = findings(table)
     if found:
-        headings.heading(f"{sum(one.holds for one in found)} of the paper's {len(found)} results hold here")
+        headings.heading(_how_many(found))
         shown = pd.DataFrame(
             {
                 "In the paper, over 22 data sets": [one.there for one in found],
@@ -144,8 +145,14 @@ def beside_the_paper(table: pd.DataFrame) -> None:
             shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data"
         )
         st.caption(
-            "One data set need not follow a mean over many: a result that is not confirmed here is no contradiction."
+            "One data set need not follow a mean over many: a result that is not confirmed here is no contradiction. "
+            "The numbers are compared as they are, without regard to sampling variability."
         )
+
+
+def _how_many(found: list[PaperFinding]) -> str:
+    held = sum(one.holds for one in found)
+    return f"{held or 'None'} of the paper's {len(found)} results {'holds' if held < 2 else 'hold'} here"
 
 
 def notes(evaluations: dict[str, Evaluation]) -> None:

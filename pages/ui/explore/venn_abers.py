@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.records import Parameter
 from calib.kernel.wording import brief, briefly
-from calib.metrics import interval_summary, metric_table
+from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -97,7 +97,6 @@ def headline(result: Evaluation) -> None:
     method = shown_method(result)
     predicted = result.predictions[method]
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
-    scores = metric_table(result.predictions, metrics=["brier", "log_loss"])
     with st.container(horizontal=True, key="headline"):
         st.metric(
             f"Mean p0 to mean p1 · {label_of(method)}",
@@ -109,8 +108,8 @@ def headline(result: Evaluation) -> None:
             help="Over all test rows the frequency of class 1 should lie between the two, up to sampling error.",
         )
         st.metric("Mean width", brief(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
-        for name in scores:
-            tables.against_uncalibrated(scores[name], method)
+        for name in ("brier", "log_loss"):
+            tables.against_uncalibrated(result, name, method)
 
 
 def switches(recipe: Recipe) -> None:
