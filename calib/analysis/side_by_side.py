@@ -7,15 +7,18 @@ interval of the paired t test, where the test rows are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from calib.analysis.differences import paired_interval
+from calib.analysis.differences import PER_ROW, paired_interval
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import change, number
+from calib.kernel.wording import change, number, some_of
 from calib.metrics.scoring import squared_errors
+
+Place = tuple[str, str]  # name of an evaluation, and calibrator
 
 
 def answer(evaluations: Mapping[str, Evaluation]) -> str:
@@ -43,8 +46,10 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     calibrated = {place: score for place, score in scores.items() if place[1] != "none"}
     if not calibrated:
         return first
-    name, key = min(calibrated, key=lambda place: calibrated[place])
-    return f"{first} Calibrated, the lowest is {name} with {label_of(key)}: {number(calibrated[name, key])}."
+    lowest = name, key = min(calibrated, key=lambda place: calibrated[place])
+    others = [place for place in calibrated if place != lowest]
+    then = f"Calibrated, the lowest is {name} with {label_of(key)}: {number(calibrated[lowest])}"
+    return f"{first} {then}{how_sure(evaluations, lowest, others, 'brier')}."
 
 
 def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapping[str, float]) -> str:
@@ -56,6 +61,27 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
     value, lower, upper = paired_interval(higher, lowest, one.weight, one.cluster)
     apart = "" if lower > 0 else ", no more than sampling variability"
     return f"{change(value, lower, upper)}{apart}"
+
+
+def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
+    """Words that follow a best value: how many others differ from it beyond sampling variability.
+
+    Known, by the paired t test, of a mean over rows, where the rows are the same.
+    """
+    if not others:
+        return ""
+    if metric not in PER_ROW or not same_rows(evaluations.values()):
+        return "; differences may be sampling variability"
+    one = evaluations[best[0]]
+    losses = {
+        place: PER_ROW[metric](one.y, evaluations[place[0]].predictions[place[1]].p)
+        for place in (best, *others)
+    }
+    found = [paired_interval(losses[place], losses[best], one.weight, one.cluster) for place in others]
+    sure = sum(lower > 0 or upper < 0 or math.isinf(value) for value, lower, upper in found)
+    return (
+        f"; {some_of(sure, len(others), 'other')} differ{'s' if sure < 2 else ''} beyond sampling variability"
+    )
 
 
 def same_rows(evaluations: Iterable[Evaluation]) -> bool:

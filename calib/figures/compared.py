@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.enough import nothing_told
-from calib.analysis.side_by_side import same_rows
+from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
@@ -76,23 +76,25 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         table,
         tuple(evaluations),
         metric,
-        _finding(table, metric, few=any(map(nothing_told, evaluations.values()))),
+        _finding(table, metric, evaluations),
         f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best. {_same_rows(evaluations)}",
         f"{what.label} side by side. {summary}.",
     )
 
 
-def _finding(table: pd.DataFrame, metric: str, few: bool) -> str:
-    """The best, and how many share its place; none where rows are so few that nothing can be told."""
+def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
+    """The best, how many share its place and how many surely do not; none where rows are too few to tell."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         return "{} from {} to {}".format(label, *briefly(table.value.min(), table.value.max()))
-    if few:
+    if any(map(nothing_told, evaluations.values())):
         return f"Too few rows to tell whose {label} is best"
-    line = next(first.itertuples())
+    line, rest = next(first.itertuples()), table[~table["best"]]
+    others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
+    sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
     where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
     equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
-    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}{equal}"
+    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}{equal}{sure}"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:

@@ -265,9 +265,11 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
 
 def _lowers(found: Choice, key: str, ece: pd.Series) -> str:
     """What a method gains beyond sampling variability."""
-    text = f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}"
-    change = "and ECE" if ece[key] < ece["none"] else "but raises ECE"
-    return f"{text} {change} {moved(*ece[['none', key]])}"
+    before, after = briefly(*ece[["none", key]])
+    then = f"is {after} instead of {before}" if before != after else f"stays {after}"  # a number, not a claim
+    return (
+        f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}; its ECE {then}"
+    )
 
 
 def _open(found: Choice, key: str) -> str:

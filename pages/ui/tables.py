@@ -69,11 +69,15 @@ def _changed(line: pd.Series | None) -> dict[str, Any]:
     """A difference with its interval under a headline number: green where it is better beyond sampling variability."""
     if line is None or isnan(line.value):
         return {}
-    good = (line.value > 0) == bool(METRICS[line.metric].higher_is_better)
-    sure = line.lower > 0 or line.upper < 0 or isinf(line.value)
-    color: Any = ("green" if good else "red") if sure else "gray"
+    return changed(line.value, line.lower, line.upper, bool(METRICS[line.metric].higher_is_better))
+
+
+def changed(value: float, lower: float, upper: float, up_is_good: bool) -> dict[str, Any]:
+    """The part of a headline number that is a difference with its interval: grey where that may be chance."""
+    sure = lower > 0 or upper < 0 or isinf(value)
+    color: Any = ("green" if (value > 0) == up_is_good else "red") if sure else "gray"
     return {
-        "delta": change(line.value, line.lower, line.upper, 2),
+        "delta": change(value, lower, upper, 2),
         "delta_color": color,
         "delta_arrow": "off",
     }
@@ -99,17 +103,14 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
     )
 
 
-def difference(change: float, what: str, up_is_good: bool | None = None) -> dict[str, Any]:
-    """The part of a headline number that says by how much it differs; green where that is good, grey where it
-    is neither (None), nothing where it is not known.
-    """
+def difference(change: float, what: str) -> dict[str, Any]:
+    """The part of a headline number that says by how much it differs from what no method is to be praised for."""
     if not isfinite(change):
         return {"delta": None}
     if not change:
         return {"delta": f"as {what.removeprefix('against ')}", "delta_color": "gray", "delta_arrow": "off"}
-    color = "gray" if up_is_good is None else "green" if (change > 0) == up_is_good else "red"
     arrow: Any = "up" if change > 0 else "down"
-    return {"delta": f"{change:+.2g} {what}".replace("-", "−"), "delta_color": color, "delta_arrow": arrow}
+    return {"delta": f"{change:+.2g} {what}".replace("-", "−"), "delta_color": "gray", "delta_arrow": arrow}
 
 
 def metrics(evaluation: Evaluation) -> None:

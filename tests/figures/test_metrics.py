@@ -88,7 +88,17 @@ def test_the_table_is_that_of_the_metrics():
             {"none": 0.5, "platt": 0.5, "isotonic": 0.5},
             "Best Brier score: 0.25, Uncalibrated, and 2 others",
         ),
-        (300, {"none": 0.5, "platt": 0.6}, "Best Brier score: 0.25, Uncalibrated"),
+        # 0.6 loses 0.16 or 0.36 for 0.25, 0.01 ± 0.008 more on average; 0.53 loses 0.0009 ± 0.0024 more
+        (
+            300,
+            {"none": 0.5, "platt": 0.6, "isotonic": 0.53},
+            "Best Brier score: 0.25, Uncalibrated; 1 of 2 others differs beyond sampling variability",
+        ),
+        (
+            300,
+            {"none": 0.5, "platt": 0.53},
+            "Best Brier score: 0.25, Uncalibrated; no other differs beyond sampling variability",
+        ),
     ],
 )
 def test_the_best_side_by_side_is_named_where_rows_can_tell_and_with_those_that_share_its_place(

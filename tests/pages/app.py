@@ -40,6 +40,9 @@ class App(AppTest):
         return self
 
 
+COLOURS = ("red", "green", "gray")  # of a metric's difference, by AppTest's number
+
+
 def page(stem: str = "explore_reliability", **query: str) -> AppTest:
     """A new session that opens this page with these parameters in its address, and has all its work done."""
     return settled(at_once(stem, **query))

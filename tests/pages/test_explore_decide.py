@@ -9,10 +9,10 @@ from calib import Recipe
 from calib.analysis.decision import decide
 from calib.analysis.rare import thresholds_in_use
 from calib.figures import formatted_costs
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, change
 from calib.sources import load
 from tests.evaluated import evaluated, of_address
-from tests.pages.app import faults, go, headline, keys, messages, page, press, titles
+from tests.pages.app import COLOURS, faults, go, headline, keys, messages, page, press, titles
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes"}
 
@@ -37,6 +37,13 @@ def test_the_numbers_of_the_page_are_those_of_decide():
     assert any(
         label.startswith("Realised cost") and value == brief(decision.table.realised[best])
         for label, value in said.items()
+    )
+    line = decision.table.loc[best]
+    (realised,) = [each for each in at.metric if each.label.startswith("Realised cost")]
+    assert best != decision.reference
+    assert realised.delta == change(line.difference, line.difference_lower, line.difference_upper, 2)
+    assert COLOURS[realised.color] == ("green" if line.difference_upper < 0 else "gray"), (
+        "no colour for what may be sampling variability"
     )
     rows = decision.undecided["venn_abers"]
     assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g}%"

@@ -5,14 +5,15 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from calib import Recipe
 from calib.analysis.explain import widest_row
 from calib.figures import FIGURES
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, change, number
 from calib.metrics import interval_summary
 from tests.evaluated import evaluated
-from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
+from tests.pages.app import COLOURS, bring, faults, go, headline, messages, page, settled, titles
 
 STEM = "explore_venn_abers"
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
@@ -57,6 +58,12 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
     assert shown["Mean width"] == brief(summary.width)
     assert shown[f"Brier score · {name}"] == brief(table.loc[method, "brier"])
     assert shown[f"Log loss · {name}"] == brief(table.loc[method, "log_loss"])
+    if "none" in evaluation.predictions:
+        loss = {key: (evaluation.y - evaluation.predictions[key].p) ** 2 for key in ("none", method)}
+        test = ttest_rel(loss[method], loss["none"]).confidence_interval()
+        metric = next(each for each in at.metric if each.label == f"Brier score · {name}")
+        assert metric.delta == change((loss[method] - loss["none"]).mean(), test.low, test.high, 2)
+        assert COLOURS[metric.color] == ("green" if test.high < 0 else "red" if test.low > 0 else "gray")
     records = [
         FIGURES["pairs"].prepare(evaluation, calibrator=method),
         FIGURES["step_curves"].prepare(evaluation),

@@ -27,7 +27,7 @@ from calib.kernel.wording import (
 )
 from calib.recipe import Recipe
 from pages.ui import headings, state
-from pages.ui.tables import difference, download
+from pages.ui.tables import changed, difference, download
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -43,6 +43,7 @@ COST_SETTINGS = (
     ),
     Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a row of class 1."),
 )
+DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
 INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)
 RANGE = (
     Parameter("lowest", "Lowest threshold", "number", 0.0, 0.0, 1.0, help="Where the decision curve begins."),
@@ -113,7 +114,6 @@ def headline(decision: Decision) -> None:
     """The threshold, the cheapest calibrator's cost, what it promised, and the share of undecided rows."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     line = decision.table.loc[best]
-    reference = "" if best == decision.reference else f"against {label_of(decision.reference).lower()}"
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Act as on **{plain(class_named(classes[1]))}** where its probability lies above {plain(false_alarm)} / "
@@ -124,9 +124,10 @@ def headline(decision: Decision) -> None:
         st.metric(
             f"Realised cost per row · {label_of(best)}",
             brief(line.realised),
-            **(difference(line.difference, reference, up_is_good=False) if reference else {}),
-            width=250,
-            help="On the test rows, acting where the probability lies above the threshold.",
+            **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
+            width=270,
+            help="On the test rows, acting where the probability lies above the threshold. Below, the difference to "
+            f"{label_of(decision.reference)} with its 95% interval.",
         )
         st.metric(
             f"Expected cost · {label_of(best)}",
