@@ -14,6 +14,7 @@ Each tells its options with ``--help``. Otherwise a clear message on standard er
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sqlite3
@@ -26,6 +27,7 @@ from typing import Any
 import pandas as pd
 
 from calib.data import TableFile, guess_target, read_table, target_candidates
+from calib.data.target import POSITIVE
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
@@ -259,7 +261,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     evaluation = _evaluated(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
-        print(f"note: {note}", file=sys.stderr)
+        print(f"note: {_how_to_change(note, recipe, dataset, args)}", file=sys.stderr)
     recipe = evaluation.recipe
     files = {recipe.data.removeprefix("upload:"): args.data.name}
     for named, path in ((recipe.judge_on, args.judge_on), (recipe.onnx, args.onnx)):
@@ -276,6 +278,17 @@ def _evaluate(args: argparse.Namespace) -> int:
     for key, why in evaluation.refused.items():
         print(f"error: {key}: {why}", file=sys.stderr)
     return 1 if evaluation.refused else 0
+
+
+def _how_to_change(note: str, recipe: Recipe, dataset: Dataset, args: argparse.Namespace) -> str:
+    """The note on the positive class, where the Recipe names none: whose rarer it is, and how to take another."""
+    if recipe.positive is not None or not note.startswith(POSITIVE):
+        return note
+    of = f" of {args.data.name} and {args.judge_on.name} together" if args.judge_on else ""
+    negative = dataset.classes[0]
+    other = "LABEL" if negative == f"not {dataset.classes[1]}" else negative
+    setting = f'"positive": {json.dumps(other, ensure_ascii=False)}'
+    return f"{note.removesuffix('.')}{of}; for another set {setting} in the Recipe."
 
 
 def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:

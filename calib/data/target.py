@@ -14,6 +14,7 @@ from calib.data.errors import DataError
 from calib.data.typed import MISSING, bare, is_gap, label
 from calib.kernel.wording import counted
 
+POSITIVE = "Positive class"  # so begins the note that names it
 MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
 # Of labels and hardly anything else
 NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
@@ -261,10 +262,10 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "
     how = why if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
-        return Classes(
-            (negative, chosen), chosen, f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows)."
-        )
-    note = f"Positive class: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
+        return Classes((negative, chosen), chosen, f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows).")
+    note = (
+        f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
+    )
     return Classes((f"not {chosen}", chosen), chosen, note)
 
 
