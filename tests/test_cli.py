@@ -227,7 +227,9 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
-    words = f"note: Positive class: {often!r}, the rarer one ({counts[often] + 20} rows) of data.csv and new.csv"
+    words = (
+        f"note: Positive class: {often!r}, the rarer one ({counts[often] + 20} rows) of data.csv and new.csv"
+    )
     assert f'{words} together; for another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
