@@ -8,32 +8,61 @@ advice then chose, and the methods that it did not tell from its choice, are hel
 same models and calibrators on the rows left over. Every table is appended to ``rows.csv`` when it is done, a
 line a method, so that the run can be stopped at any moment and started again. The table of docs/results.md is
 printed at the end. By hand: a quarter of an hour.
+
+Every decision within the advice is also taken anew for each data set, as it would be from the others alone:
+where the choice begins, with single trees and else, whether a single tree may be left its own probabilities, and
+the two constants. The regrets of that stand beside those of the advice as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
-from calib.analysis.choice import advise
+from calib.analysis.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
+from calib.analysis.differences import paired_interval
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
-from calib.metrics import brier_score, log_loss
+from calib.kernel.wording import within_a_sentence
+from calib.metrics import METRICS, brier_score, log_loss
+from calib.metrics.scoring import squared_errors
+from calib.models import MODELS
 
-MODELS = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
+JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
 METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input != "tree_scores")
 CELL = ["data", "model", "size", "table"]
 LEFT_OVER = (300, 5000)  # rows that must be left over to tell, and that are asked at most
 CLIP = 1e-15  # so that an infinite log loss can be averaged; how many there are is a column of its own
 LOSSES = ["brier", "log_loss"]
+MEASURED = [*LOSSES, "infinite"]
+SEEN = ["score", "infinite", "surest", "lower", "upper"]  # what the choice goes by, of advise's table
+
+
+class Rules(NamedTuple):
+    """What the advice decides: where it begins, else and on single trees, and the rest as in ``choose``."""
+
+    begin: str
+    begin_tree: str
+    own_tree: bool
+    little: float
+    sure: float
+
+
+BEGIN = ("none", "platt", "beta", "venn_abers")
+TRIED = (BEGIN, BEGIN, (True, False), (0.0, 0.002, LITTLE, 0.01, 0.02), (0.0, 0.001, SURE, 0.1, 1.0))
+SHIPPED = Rules(START[0], START[1], False, LITTLE, SURE)
 
 
 def load(path: Path) -> Dataset:
@@ -51,6 +80,7 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     fitted = fit(recipe, drawn)
     evaluation, part = calibrate(recipe, fitted), fitted.parts[0]
     found, tests = advise(evaluation), part.placed.score(data.X.iloc[rest])
+    seen = {key: squared_errors(evaluation.y, each.p) for key, each in evaluation.predictions.items()}
     lines = []
     for key, line in found.table.iterrows():
         p = part.placed.predict(evaluation.calibrators[str(key)][0], tests).p
@@ -63,6 +93,8 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
                 "brier": brier_score(data.y[rest], p),
                 "log_loss": log_loss(data.y[rest], np.clip(p, CLIP, 1 - CLIP)),
                 "infinite": bool(np.isinf(log_loss(data.y[rest], p))),
+                **{f"seen_{name}": line[name] for name in SEEN},
+                **{f"beats_{at}": paired_interval(seen[str(key)], seen[at])[2] < 0 for at in BEGIN},
             }
         )
     return pd.DataFrame(lines)
@@ -73,7 +105,7 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
     for path in sorted(folder.glob("*.csv"), key=lambda path: path.stat().st_size):
         data = None if path.stem in skip else load(path)
         cells = (
-            (path.stem, model, size, table) for size in sizes for model in MODELS for table in range(tables)
+            (path.stem, model, size, table) for size in sizes for model in JUDGED for table in range(tables)
         )
         for cell in cells if data else ():
             if cell not in have and len(data.y) >= cell[2] + LEFT_OVER[0]:
@@ -88,9 +120,7 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
     followed = {"the advice": rows[rows["chosen"]], "the lowest on the test rows": rows[rows["lowest"]]}
     followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
-    means = {
-        name: group.groupby("data")[[*LOSSES, "infinite"]].mean().mean() for name, group in followed.items()
-    }
+    means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
     return pd.DataFrame(means).T.sort_values("brier")
 
 
@@ -101,6 +131,67 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
     return {
         loss: {str(means[loss].drop(columns=name).mean(axis=1).idxmin()) for name in sets} for loss in LOSSES
     }
+
+
+def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterator[str]:
+    """What the advice would have chosen on one drawn table by other rules."""
+    known: dict[tuple, str] = {}
+    for rule in rules:
+        case = rule.begin_tree if tree else rule.begin, rule.own_tree or not tree, rule.little, rule.sure
+        if case not in known:
+            begin, own, little, sure = case
+            start = start_of(table, (begin, *START))
+            judged = table.assign(sure=table["surest"] < sure)
+            known[case] = choose(judged, table[f"beats_{start}"], start, own=own, little=little)
+        yield known[case]
+
+
+def by_rules(rows: pd.DataFrame, rules: list[Rules]) -> np.ndarray:
+    """Mean regrets, and how often a log loss is infinite: (data sets, rules, MEASURED)."""
+    sets: dict[str, list[np.ndarray]] = {}
+    for (data, model, *_), lines in rows.groupby(CELL):
+        lines = lines.set_index("method")
+        lost = lines[LOSSES].sub(lines[LOSSES].min()).join(lines["infinite"].astype(float))
+        seen = lines.filter(regex="^(seen|beats)_").rename(columns=lambda name: name.removeprefix("seen_"))
+        choices = list(chosen_by(rules, seen, MODELS[model].single_tree))
+        sets.setdefault(data, []).append(lost.loc[choices].to_numpy())
+    return np.array([np.mean(cells, axis=0) for cells in sets.values()])
+
+
+def decided_elsewhere(found: np.ndarray, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """The mean where each set's rules are those of least regret on the others; and the positions of these rules."""
+    own = found[:, :, MEASURED.index(by)]
+    best = (own.sum(axis=0) - own).round(ROUNDING).argmin(axis=1)
+    return found[np.arange(len(found)), best].mean(axis=0), best
+
+
+def print_decided_elsewhere(rows: pd.DataFrame) -> None:
+    """The advice's regrets where it is decided for each set on the others: all of it, and one decision at a time."""
+    rules = [Rules(*one) for one in product(*TRIED)]
+    found = by_rules(rows, rules)
+    for loss in LOSSES:
+        line, best = decided_elsewhere(found, loss)
+        print(
+            f"| the advice, decided on the other sets by {within_a_sentence(METRICS[loss].label)} |{as_cells(line)}"
+        )
+        print(f"  {Counter(rules[i] for i in best).most_common()}")
+    for name in Rules._fields:
+        alike = [
+            i for i, one in enumerate(rules) if one._replace(**{name: getattr(SHIPPED, name)}) == SHIPPED
+        ]
+        for loss in LOSSES:
+            line, best = decided_elsewhere(found[:, alike], loss)
+            taken = Counter(getattr(rules[alike[i]], name) for i in best).most_common()
+            print(f"only {name} decided on the other sets by {loss}:{as_cells(line)} {taken}")
+        means = found[:, alike].mean(axis=0)
+        print(
+            "  "
+            + "; ".join(f"{getattr(rules[i], name)}:{as_cells(m)}" for i, m in zip(alike, means, strict=True))
+        )
+
+
+def as_cells(line: np.ndarray) -> str:
+    return f" {line[0]:.4f} | {line[1]:.4f} | {line[2]:.1%} |"
 
 
 def best_fixed(rows: pd.DataFrame, loss: str) -> str:
@@ -128,7 +219,8 @@ def main() -> None:
     held = best.groupby(CELL)["open"].max().groupby("data").mean().mean()
     print(f"{cells.ngroups} tables of {rows['data'].nunique()} data sets")
     for name, line in strategies(rows).iterrows():
-        print(f"| {name} | {line.brier:.4f} | {line.log_loss:.4f} | {line.infinite:.1%} |")
+        print(f"| {name} |{as_cells(line.to_numpy())}")
+    print_decided_elsewhere(rows)
     print(
         f"what may be the best held the best in {held:.1%}, {cells['open'].sum().mean():.1f} methods on average"
     )

@@ -29,10 +29,10 @@ from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
 from calib.metrics.scoring import log_losses, mean, squared_errors
+from calib.models import MODELS
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
 START = ("platt", "venn_abers")  # where the choice begins, the first that is compared
-SINGLE_TREE = "decision_tree"  # of which the order is the other
 LITTLE = 0.005  # of Brier score: what is not worth a calibrator
 SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on the rows
 
@@ -51,7 +51,7 @@ class Choice:
         A line a method, in the evaluation's order, with columns
 
         - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
-        - sure: whether it was surer than the calibration rows allow
+        - surest: how near it came to 0 or 1, in calibration rows; sure: whether nearer than they allow
         - change, lower, upper: score − that of the uncalibrated model, with its 95% interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
         - chance: two-sided p-value of the gap (paired t), 1 for the choice
@@ -96,17 +96,16 @@ def _advise(evaluation: Evaluation) -> Choice:
             "infinite": {
                 key: bool(np.isinf(log_losses(evaluation.y, p)).any()) for key, p in predicted.items()
             },
-            "sure": {
-                key: _surest(p) < SURE / _calibration_rows(evaluation, key) for key, p in predicted.items()
-            },
+            "surest": {key: _surest(p) * _calibration_rows(evaluation, key) for key, p in predicted.items()},
             "same": {key: _simplest_equal(key, predicted) for key in predicted},
         }
     )
     gaps = ("gap", "gap_lower", "gap_upper")
+    table.insert(3, "sure", table["surest"] < SURE)
     table = table.join(_against(evaluation, losses, "none", ("change", "lower", "upper")))
-    start = _start(table, begins(evaluation))
+    start = start_of(table, begins(evaluation))
     to_start = _against(evaluation, losses, start, gaps)
-    choice = _choose(table, to_start["gap_upper"] < 0, start, _is_tree(evaluation))
+    choice = choose(table, to_start["gap_upper"] < 0, start, own=not _is_tree(evaluation))
     table = table.join(to_start if choice == start else _against(evaluation, losses, choice, gaps))
     table["chance"] = _chance(table["gap"], table["gap_upper"], _draws(evaluation))
     return Choice(choice, start, table)
@@ -151,32 +150,45 @@ def begins(evaluation: Evaluation) -> tuple[str, ...]:
     >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
     ('venn_abers', 'platt')
     """
-    return START[::-1] if _is_tree(evaluation) else START
+    return START[::-1] if _is_tree(evaluation) else START  # the other order
 
 
 def _is_tree(evaluation: Evaluation) -> bool:
-    return evaluation.recipe.model == SINGLE_TREE
+    return MODELS[evaluation.recipe.model].single_tree
 
 
-def _start(table: pd.DataFrame, order: Sequence[str]) -> str:
+def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
+    """The first of these, or else the uncalibrated model, that was never certain and wrong; else the lowest."""
     finite = table[~table["infinite"]]
     return next(
         (key for key in (*order, "none") if key in finite.index), _lowest(table if finite.empty else finite)
     )
 
 
-def _choose(table: pd.DataFrame, beats_start: pd.Series, start: str, tree: bool) -> str:
-    """What is better than the start beyond sampling variability, else the start, or nothing where that gains little."""
+def choose(
+    table: pd.DataFrame, beats_start: pd.Series, start: str, *, own: bool, little: float = LITTLE
+) -> str:
+    """What is better than the start beyond sampling variability, else the start, or nothing where that gains little.
+
+    Parameters
+    ----------
+    table
+        As in ``Choice``, without the gaps.
+    beats_start
+        Whether a method's interval against the start lies below 0.
+    own
+        Whether the uncalibrated model, though surer than the rows allow, is taken where nothing else beats the start.
+    """
     better = table[beats_start & ~table["infinite"]]
     sober = better[~better["sure"]]
     if not sober.empty:
         return _lowest(sober)
-    if "none" in better.index and not tree:
+    if "none" in better.index and own:
         return "none"
     none = table.loc["none"] if "none" in table.index else None
     if none is None or none.sure or none.infinite:
         return start
-    gains_little = not table.upper[start] < 0 and not table.lower[start] <= -LITTLE
+    gains_little = not table.upper[start] < 0 and not table.lower[start] <= -little
     return "none" if gains_little else start
 
 

@@ -28,8 +28,24 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    **{"∞": r"$\infty$", "−": "$-$", "χ²": r"$\chi^2$", "α": r"$\alpha$", "\n": " ", "\r": " "},
+    **{
+        sign: f"{{{sign}}}" for sign in "[]*`"
+    },  # after \\ the first three are its arguments; ?` is a ligature
+    **{"--": "-{}-", "\n": " ", "\r": " "},
+    **{
+        "∞": r"$\infty$",
+        "−": "$-$",
+        "χ²": r"$\chi^2$",
+        "α": r"$\alpha$",
+        "λ": r"$\lambda$",
+        "σ": r"$\sigma$",
+    },
+    **{"★": r"$\star$", "²": "$^2$", "½": r"$\frac12$", "×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$"},
+    **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "√": r"$\surd$", "Σ": r"$\Sigma$", "ε": r"$\epsilon$"},
 }
+LATEX_SIGNS = re.compile("|".join(re.escape(sign) for sign in sorted(LATEX, key=len, reverse=True)))
+LETTERS = "names in other than Latin letters need XeLaTeX or LuaLaTeX"
+A_PAGE, A_LINE = 45, 40  # rows that fit on a page, and letters in a column that is not broken
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
@@ -100,18 +116,19 @@ def latex_table(table: Table) -> str:
     --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
     >>> print(latex_table(Table("means", "Brier score", frame, "Lower is better.")))
-    % needs \usepackage{booktabs}
+    % needs \usepackage{booktabs,graphicx}; names in other than Latin letters need XeLaTeX or LuaLaTeX
     \begin{table}
     \centering
     \caption{Brier score. Lower is better.}
     \label{tab:means}
+    \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
     \begin{tabular}{lr}
     \toprule
     data & RF\_d \\
     \midrule
     kc1 & 0.250 \\
     \bottomrule
-    \end{tabular}
+    \end{tabular}}
     \end{table}
     <BLANKLINE>
     """
@@ -122,25 +139,38 @@ def latex_table(table: Table) -> str:
     ]
     if MEAN in table.frame.index:
         lines.insert(table.frame.index.tolist().index(MEAN), r"\midrule")
-    head = " & ".join([_latex(str(cells.index.name or "")), *(_latex(str(name)) for name in cells.columns)])
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex(table.title)}. {_latex(table.note)}}}",
-            rf"\label{{tab:{table.key.replace('_', '-')}}}",
-            rf"\begin{{tabular}}{{l{'r' * cells.shape[1]}}}",
-            r"\toprule",
-            head + r" \\",
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
+    names = [_latex(str(name)) for name in (cells.index.name or "", *cells.columns)]
+    head = [r"\toprule", " & ".join(names) + r" \\", r"\midrule"]
+    caption = rf"\caption{{{_latex(table.title)}. {_latex(table.note)}}}"
+    label = rf"\label{{tab:{table.key.replace('_', '-')}}}"
+    set_ = _over_pages if len(lines) > A_PAGE else _on_a_page
+    return "\n".join([*set_(caption, label, _columns(cells), head, lines), ""])
+
+
+def _columns(cells: pd.DataFrame) -> str:
+    """Numbers to the right, long text in lines of its own."""
+    longest = [max((len(text) for text in cells[name]), default=0) for name in cells]
+    return "l" + "".join(r"p{0.15\linewidth}" if n > A_LINE else "r" for n in longest)
+
+
+def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
+    """Shrunk where it is wider than the text."""
+    shrunk = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+    return [
+        rf"% needs \usepackage{{booktabs,graphicx}}; {LETTERS}",
+        *(r"\begin{table}", r"\centering", caption, label, shrunk, rf"\begin{{tabular}}{{{columns}}}"),
+        *(*head, *lines, r"\bottomrule", r"\end{tabular}}", r"\end{table}"),
+    ]
+
+
+def _over_pages(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
+    """With its head on every page."""
+    return [
+        rf"% needs \usepackage{{booktabs,longtable}}; {LETTERS}",
+        *(r"\begingroup", r"\tiny", r"\setlength{\tabcolsep}{3pt}"),
+        *(rf"\begin{{longtable}}{{{columns}}}", caption + label + r" \\", *head, r"\endfirsthead"),
+        *(*head, r"\endhead", *lines, r"\bottomrule", r"\end{longtable}", r"\endgroup"),
+    ]
 
 
 def markdown_table(table: Table) -> str:
@@ -172,8 +202,7 @@ def markdown_table(table: Table) -> str:
 
 
 def _latex(text: str) -> str:
-    text = text.replace("χ²", "\0")
-    return "".join(LATEX.get(sign, sign) for sign in text).replace("\0", LATEX["χ²"])
+    return LATEX_SIGNS.sub(lambda found: LATEX[found[0]], text)
 
 
 def _markdown(text: str) -> str:

@@ -36,7 +36,9 @@ class ModelEntry:
     score
         "probability" (numbers in [0, 1]) or "margin" (any real number, such as a distance from a boundary).
     bagged
-        Whether out-of-bag scores exist.
+        Whether out-of-bag scores exist, and scores of single trees with them.
+    single_tree
+        Whether it is one tree, whose leaves tie many rows and rest on few.
     """
 
     key: str
@@ -46,6 +48,7 @@ class ModelEntry:
     score: str = "probability"
     bagged: bool = False
     help: str = ""
+    single_tree: bool = False
 
     def build(
         self, params: Mapping[str, Any] | None = None, random_state: int | None = None

@@ -215,4 +215,5 @@ ENTRY = ModelEntry(
         *LEAF_PARAMETERS,
     ),
     help="One readable tree: every leaf gives one probability, or one interval after calibration.",
+    single_tree=True,
 )

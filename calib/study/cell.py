@@ -153,7 +153,7 @@ def _fit(cell: Cell, data: Dataset) -> Fitted:
     recipe, splits = setup.recipe.replace(seed=cell.seed), cell.splits
     estimator = placement = None
     if setup.paper_model:
-        model = PAPER_MODELS[setup.paper_model](cell.seed)
+        model = PAPER_MODELS[setup.paper_model].build(random_state=cell.seed)
         estimator = Pipeline([("prepare", preprocessor(data.X)), ("model", model)])
     if splits.calibration == "first_fold" and recipe.placement == "split":
         placement = FirstFold(splits.calibration_folds, splits.seed + cell.repeat)

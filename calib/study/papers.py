@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from calib.kernel.checks import InputError
-from calib.models import ProbabilityForest, ProbabilityTree
+from calib.models import ModelEntry, ProbabilityForest, ProbabilityTree
 from calib.models.tuned import SPACE, CurtailedForest
 from calib.placements.split import Split
 
@@ -146,29 +146,43 @@ def _svm_platt(seed: int) -> Pipeline:
     return Pipeline([("scale", StandardScaler()), ("model", platt)])
 
 
-PAPER_MODELS: Mapping[str, Callable[[int], Any]] = MappingProxyType(
-    {
-        "RF_opt": _forest,
-        "RF_opt_frequency": lambda seed: _forest(seed, leaf="frequency"),
-        "RF_opt_laplace": lambda seed: _forest(seed, leaf="laplace"),
-        "CT": lambda seed: CurtailedSearch(random_state=seed),
-        "DT_opt": lambda seed: _search(ProbabilityTree(random_state=seed), DT, seed),
-        "LR_opt": lambda seed: _search(LogisticRegression(random_state=seed), LR, seed),
-        "SVM_opt": _svm,
-        "DNN_opt": lambda seed: _search(MLPClassifier(random_state=seed), DNN, seed),
-        "DNN_ens": lambda seed: BaggingClassifier(MLPClassifier(), 10, bootstrap=False, random_state=seed),
-        "XGB_d": _boosting,
-        "XGB_opt": lambda seed: _search(_boosting(seed), XGB, seed),
-        "GNB_opt": lambda seed: _search(GaussianNB(), GNB, seed),
-        "J48": _j48,
-        "J48 Bagging": lambda seed: BaggingClassifier(_j48(seed), 10, random_state=seed),
-        "SVM Platt": _svm_platt,
+def _named(makes: Mapping[str, Callable[[int], Any]], **declared: Any) -> dict[str, ModelEntry]:
+    """Entries of functions from a seed to an unfitted classifier."""
+    return {
+        name: ModelEntry(name, name, lambda random_state, make=make: make(random_state), (), **declared)
+        for name, make in makes.items()
     }
-)
-"""Name in a protocol's ``paper_model`` → the function from a seed to an unfitted classifier."""
 
-FORESTS = ("RF_opt", "RF_opt_frequency", "RF_opt_laplace", "CT", "J48 Bagging")
-"""Those that have out-of-bag scores and scores of single trees."""
+
+PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
+    _named(
+        {
+            "RF_opt": _forest,
+            "RF_opt_frequency": lambda seed: _forest(seed, leaf="frequency"),
+            "RF_opt_laplace": lambda seed: _forest(seed, leaf="laplace"),
+            "CT": lambda seed: CurtailedSearch(random_state=seed),
+            "J48 Bagging": lambda seed: BaggingClassifier(_j48(seed), 10, random_state=seed),
+        },
+        bagged=True,
+    )
+    | _named(
+        {
+            "DT_opt": lambda seed: _search(ProbabilityTree(random_state=seed), DT, seed),
+            "LR_opt": lambda seed: _search(LogisticRegression(random_state=seed), LR, seed),
+            "SVM_opt": _svm,
+            "DNN_opt": lambda seed: _search(MLPClassifier(random_state=seed), DNN, seed),
+            "DNN_ens": lambda seed: BaggingClassifier(
+                MLPClassifier(), 10, bootstrap=False, random_state=seed
+            ),
+            "XGB_d": _boosting,
+            "XGB_opt": lambda seed: _search(_boosting(seed), XGB, seed),
+            "GNB_opt": lambda seed: _search(GaussianNB(), GNB, seed),
+            "J48": _j48,
+            "SVM Platt": _svm_platt,
+        }
+    )
+)
+"""Name in a protocol's ``paper_model`` → the model, as those of the registry declare themselves."""
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
 """Those that need a package which is not always there."""

@@ -19,7 +19,7 @@ from calib.models.out_of_bag import no_bagging
 from calib.placements import PLACEMENTS
 from calib.placements.base import no_trees, only_margins
 from calib.recipe import Recipe
-from calib.study.papers import FORESTS, PAPER_MODELS
+from calib.study.papers import PAPER_MODELS
 from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
 
 Check = Callable[[Any, str], Any]
@@ -389,11 +389,11 @@ def check_possible(model: str, placement: str, calibrator: str, paper_model: str
 Choose Platt, isotonic, Venn or Venn–Abers, or another model.
     """
     method, name = CALIBRATORS[calibrator], repr(paper_model or model)
-    bagged = paper_model in FORESTS if paper_model else MODELS[model].bagged
-    if placement.startswith("oob") and not bagged:
+    entry = PAPER_MODELS[paper_model] if paper_model else MODELS[model]
+    if placement.startswith("oob") and not entry.bagged:
         raise no_bagging(name)
-    if method.input == "tree_scores" and not bagged:
+    if method.input == "tree_scores" and not entry.bagged:
         raise no_trees(name)
-    if method.input == "probability" and not paper_model and MODELS[model].score == "margin":
+    if method.input == "probability" and entry.score == "margin":
         raise only_margins(method.label, name)
     PLACEMENTS[placement].check_takes(method)

@@ -13,6 +13,7 @@ from calib import Recipe, evaluate, load_sample
 from calib.analysis.choice import LITTLE, START, SURE, advise
 from calib.analysis.differences import differences, paired_interval
 from calib.calibrators import CALIBRATORS
+from calib.models import MODELS, ModelEntry, ProbabilityTree
 from tests.analysis.judged import jitter, judged, world
 
 EVERY = tuple(key for key in CALIBRATORS if key != "rank")
@@ -139,6 +140,15 @@ def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
     )
     assert (forest.start, forest.choice) == ("platt", "none")
     assert (tree.start, tree.choice) == ("venn_abers", "venn_abers")
+
+
+def test_a_tree_from_outside_that_declares_itself_one_gets_the_same_advice(monkeypatch):
+    y, truth, _, rng = world(9, 300)
+    said = {key: jitter(truth, rng, 0.02) for key in ("none", *START)}
+    for one, start in ((True, "venn_abers"), (False, "platt")):
+        entry = ModelEntry("own", "Own", ProbabilityTree, (), single_tree=one)
+        monkeypatch.setitem(MODELS._held, "own", entry)
+        assert advise(judged(y, said, model="own")).start == start
 
 
 def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score():

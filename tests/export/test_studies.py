@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calib.calibrators import CALIBRATORS
 from calib.export import drawings, latex_table, markdown_table, readable, study_bundle, study_html
-from calib.study import as_rows, check_rows, summarise
+from calib.metrics import METRICS
+from calib.models import MODELS
+from calib.study import PAPERS, as_rows, check_rows, summarise
 from calib.study.tables import Table, tables
 
 PAPER = "rf_calibration_2025"
-ODD = ["50%_a&b{c}", "=1+1|x", "<script>alert(1)</script>", r"back\slash~^#$"]
+ODD = ["50%_a&b{c}", "[0, 1]*--`=|x", "<script>alert(1)</script>", r"back\slash~^#$"]
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +39,14 @@ def unescaped(text):
     """LaTeX text as it is set."""
     names = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^"}
     names |= {"textless": "<", "textgreater": ">", "textbar": "|"}
+    text = re.sub(r"\{([]*`[])\}", r"\1", text).replace("-{}-", "--")
     return re.sub(r"\\(?:([a-z]+)\{\}|([&%$#_{}]))", lambda m: names[m[1]] if m[1] else m[2], text)
 
 
 def test_latex_has_every_cell_and_escapes_every_name(odd):
     table = tables(odd)[0]
     text = latex_table(table)
-    assert r"\usepackage{booktabs}" in text
+    assert r"\usepackage{booktabs,graphicx}" in text
     lines = [line.removesuffix(r" \\") for line in text.splitlines() if line.endswith(r"\\")]
     head, *rows = [re.split(r" & ", line) for line in lines]
     assert [unescaped(name) for name in head] == ["data", *ODD]
@@ -62,7 +66,7 @@ def test_markdown_escapes_what_would_be_a_cell_or_a_tag(odd):
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
     assert not re.search(r"(?<!\\)[<>]", text)
     assert r"\<script\>" in text
-    assert r"=1+1\|x" in text
+    assert r"\[0, 1\]\*--\`=\|x" in text
 
 
 def test_infinity_is_a_sign_in_every_form():
@@ -78,6 +82,35 @@ def test_latex_of_tests_has_greek_letters_as_mathematics(summary):
     assert r"$\chi^2$" in text
     assert r"$\alpha$" in text
     assert "−" not in text
+
+
+def test_no_name_is_an_argument_of_the_line_before_it():
+    """``\\\\`` takes ``[…]`` and ``*`` even from the next line: pdflatex then never ends."""
+    frame = pd.DataFrame({"a": [0.5, 0.25]}, index=pd.Index(["[0, 1]", "*x"], name="data"))
+    lines = latex_table(Table("k", "T", frame, "N.")).splitlines()
+    assert {"{[}0, 1{]} & 0.500 \\\\", "{*}x & 0.250 \\\\"} <= set(lines)
+
+
+def test_every_sign_of_our_own_words_is_one_that_latex_has(summary):
+    """Beyond ASCII: dashes, quotes, § and Latin letters."""
+    words = [text for metric in METRICS.values() for text in (metric.label, metric.help)]
+    words += [rule.why for paper in PAPERS.values() for rule in paper.rules]
+    words += [each.label for each in (*CALIBRATORS.values(), *MODELS.values())]
+    for table in tables(summary, PAPER):
+        words.append(latex_table(table))
+    one = pd.DataFrame({"x": words}, index=pd.Index(range(len(words)), name="data"))
+    text = latex_table(Table("k", "T", one, "N."))
+    assert not set(re.findall(r"[^\x00-\x7fÀ-ſ–—‘’“”…§]", text))
+
+
+def test_what_is_longer_than_a_page_goes_over_pages_and_names_its_package(summary):
+    found = {table.key: latex_table(table) for table in tables(summary, PAPER)}
+    assert len(found["published"].splitlines()) > 100
+    assert found["published"].startswith(r"% needs \usepackage{booktabs,longtable}")
+    assert r"\endhead" in found["published"]
+    for key in found.keys() - {"published"}:
+        assert found[key].startswith(r"% needs \usepackage{booktabs,graphicx}")
+        assert r"\resizebox" in found[key]
 
 
 def test_the_page_has_every_table_and_chart_and_nothing_from_elsewhere(summary):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
 
 from calib.kernel.checks import InputError
-from calib.models import ProbabilityForest, ProbabilityTree
+from calib.models import ProbabilityForest, ProbabilityTree, gives_probability
 from calib.models.out_of_bag import refuse_without_bagging
 from calib.study import papers
 from calib.study.papers import PAPER_MODELS
@@ -29,7 +29,7 @@ Y = (X[:, 0] + RNG.normal(scale=0.3, size=80) > 0.5).astype(int)
     ],
 )
 def test_search_spaces_have_the_printed_sizes(key, settings):
-    search = PAPER_MODELS[key](0)
+    search = PAPER_MODELS[key].build(random_state=0)
     spaces = search.param_distributions
     spaces = spaces if isinstance(spaces, list) else [spaces]
     assert sum(math.prod(len(values) for values in one.values()) for one in spaces) == settings
@@ -38,14 +38,17 @@ def test_search_spaces_have_the_printed_sizes(key, settings):
     assert search.scoring == "neg_brier_score"
 
 
-def test_the_forests_named_are_those_that_out_of_bag_takes():
+def test_a_model_declares_what_out_of_bag_takes_and_what_its_score_is():
     for key in PAPER_MODELS.keys() - papers.EXTRAS.keys():
+        entry = PAPER_MODELS[key]
+        model = entry.build(random_state=0)
+        assert gives_probability(model) == (entry.score == "probability"), key
         try:
-            refuse_without_bagging(PAPER_MODELS[key](0))
+            refuse_without_bagging(model)
         except InputError:
-            assert key not in papers.FORESTS, key
+            assert not entry.bagged, key
         else:
-            assert key in papers.FORESTS, key
+            assert entry.bagged, key
 
 
 def test_boosting_has_the_printed_space():
@@ -57,7 +60,7 @@ def test_boosting_has_the_printed_space():
 )
 def test_learners_answer_and_repeat_themselves(key, monkeypatch):
     monkeypatch.setattr(papers, "DRAWS", 2)
-    first, second = (PAPER_MODELS[key](3).fit(X, Y).predict_proba(X) for _ in range(2))
+    first, second = (PAPER_MODELS[key].build(random_state=3).fit(X, Y).predict_proba(X) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert np.mean((first[:, 1] - Y) ** 2) < 0.25
 
@@ -65,15 +68,21 @@ def test_learners_answer_and_repeat_themselves(key, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_networks_answer(monkeypatch):
     monkeypatch.setattr(papers, "DRAWS", 1)
-    ensemble = PAPER_MODELS["DNN_ens"](0).fit(X, Y)
+    ensemble = PAPER_MODELS["DNN_ens"].build(random_state=0).fit(X, Y)
     assert len({net.random_state for net in ensemble.estimators_}) == 10
-    assert ensemble.predict_proba(X).shape == PAPER_MODELS["DNN_opt"](0).fit(X, Y).predict_proba(X).shape
+    assert (
+        ensemble.predict_proba(X).shape
+        == PAPER_MODELS["DNN_opt"].build(random_state=0).fit(X, Y).predict_proba(X).shape
+    )
 
 
 def test_boosting_answers_where_it_is_installed(monkeypatch):
     pytest.importorskip("xgboost")
     monkeypatch.setattr(papers, "DRAWS", 2)
-    assert np.mean((PAPER_MODELS["XGB_opt"](0).fit(X, Y).predict_proba(X)[:, 1] - Y) ** 2) < 0.25
+    assert (
+        np.mean((PAPER_MODELS["XGB_opt"].build(random_state=0).fit(X, Y).predict_proba(X)[:, 1] - Y) ** 2)
+        < 0.25
+    )
 
 
 def test_the_search_keeps_the_draw_with_the_best_brier_score(monkeypatch):
@@ -81,7 +90,7 @@ def test_the_search_keeps_the_draw_with_the_best_brier_score(monkeypatch):
     from sklearn.model_selection import StratifiedKFold
 
     monkeypatch.setattr(papers, "DRAWS", 4)
-    search = PAPER_MODELS["DT_opt"](7).fit(X, Y)
+    search = PAPER_MODELS["DT_opt"].build(random_state=7).fit(X, Y)
     draws = list(ParameterSampler(papers.DT, 4, random_state=7))
     losses = []
     for settings in draws:
@@ -110,7 +119,9 @@ def test_a_searched_forest_has_out_of_bag_rows(monkeypatch):
     from calib.placements import PLACEMENTS
 
     monkeypatch.setattr(papers, "DRAWS", 1)
-    placed = PLACEMENTS["oob_whole"]().fit(PAPER_MODELS["RF_opt_laplace"](0), X, Y, random_state=0)
+    placed = PLACEMENTS["oob_whole"]().fit(
+        PAPER_MODELS["RF_opt_laplace"].build(random_state=0), X, Y, random_state=0
+    )
     forest = placed.model.best_estimator_
     assert forest.leaf == "laplace"
     np.testing.assert_array_equal(placed.scores, forest.oob_scores())
@@ -133,6 +144,6 @@ def test_the_curtailment_threshold_is_that_of_scikit_learn_s_search_on_folds_in_
         scoring="neg_brier_score",
         random_state=seed,
     ).fit(X[order], Y[order])
-    own = PAPER_MODELS["CT"](seed).set_params(n_estimators=5).fit(X[order], Y[order])
+    own = PAPER_MODELS["CT"].build(random_state=seed).set_params(n_estimators=5).fit(X[order], Y[order])
     assert own.best_params_ == search.best_params_
     np.testing.assert_array_equal(own.predict_proba(X), search.predict_proba(X))
