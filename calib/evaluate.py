@@ -27,7 +27,7 @@ from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
-from calib.kernel.wording import counted, listed, outside_range
+from calib.kernel.wording import counted, listed, number, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
@@ -532,12 +532,13 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
     """
     sizes = [len(part.test) for part in fitted.parts]
     weight = class_weights(found.y, stated, found.weight)
-    predictions, calibrators = {}, {}
+    predictions, calibrators, ratios = {}, {}, set()
     for key, made in found.calibrators.items():
         rates = [
             BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)
         ]
         ratio = np.repeat([rate.ratio for rate in rates], sizes)
+        ratios |= set(ratio)
         predictions[key] = found.predictions[key].moved(ratio, weight)
         calibrators[key] = tuple(Moved(one, rate) for one, rate in zip(made, rates, strict=True))
     posterior, truth = found.posterior, fitted.dataset.posterior
@@ -551,19 +552,21 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
         posterior=posterior,
         weight=weight,
         notes=tuple(
-            dict.fromkeys((_moved_note(found, stated, weight), *found.notes, *_unweighted_notes(weight)))
+            dict.fromkeys(
+                (_moved_note(found, stated, weight, ratios), *found.notes, *_unweighted_notes(weight))
+            )
         ),
         before=found,
     )
 
 
-def _moved_note(found: Evaluation, stated: float, weight: np.ndarray) -> str:
-    ratio = BaseRate(found.share, stated).ratio
+def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
+    ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
-        f"At a base rate of {stated:.3g}, stated, instead of the table's {found.share:.3g}: all odds are multiplied by "
-        f"about {ratio:.3g}, and the {found.size:,} test rows are weighted by class to stand for it, which leaves "
-        f"their means as precise as those of {round(float(weight.sum())):,}. This is right where the classes look "
-        "as in the table and only their shares differ."
+        f"At a base rate of {stated:.3g}, stated, instead of the {found.share:.3g} of the test rows: all odds are "
+        f"multiplied by {' to '.join(ends)}, and the {found.size:,} test rows are weighted by class to stand for it, "
+        f"which leaves their means as precise as those of {round(float(weight.sum())):,}. This is right where the "
+        "classes look as in the table and only their shares differ."
     )
 
 

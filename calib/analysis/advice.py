@@ -17,7 +17,7 @@ from calib.calibrators import CALIBRATORS, complexity_of, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
 from calib.kernel.records import Problem
-from calib.kernel.wording import change, listed, moved, number
+from calib.kernel.wording import briefly, change, listed, moved, number
 
 __all__ = ["Recommendation", "advise", "over_splits", "recommend", "too_few"]
 
@@ -148,7 +148,8 @@ def _changes(found: Choice, keys: Iterable[str], columns: str = "change lower up
 
 def _improvement(found: Choice, rows: str) -> str:
     table, line = found.table, found.table.loc[found.choice]
-    both = f"from {number(table.score['none'])} to {number(line.score)}, {change(line.change, line.lower, line.upper)}"
+    before, after = briefly(table.score["none"], line.score, digits=3)
+    both = f"from {before} to {after}, {change(line.change, line.lower, line.upper)}"
     if line.upper < 0:
         return f"It lowers the Brier score {rows} {both}."
     if line.lower > 0:

@@ -17,6 +17,7 @@ from calib.evaluate import fit_calibrator
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import place_of
+from calib.kernel.weights import are_whole, or_ones
 from calib.models import TreeNode, tree_nodes
 from calib.recipe import Recipe
 
@@ -27,8 +28,8 @@ class GrownTree:
 
     Attributes
     ----------
-    tests, positives : int arrays (nodes,)
-        Test rows that pass through each node and those of class 1 among them.
+    tests, positives : arrays (nodes,)
+        Test rows that pass through each node and those of class 1 among them, by weight where rows have one.
     leaves : int array (n,)
         The leaf of every row of the data.
     rows
@@ -138,27 +139,30 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
     roles = np.full(data.n, "trained", dtype=object)
     roles[part.train[part.placed.index]] = "calibrates"
     roles[part.test] = "test"
+    y, weight = data.y[part.test], or_ones(part.weight, len(part.test))
     return GrownTree(
         nodes,
         method,
         point.leaf,
         point.deepest,
-        _rows_below(nodes, leaves[part.test]),
-        _rows_below(nodes, leaves[part.test], data.y[part.test]),
+        _rows_below(nodes, leaves[part.test], weight),
+        _rows_below(nodes, leaves[part.test], weight * y),
         leaves,
         data.row_numbers,
         data.y,
         roles,
         data.classes,
-        None if recipe.base_rate is None else BaseRate(float(data.y[part.test].mean()), recipe.base_rate),
+        None
+        if recipe.base_rate is None
+        else BaseRate(float(np.average(y, weights=weight)), recipe.base_rate),
     )
 
 
-def _rows_below(
-    nodes: tuple[TreeNode, ...], leaves: np.ndarray, weights: np.ndarray | None = None
-) -> np.ndarray:
-    """How many rows, by the leaves that they reach, pass through each node."""
-    rows = np.bincount(leaves, weights, minlength=len(nodes)).astype(np.intp)
+def _rows_below(nodes: tuple[TreeNode, ...], leaves: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """How many rows of these weights, by the leaves that they reach, pass through each node."""
+    rows = np.bincount(leaves, weights, minlength=len(nodes))
+    if are_whole(rows):
+        rows = rows.astype(np.intp)
     for node in reversed(nodes[1:]):  # children have larger numbers than their parents
         rows[node.parent] += rows[node.number]
     return rows

@@ -18,9 +18,12 @@ from scipy.optimize import brentq
 from scipy.stats import chi2
 
 from calib.data import columns_like
+from calib.data.roles import read_roles
+from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
+from calib.kernel.weights import effective_weights, or_ones, rows_behind
 from calib.kernel.wording import number
 from calib.placements.moved import unmoved
 
@@ -44,7 +47,7 @@ class EstimatedRate:
     fitted
         The rate at which the probabilities are right.
     rows
-        How many rows there were.
+        How many rows there were, or that the weights stand for.
     steps
         Of EM.
     """
@@ -66,7 +69,9 @@ class EstimatedRate:
         )
 
 
-def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -> EstimatedRate:
+def estimate_base_rate(
+    p: ArrayLike, base_rate: float, *, level: float = 0.95, sample_weight: ArrayLike | None = None
+) -> EstimatedRate:
     """The base rate of rows without labels: the maximum of the likelihood, found by EM.
 
     Parameters
@@ -77,6 +82,8 @@ def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -
         Strictly between 0 and 1.
     level
         Of the interval ``{π' : 2 (ℓ(max) − ℓ(π')) <= χ²₁(level)}``.
+    sample_weight : array (n,)
+        Counts of rows; fractions on the scale of ``effective_weights``.
 
     Returns
     -------
@@ -104,6 +111,8 @@ def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -
     """
     p = checks.probability_vector(p, "p")
     checks.not_empty(p, "p")
+    weights, p, _ = checks.counted_rows(sample_weight, p, p)
+    w = effective_weights(or_ones(weights, len(p)))
     checks.in_range(base_rate, "base_rate", 0, 1, open_ends=True)
     checks.in_range(level, "level", 0, 1, open_ends=True)
     ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)
@@ -112,41 +121,43 @@ def estimate_base_rate(p: ArrayLike, base_rate: float, *, level: float = 0.95) -
             "The base rate cannot be estimated: every probability equals the base rate, so that no row tells the "
             "classes apart. Use a model that does."
         )
-    rate, steps = _maximum(ones, zeros)
+    rate, steps = _maximum(ones, zeros, w)
     drop = float(chi2.ppf(level, 1)) / 2
-    lower, upper = (_where_likelihood_falls(ones, zeros, rate, end, drop) for end in (0.0, 1.0))
-    return EstimatedRate(rate, lower, upper, base_rate, len(p), level, steps)
+    lower, upper = (_where_likelihood_falls(ones, zeros, w, rate, end, drop) for end in (0.0, 1.0))
+    return EstimatedRate(rate, lower, upper, base_rate, rows_behind(weights, len(p)), level, steps)
 
 
-def _maximum(ones: Array, zeros: Array) -> tuple[float, int]:
+def _maximum(ones: Array, zeros: Array, w: Array) -> tuple[float, int]:
     """The maximum and the steps to it. At an end the slope says so at once, where EM would creep for ever."""
-    if _slope(ones, zeros, 0.0) <= 0:
+    if _slope(ones, zeros, w, 0.0) <= 0:
         return 0.0, 0
-    if _slope(ones, zeros, 1.0) >= 0:
+    if _slope(ones, zeros, w, 1.0) >= 0:
         return 1.0, 0
     rate = 0.5
     for step in range(1, STEPS + 1):
         moved = rate * ones / (rate * ones + (1 - rate) * zeros)
-        before, rate = rate, float(moved.mean())
+        before, rate = rate, float(w @ moved / w.sum())
         if abs(rate - before) <= NEAR_ENOUGH * rate * (1 - rate):
             return rate, step
     # Of classes that hardly differ EM's steps are tiny: the slope falls, so that its zero can be enclosed
     # instead.
-    return float(brentq(lambda at: _slope(ones, zeros, at), 1e-15, 1 - 1e-15, xtol=1e-15)), STEPS
+    return float(brentq(lambda at: _slope(ones, zeros, w, at), 1e-15, 1 - 1e-15, xtol=1e-15)), STEPS
 
 
-def _slope(ones: Array, zeros: Array, rate: float) -> float:
+def _slope(ones: Array, zeros: Array, w: Array, rate: float) -> float:
     """d ℓ / d π', infinite where a row rules the rate out."""
     with np.errstate(divide="ignore"):
-        return float(((ones - zeros) / (rate * ones + (1 - rate) * zeros)).sum())
+        return float(w @ ((ones - zeros) / (rate * ones + (1 - rate) * zeros)))
 
 
-def _where_likelihood_falls(ones: Array, zeros: Array, best: float, end: float, drop: float) -> float:
+def _where_likelihood_falls(
+    ones: Array, zeros: Array, w: Array, best: float, end: float, drop: float
+) -> float:
     """Between the maximum and an end, the rate at which the log-likelihood lies ``drop`` lower; else the end."""
 
     def log_likelihood(rate: float) -> float:
         with np.errstate(divide="ignore"):
-            return float(np.log(rate * ones + (1 - rate) * zeros).sum())
+            return float(w @ np.log(rate * ones + (1 - rate) * zeros))
 
     wanted = log_likelihood(best) - drop
     if best == end or log_likelihood(end) >= wanted:
@@ -165,7 +176,8 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     evaluation, fitted
         One test part and one fit, not folds: each fold has a model of its own.
     frame
-        With the columns that the model was fitted on, matched by name.
+        With the columns that the model was fitted on, matched by name; where it has the Recipe's column of
+        weights or counts as well, its rows count as that says.
     key
         The calibrator whose probabilities are taken.
 
@@ -175,10 +187,14 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
         For folds, for columns that do not fit, and as ``estimate_base_rate``.
     """
     calibrator = unmoved(evaluation.only_fitted(key, "for new rows"))
-    data, placed = fitted.dataset, fitted.parts[0].placed
+    data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
     needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
+    weights = None
+    if weight in frame.columns:
+        read = read_roles(typed_frame(frame), {"weight": weight}, target="")
+        frame, weights = frame[read.rows], read.values["weight"][read.rows]
     predicted = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
-    return estimate_base_rate(predicted.p, placed.base_rate(calibrator))
+    return estimate_base_rate(predicted.p, placed.base_rate(calibrator), sample_weight=weights)
 
 
 def before_and_after(evaluation: Evaluation) -> pd.DataFrame:

@@ -21,13 +21,15 @@ SAMPLE_LINES = 200
 TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
-def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
+def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
     """Delimited text → a typed table; remarks on how it was read in ``attrs["notes"]``.
 
     Parameters
     ----------
     at
         The line of the header, counted from 1; 0 where the file has none; None finds it out.
+    fewest
+        Columns; fewer are refused.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
         skipped = lines[rows_above(rows)] - 1
         text, above = text.split("\n", skipped)[-1], above + skipped
     rows = sample(text, delimiter)
-    if max(map(len, rows), default=0) < 2:
+    if max(map(len, rows), default=0) < fewest:
         raise DataError(
             "Only one column was found.",
             "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
@@ -66,7 +68,12 @@ def read_delimited(text: str, at: int | None = None) -> pd.DataFrame:
         else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     )
     if not headed:
-        notes.append(f"The file has no header line: its columns are called {names[0]} to {names[-1]}.")
+        called = (
+            f"its columns are called {names[0]} to {names[-1]}"
+            if names[1:]
+            else f"its column is called {names[0]}"
+        )
+        notes.append(f"The file has no header line: {called}.")
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
     frame = _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)

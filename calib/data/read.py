@@ -79,6 +79,7 @@ def read_table(
     name: str | None = None,
     sheet: str | None = None,
     header: int | None = None,
+    fewest: int = 2,
 ) -> pd.DataFrame:
     """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
 
@@ -96,6 +97,8 @@ def read_table(
         Of an Excel file; None takes the first that holds a table.
     header
         The line of the header, counted from 1; 0 where there is none; None finds it out.
+    fewest
+        Columns of a text, which is refused with fewer: 1 where no label is asked for.
 
     Raises
     ------
@@ -118,7 +121,7 @@ def read_table(
         raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} is not read: .{extension} is not a known table format.", SAVE_AS)
-    frame = _read(content, extension, found, name, sheet, header)
+    frame = _read(content, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
@@ -197,7 +200,13 @@ class TableFile:
 
 
 def _read(
-    content: bytes, extension: str, found: str | None, name: str, sheet: str | None, header: int | None
+    content: bytes,
+    extension: str,
+    found: str | None,
+    name: str,
+    sheet: str | None,
+    header: int | None,
+    fewest: int,
 ) -> pd.DataFrame:
     expected = EXTENSIONS.get(extension)
     text, encoding = "", None
@@ -213,7 +222,11 @@ def _read(
         return read_parquet(content, name)
     if found == EXCEL:
         return read_excel(content, name, sheet, header)
-    frame = read_delimited(text, header) if found == TEXT else {ARFF: read_arff, JSON: read_json}[found](text)
+    frame = (
+        read_delimited(text, header, fewest)
+        if found == TEXT
+        else {ARFF: read_arff, JSON: read_json}[found](text)
+    )
     if encoding is not None:
         frame.attrs["notes"] = (f"The text is not Unicode and was read as {encoding}.", *frame.attrs["notes"])
     return frame

@@ -89,14 +89,13 @@ def brief(value: float | None) -> str:
     return briefly(value)[0]
 
 
-def briefly(*values: float | None, whole: float = 1.0) -> tuple[str, ...]:
-    """Numbers that a headline compares: two significant digits, or as many as tell them apart, and from ``whole``.
+def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple[str, ...]:
+    """Numbers that are compared: so many significant digits, or as many as tell them apart, and from ``whole``.
 
-    >>> briefly(0.0419, 0.0262), briefly(0.1533, 0.1524)
-    (('0.042', '0.026'), ('0.153', '0.152'))
+    >>> briefly(0.0419, 0.0262), briefly(0.1533, 0.1524), briefly(0.16641, 0.16582, digits=3)
+    (('0.042', '0.026'), ('0.153', '0.152'), ('0.1664', '0.1658'))
     """
     known = {value for value in values if value is not None and math.isfinite(value)} | {whole}
-    digits = 2
     while digits < MOST_DIGITS and len({number(value, digits) for value in known}) < len(known):
         digits += 1
     return tuple(number(value, digits) for value in values)

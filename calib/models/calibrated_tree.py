@@ -84,6 +84,8 @@ def tree_nodes(
     conditions: list[str] = []
     bounds: list[dict[int, tuple[float, float]]] = []  # feature → (above, up to) along the path, by node
     depths: list[int] = []
+    # What weights of classes do to counts is not told of rows
+    rows = grown.n_node_samples if tree.class_weight else grown.weighted_n_node_samples.round()
     nodes = []
     for i, above in enumerate(parent.tolist()):
         if above < 0:
@@ -106,7 +108,7 @@ def tree_nodes(
                 leaf=bool(grown.children_left[i] < 0),
                 condition=conditions[i],
                 rule=" and ".join(say(f, *ends) for f, ends in bounds[i].items()) or "every row",
-                n=int(grown.n_node_samples[i]),
+                n=int(rows[i]),
                 label=tree.classes_[int(p[i] > 0.5)],
                 score=float(score[i]),
                 p0=None if pair is None else float(pair[i, 0]),

@@ -21,6 +21,7 @@ from calib.experiments import shown
 from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from calib.kernel.checks import InputError
+from calib.kernel.wording import percent
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import browser, controls, headings, jobs, legible, server, stage, start, state
 from pages.ui.learn import glossary, lessons, room
@@ -247,6 +248,12 @@ def open_page(script: str) -> Recipe:
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
     if not (presenter and in_step):
         _heading(page, in_step)
+    if "base_rate" in page.controls and state.recipe().base_rate is not None:
+        rate = percent(state.recipe().base_rate)
+        st.caption(
+            f"A base rate of {rate} is stated, and probabilities are moved to it: Reliability, Base rate, shows "
+            "before and after."
+        )
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     return state.recipe()

@@ -10,6 +10,7 @@ from calib import Recipe, load_sample
 from calib.analysis.depth import grow
 from calib.analysis.grown_tree import grown_tree
 from calib.calibrators import VennAbers
+from calib.data import prepare
 from calib.evaluate import split
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
@@ -157,3 +158,20 @@ def test_words_of_a_real_table_are_its_columns():
     columns = "|".join(map(re.escape, data.X.columns))
     assert all(re.search(columns, node.condition) for node in tree.nodes[1:])
     assert tree.method == "venn"
+
+
+def test_a_weighted_rows_tree_says_of_its_leaves_what_the_repeated_rows_say():
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"x": rng.normal(size=600).round(1), "part": np.repeat([0, 1, 2], 200)})
+    table["n"] = rng.integers(1, 5, 600)
+    table["target"] = (rng.random(600) < 1 / (1 + np.exp(-table["x"]))).astype(int)
+    table["part"] = table["part"].map(dict(enumerate(("train", "calibrate", "test"))))
+    recipe = Recipe(part="part", split="file", weight="n", base_rate=0.2)
+    repeated = table.loc[table.index.repeat(table["n"])].assign(n=1)
+    one, other = (
+        grown_tree(
+            recipe, grow(recipe, prepare(each, "target", roles={"part": "part", "weight": "n"}), "tree", 3)[0]
+        )
+        for each in (table, repeated)
+    )
+    pd.testing.assert_frame_equal(one.table(), other.table(), rtol=1e-9)

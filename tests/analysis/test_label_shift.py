@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2
 
-from calib import Recipe
+from calib import Recipe, evaluate, load_sample, sources
 from calib.analysis.label_shift import (
     NEAR_ENOUGH,
     STEPS,
@@ -14,10 +14,12 @@ from calib.analysis.label_shift import (
     estimate_base_rate,
     estimate_of_rows,
 )
+from calib.data import prepare
 from calib.evaluate import calibrate, fit
 from calib.figures import formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
+from calib.kernel.wording import number
 from calib.synthetic import GaussianPair
 
 
@@ -150,3 +152,34 @@ def test_before_and_after_stand_below_each_other(evaluated):
     shown = formatted_rates(table, 0.2)
     assert shown["Where"].tolist()[2:] == ["in the table", "at 20%"]
     assert len(before_and_after(evaluation.before)) == 2
+
+
+def test_counts_of_rows_without_labels_are_the_repeated_rows():
+    p, n = probabilities(200, 0.1).round(2).clip(0.01), np.random.default_rng(0).integers(0, 9, 200)
+    one, other = estimate_base_rate(p, 0.3, sample_weight=n), estimate_base_rate(np.repeat(p, n), 0.3)
+    assert (one.rate, one.lower, one.upper) == pytest.approx((other.rate, other.lower, other.upper), rel=1e-9)
+    assert one.rows == other.rows == n.sum()
+
+
+def test_a_table_without_labels_counts_as_the_column_of_weights_says():
+    data = load_sample("counts")
+    recipe = Recipe(data="sample:counts", weight="count", content="predictions", calibrators=("platt",))
+    fitted = fit(recipe, sources.load(recipe))
+    evaluation, scores = calibrate(recipe, fitted), data.X.iloc[:, 0].to_numpy()
+    n = np.random.default_rng(1).integers(0, 4, len(scores))
+    name = data.X.columns[0]
+    counted, repeated = pd.DataFrame({name: scores, "count": n}), pd.DataFrame({name: np.repeat(scores, n)})
+    one, other = (estimate_of_rows(evaluation, fitted, each, "platt") for each in (counted, repeated))
+    assert one.rows == other.rows == n.sum()
+    assert (one.rate, one.upper) == pytest.approx((other.rate, other.upper), rel=1e-9)
+
+
+def test_the_note_says_by_how_much_odds_are_multiplied_at_the_rate_that_calibrated():
+    rng = np.random.default_rng(0)
+    part = np.repeat(["train", "calibrate", "test"], 300)
+    y = rng.random(900) < np.repeat([0.5, 0.5, 0.2], 300)  # the test rows have another rate
+    table = pd.DataFrame({"x": rng.normal(size=900) + y, "part": part, "y": y.astype(int)})
+    recipe = Recipe(calibrators=("platt",), part="part", split="file", base_rate=0.1, model="naive_bayes")
+    found = evaluate(recipe, prepare(table, "y", roles={"part": "part"}))
+    fitted = y[part == "calibrate"].mean()
+    assert any(f"multiplied by {number(BaseRate(fitted, 0.1).ratio)}, and" in note for note in found.notes)

@@ -110,3 +110,21 @@ def test_an_infinite_loss_has_no_interval():
     table = optimism(evaluation, evaluation).table.set_index("metric")
     assert np.isnan(table.loc["log_loss", ["value", "lower", "upper"]].to_numpy(dtype=float)).all()
     assert table.loc["brier", "value"] == 0
+
+
+def test_the_read_me_says_what_the_truth_expects_of_the_honest_splits():
+    told = (FOLDER / "README.md").read_text()
+    customers = CALLS.replace(evaluation="holdout", params={})
+    by_truth = "By the truth (`dated_truth` in `make.py`) {:.2f}"
+    for recipe, truth, key, words in (
+        (DATED, MADE.dated_truth, "none", "{:.2f}, where a random split claims {:.2f}. " + by_truth),
+        (customers, MADE.customers_truth, "platt", "the split by cluster says {:.2f}"),
+    ):
+        data = load(recipe)
+        honest, random = evaluate(recipe, data), evaluate(random_recipe(recipe), data)
+        known = expected(honest, truth(getattr(MADE, data.name)())[honest.rows], key)
+        scores = [each.metrics.brier[key] for each in (honest, random)]
+        assert words.format(*scores, known) in told
+    assert (
+        f"{scores[1]:.2f} with Platt, where by the truth (`customers_truth`) {known:.2f} is expected" in told
+    )

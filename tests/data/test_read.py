@@ -302,3 +302,11 @@ def test_numbers_and_words_survive_every_dialect(data):
     np.testing.assert_array_equal(frame["x"].to_numpy(dtype=float), table["x"].to_numpy())
     np.testing.assert_array_equal(frame["k"].to_numpy(), table["k"].to_numpy())
     assert frame["w"].tolist() == table["w"].tolist()
+
+
+def test_a_column_of_scores_alone_is_a_table_where_no_label_is_asked_for():
+    assert read_table(b"score\n0.1\n0.25\n", "s.csv", fewest=1)["score"].tolist() == [0.1, 0.25]
+    bare = read_table(b"0.1\n0.25\n", "s.csv", fewest=1)
+    assert bare.attrs["notes"] == ("The file has no header line: its column is called column 1.",)
+    with pytest.raises(DataError, match="Only one column"):
+        read_table(b"score\n0.1\n0.25\n", "s.csv")

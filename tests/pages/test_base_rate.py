@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from calib import Recipe
+from calib import Recipe, evaluate
+from calib.analysis.decision import decide
 from calib.analysis.label_shift import before_and_after, estimate_of_rows
 from calib.evaluate import calibrate, fit
 from calib.export import read_calibrator
-from calib.figures import formatted_rates
+from calib.figures import formatted_costs, formatted_rates
 from calib.kernel.wording import brief
 from calib.sources import load
 from tests.evaluated import of_address
@@ -33,6 +34,13 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     again = read_calibrator(content).predict(evaluation.scores)
     np.testing.assert_array_equal(again.p, evaluation.predictions["platt"].p)
     at = go(at, "explore_decide")
+    assert any("A base rate of 0.8%" in caption.value for caption in at.caption)
+    costs = [element.value for element in at.dataframe if "Realised cost" in element.value.columns]
+    here = Recipe.from_query(QUICK)
+    assert [each.to_dict() for each in costs] == [
+        formatted_costs(decide(evaluate(recipe, load(recipe)))).to_dict()
+        for recipe in (here.replace(base_rate=0.008), here)
+    ]
     assert at.number_input(key="base_rate").value == pytest.approx(0.8)
     at.button(key="empty_base_rate").click().run()
     assert at.session_state["recipe"].base_rate is None

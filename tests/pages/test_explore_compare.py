@@ -175,6 +175,10 @@ def test_files_that_are_none_are_refused_each_in_its_place(saved):
     at = bring(at, "calibrator_file", "good.json", saved.encode())
     at = bring(at, "scores_file", "photo.csv", b"\x89PNG\r\n\x1a\n" + bytes(100))
     assert any("photo.csv" in text for text in messages(at))
+    at = bring(at, "scores_file", "alone.csv", b"score\n0.15\n0.5\n")  # no label is asked for here
+    np.testing.assert_array_equal(
+        table(at, "p")["p"], read_calibrator(saved).predict(np.array([0.15, 0.5])).p
+    )
     at = bring(at, "scores_file", "words.csv", b"a,b\nx,y\nz,w\n")
     assert any("needs 1 score column" in text for text in messages(at))
     assert not at.exception

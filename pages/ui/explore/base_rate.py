@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import recommend
@@ -58,7 +59,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         "Rows from where the probabilities will be used, with the same columns; a label is not needed",
         key="unlabelled",
         on_change=remember,
-        args=("unlabelled", lambda content, name: (digest(content), read_table(content, name))),
+        args=("unlabelled", lambda content, name: (digest(content), read_table(content, name, fewest=1))),
         help="It stays in this session's memory and is never written to disk.",
     )
     found = remembered("unlabelled")
@@ -73,13 +74,26 @@ def _from_a_sample(evaluation: Evaluation) -> None:
     st.markdown(f"**{estimate.finding}**")
     st.caption(
         f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval "
-        "comes from the likelihood ratio and assumes that they are right."
+        "comes from the likelihood ratio and assumes that they are right and the rows independent."
+        + _counted(evaluation.recipe.weight, found[1])
     )
     if 0 < estimate.rate < 1:
         label = f"Take {percent(estimate.rate)}"
         st.button(
             label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{estimate.rate:.4g}")}
         )
+
+
+def _counted(weight: str | None, rows: pd.DataFrame) -> str:
+    """What a row of a table without labels counts, where those with labels have weights."""
+    if weight is None:
+        return ""
+    name = plain(weight)
+    return (
+        f" Rows count as {name} says."
+        if weight in rows
+        else f" It has no column {name}: each row counts once."
+    )
 
 
 def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate:

@@ -263,7 +263,7 @@ def saved() -> None:
             "A table with a column of scores: CSV, TSV, Parquet, Excel, ARFF or JSON records",
             key="scores_file",
             on_change=remember,
-            args=("scores_file", read_table),
+            args=("scores_file", partial(read_table, fewest=1)),
             help="It stays in this session's memory and is never written to disk.",
         )
         table = remembered("scores_file")

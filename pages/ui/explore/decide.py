@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision
+from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision, decide
 from calib.analysis.explain import METHOD
 from calib.analysis.rare import thresholds_in_use
 from calib.analysis.subgroups import subset
@@ -159,6 +159,17 @@ def table(decision: Decision) -> None:
         f"In the units of the two costs, per row; [low, high] are 95% intervals over "
         f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
     )
+    before = decision.evaluation.before
+    if before is not None:
+        share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
+        headings.heading(f"Before: as in the table, where {share}")
+        costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
+        st.dataframe(
+            formatted_costs(decide(before, **costs)),
+            width="stretch",
+            key="costs_before",
+            alt="Costs of every calibrator before the base rate was stated",
+        )
 
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
