@@ -1,12 +1,13 @@
 """The rows that a validation needs: the authors' equations another way, and simulations of what they promise."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit
-from scipy.stats import kurtosis, norm, skew
+from scipy.stats import beta, kurtosis, norm, skew
 
 from calib.analysis.decision import net_benefit
 from calib.analysis.sample_size import (
@@ -63,12 +64,44 @@ def test_the_rows_are_those_that_the_authors_printed():
     assert (skew(log_odds), kurtosis(log_odds, fisher=False)) == pytest.approx((-0.5, 4), abs=1e-3)
     p = expit(log_odds)
     assert p.mean() == pytest.approx(0.018, abs=6e-4)
-    assert fewest_rows(lambda n: slope_width(n, p), 0.2) == pytest.approx(9835, rel=0.01)
+    rows = fewest_rows(lambda n: slope_width(n, p), 0.2)
+    assert rows == 9844  # 36 is how far the answers for draws of a million are apart
+    assert abs(rows - 9835) < 36
     act = p > 0.08
-    of_1, of_0 = p[act].sum() / p.sum(), (1 - p)[~act].sum() / (1 - p).sum()
-    assert fewest_rows(lambda n: net_benefit_width(n, 0.018, of_1, of_0, 0.08), 0.2) == pytest.approx(
-        6443, rel=0.01
+    right = p[act].sum() / p.sum(), (1 - p)[~act].sum() / (1 - p).sum()
+    asked = (
+        2 * 1.96 * 0.051
+    )  # the program rounds the standard error to three decimals, sensitivity and specificity to two
+    exact, rounded = (
+        fewest_rows(lambda n, given=given: net_benefit_width(n, 0.018, *given, 0.08), asked)
+        for given in (right, np.round(right, 2))
     )
+    assert (exact, rounded) == (6413, 6443)
+    assert fewest_rows(lambda n: auc_width(n, 0.018, 0.8), 0.1) == 4252
+    told = (Path(__file__).parents[2] / "docs" / "validation.md").read_text()
+    assert "| 9835 | 9844 |" in told
+    assert "| 6443 | 6443 |" in told
+
+
+def test_the_rows_are_those_that_the_tests_of_the_authors_program_hold():
+    """pmvalsampsize 0.1.0, for 1.8% of class 1: log-odds by their mean and spread, by a beta law of p, by C alone."""
+    u = (np.arange(100_000) + 0.5) / 100_000
+    z, spread = norm.ppf(u), math.sqrt(2) * norm.ppf(0.8)
+    class_0 = -4.7 + spread * z
+    laws = (
+        (4501, 350, expit(-5 + 2.5 * z), None),  # 1000 draws, which differ by 350 (standard deviation)
+        (1641, 35, beta.ppf(u, 0.5, 0.5).clip(1e-12, 1 - 1e-12), None),  # 1000 draws
+        (
+            16175,
+            650,
+            expit(np.r_[class_0, class_0 + spread**2]),
+            np.repeat([0.982, 0.018], len(u)),
+        ),  # 10 000 draws
+    )
+    for printed, noise, p, weights in laws:
+        assert abs(fewest_rows(lambda n, p=p, w=weights: slope_width(n, p, w), 0.2) - printed) < 2 * noise
+    # It steps up to the standard error of a width of 1 by 0.0001, and passes it
+    assert fewest_rows(lambda n: observed_expected_width(n, 0.018), 1) == 905 + 1
 
 
 @pytest.fixture(scope="module")
