@@ -165,7 +165,7 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
         return [*(_scores(recipe, frame) or score_columns(frame, target)), *given]
     typed = typed_frame(frame)
     no_feature = {target, *recipe.exclude}
-    used = [name for name in typed if name in recipe.keep or inspect(typed[name], name).usable]
+    used = [name for name, column in typed.items() if name in recipe.keep or inspect(column, name).usable]
     return list(dict.fromkeys([*(name for name in used if name not in no_feature), *given]))
 
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from calib.data.typed import arrow, once_of
 
 BEYOND = 1e30
 FEW_ROWS = 20  # below this, "every value differs" says nothing
@@ -102,36 +105,54 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
 
 def _inspect(column: pd.Series, name: str) -> Column:
     kind = column.dtype
-    missing = int(column.isna().sum())
-    distinct = _distinct(column)
+    if not sortable(kind):
+        return _inspect_other(column, name)
+    values = column.to_numpy()
+    missing, distinct = counts(values)
+    if missing == len(values):
+        return Column(name, "empty", missing, distinct)
+    if distinct == 1 and not missing:
+        return Column(name, "constant", missing, distinct)
+    if kind.kind in "bM":
+        return Column(name, "boolean" if kind.kind == "b" else "date", missing, distinct)
+    infinite = int(unbounded(values).sum()) if kind.kind == "f" else 0
+    found = "identifier" if _counts_rows(values, name, distinct) else "number"
+    return Column(name, found, missing, distinct, infinite)
+
+
+def sortable(kind: Any) -> bool:
+    """Whether it is NumPy's own type of numbers, truth values or dates."""
+    return isinstance(kind, np.dtype) and kind.kind in "biufM"
+
+
+def counts(values: np.ndarray) -> tuple[int, int]:
+    """(missing, distinct): by sorting, which a million numbers need less room and time for."""
+    values, missing = np.sort(values), 0
+    if values.dtype.kind in "fM":
+        missing = int(np.isnat(values).sum() if values.dtype.kind == "M" else np.isnan(values).sum())
+        values = values[: len(values) - missing]  # they stand last
+    return missing, int((values[1:] != values[:-1]).sum()) + 1 if len(values) else 0
+
+
+def _inspect_other(column: pd.Series, name: str) -> Column:
+    """Texts and categories; truth values and numbers with gaps of their own type."""
+    kind = column.dtype
+    if isinstance(column.array, pd.arrays.ArrowStringArray):
+        texts = arrow(column)
+        return replace(once_of(texts, "column", lambda: _inspect_text(column, name)), name=name)
+    if isinstance(kind, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(kind):
+        return _inspect_text(column, name)
+    missing, distinct = int(column.isna().sum()), int(column.nunique())
     if missing == len(column):
         return Column(name, "empty", missing, distinct)
     if distinct == 1 and not missing:
         return Column(name, "constant", missing, distinct)
-    if pd.api.types.is_bool_dtype(kind) and not isinstance(kind, pd.CategoricalDtype):
+    if pd.api.types.is_bool_dtype(kind):
         return Column(name, "boolean", missing, distinct)
-    if pd.api.types.is_numeric_dtype(kind):
-        infinite = int(unbounded(as_float(column)).sum()) if kind.kind == "f" else 0
-        return Column(
-            name,
-            "identifier" if _counts_rows(column, name, distinct) else "number",
-            missing,
-            distinct,
-            infinite,
-        )
-    if kind.kind == "M":
-        return Column(name, "date", missing, distinct)
-    return _inspect_text(column, name, missing, distinct)
-
-
-def _distinct(column: pd.Series) -> int:
-    """How many different values there are; numbers by sorting them, which a million need less room and time for."""
-    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iufM":
-        return int(column.nunique())
-    values = np.sort(column.to_numpy())
-    if values.dtype.kind in "fM":
-        values = values[: len(values) - int(pd.isna(values).sum())]  # they stand last
-    return int((values[1:] != values[:-1]).sum()) + 1 if len(values) else 0
+    values = as_float(column)
+    infinite = int(unbounded(values).sum()) if kind.kind == "f" else 0
+    found = "identifier" if _counts_rows(values, name, distinct) else "number"
+    return Column(name, found, missing, distinct, infinite)
 
 
 def positions(rows: np.ndarray) -> pd.Index:
@@ -213,23 +234,26 @@ def identifier_name(name: str) -> bool:
     return bool(words) and (words[0] in IDENTIFIER_WORDS or words[-1] in IDENTIFIER_WORDS)
 
 
-def _counts_rows(column: pd.Series, name: str, distinct: int) -> bool:
+def _counts_rows(values: np.ndarray, name: str, distinct: int) -> bool:
     """A whole number that differs in every row and is either a running number or called like an identifier."""
-    if distinct < len(column) or len(column) < FEW_ROWS:
+    if distinct < len(values) or len(values) < FEW_ROWS:
         return False
-    values = as_float(column)
+    values = values.astype(np.float64)
     if not (values == np.floor(values)).all():
         return False
     running = np.ptp(values) == len(values) - 1
     return bool(running or identifier_name(name))
 
 
-def _inspect_text(column: pd.Series, name: str, missing: int, distinct: int) -> Column:
-    counts = column.value_counts()
-    values = counts.index.astype("str")[counts.to_numpy() > 0]
-    rows = counts.to_numpy()[counts.to_numpy() > 0]
+def _inspect_text(column: pd.Series, name: str) -> Column:
+    values, rows = _values(column)
+    missing, distinct = len(column) - int(rows.sum()), len(values)
+    if not distinct:
+        return Column(name, "empty", missing, distinct)
+    if distinct == 1 and not missing:
+        return Column(name, "constant", missing, distinct)
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        numeric = pd.to_numeric(pd.Series(values.astype(object)), errors="coerce").notna().to_numpy()
+        numeric = pd.notna(pd.to_numeric(values, errors="coerce"))
         if MOSTLY * rows.sum() <= rows[numeric].sum() < rows.sum() and numeric.sum() > FEW_NUMBERS:
             strays = dict(zip(values[~numeric], rows[~numeric].tolist(), strict=True))
             return Column(name, "mixed", missing, distinct, strays=strays)
@@ -240,3 +264,15 @@ def _inspect_text(column: pd.Series, name: str, missing: int, distinct: int) -> 
     if share >= 0.95 and words.mean() < 2:
         return Column(name, "identifier", missing, distinct)
     return Column(name, "text" if share > 0.5 or (prose and distinct > 50) else "category", missing, distinct)
+
+
+def _values(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """(different values as texts (k,), the most frequent first; how often each comes (k,)), gaps left out."""
+    codes, values = (
+        (column.cat.codes.to_numpy(), column.cat.categories)
+        if isinstance(column.dtype, pd.CategoricalDtype)
+        else pd.factorize(column)
+    )
+    rows = np.bincount(codes[codes >= 0], minlength=len(values))
+    order = np.argsort(-rows, kind="stable")[: np.count_nonzero(rows)]
+    return np.array(values.astype("str"), dtype=object)[order], rows[order]

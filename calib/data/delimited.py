@@ -14,10 +14,12 @@ import pyarrow.csv
 
 from calib.data.errors import DataError, check_columns, check_names
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
-from calib.data.typed import Comma, decimal_comma, typed_text
+from calib.data.typed import Comma, Typed, decimal_comma, typed_text
+from calib.kernel.memory import give_back
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
+SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
 TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
@@ -39,7 +41,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     3
     """
     whole = text.rstrip("\n\x1a")
-    top = tuple(line[:200] for line in whole.split("\n", TOP_LINES)[:TOP_LINES])
+    top = tuple(line[:200] for line in _lines(whole, TOP_LINES))
     stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # what Excel writes to tell itself the delimiter
     text = whole[stated.end() if stated else 0 :].lstrip("\n")
     above = whole.count("\n", 0, len(whole) - len(text))
@@ -76,7 +78,11 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         notes.append(f"The file has no header line: {called}.")
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
-    frame = _typed(_parse(text, delimiter, names, headed, above), delimiter, notes)
+    table = _parse(text, delimiter, names, headed, above)
+    del text, whole
+    given = [table]
+    del table
+    frame = _typed(given, delimiter, notes)
     frame.attrs |= {
         "header": above + 1 if headed else 0,
         "top": top,
@@ -111,9 +117,19 @@ def _blanks_apart(text: str, delimiter: str) -> str:
     return re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", text))
 
 
+def _lines(text: str, most: int) -> list[str]:
+    """The first lines of a text, without a copy of the others."""
+    end = -1
+    for _ in range(most):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            return text.split("\n")
+    return text[:end].split("\n")
+
+
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are no rows."""
-    start = "\n".join(text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES])
+    start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
     try:
@@ -144,16 +160,23 @@ def sniff(text: str) -> str:
     """
     text = re.sub(rf"\A(\s*({'|'.join(COMMENT)}).*\n)+", "", text) or text
     best, found = 0.5, None
+    first = _first_lines(text)
     for delimiter in "\t;|,":
-        widths = Counter(len(row) for row in sample(text, delimiter))
+        widths = Counter(len(row) for row in sample(first, delimiter))
         width, alike = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
         even = alike / max(1, widths.total())
         if width > 1 and even > best:
             best, found = even, delimiter
     if found is not None:
         return found
-    words = {len(line.split()) for line in text.split("\n", SAMPLE_LINES)[:SAMPLE_LINES] if line.strip()}
+    words = {len(line.split()) for line in _lines(text, SAMPLE_LINES) if line.strip()}
     return " " if len(words) == 1 and words != {1} and "\n" in text.strip() else ","
+
+
+def _first_lines(text: str) -> str:
+    """Enough of a text to tell its delimiter: of lines of thousands of cells fewer, of which 200 take a second."""
+    end = text.rfind("\n", 0, SAMPLE_CHARACTERS)
+    return text if end < 0 or text.count("\n", 0, end) < FEWEST_LINES else text[:end]
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
@@ -198,7 +221,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
     quoted = '"' in text
     try:
         table = pyarrow.csv.read_csv(
-            pa.BufferReader(text.encode("utf-8", "replace")),
+            pa.PythonFile(_Encoded(text), "r"),
             pyarrow.csv.ReadOptions(column_names=keys, skip_rows_after_names=int(headed), block_size=1 << 24),
             pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
@@ -211,6 +234,23 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     return table.rename_columns(list(names))
+
+
+class _Encoded(io.RawIOBase):
+    """A text as a file of UTF-8, encoded piece by piece."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes: a character has up to four."""
+        end = len(self._text) if size < 0 else self._at + max(1, size // 4)
+        piece = self._text[self._at : end]
+        self._at += len(piece)
+        return piece.encode("utf-8", "replace")
 
 
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
@@ -230,15 +270,20 @@ def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     )
 
 
-def _typed(table: pa.Table, delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
-    """Texts → typed columns, with ``notes`` and ``spelling`` in the attrs."""
+def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
+    """The table taken out of ``given``: texts → typed columns, with ``notes`` and ``spelling`` in the attrs."""
+    table = given.pop()
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(decimal_comma(column) for column in table.columns):
         comma = "certain"
-    texts = dict(zip(table.column_names, table.columns, strict=True))
+    texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
+    # pandas takes a number column of one piece as Arrow holds it, which nobody may write into; else it is a copy
+    own = all(column.num_chunks > 1 for column in table.columns)
     del table  # texts of millions of rows are heavy: each goes when it is typed
-    typed = {name: typed_text(texts.pop(name), name, comma) for name in list(texts)}
-    frame = pd.DataFrame({name: column.values for name, column in typed.items()})
+    for name in list(texts):
+        typed[name] = typed_text(texts.pop(name), name, comma)
+        give_back(len(typed[name].values))
+    frame = pd.DataFrame({name: column.values for name, column in typed.items()}, copy=not own)
     frame.attrs = {
         "notes": (*notes, *(column.note for column in typed.values() if column.note)),
         "spelling": {name: column.spelling for name, column in typed.items() if column.spelling},

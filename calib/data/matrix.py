@@ -184,8 +184,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.column_stack(columns) if columns else np.empty((len(X), 0))
 
     def _levels(self, X: pd.DataFrame) -> np.ndarray:
-        columns = [X[c].astype("str").fillna(GAP).to_numpy(dtype=object) for c in self.categories_]
-        return np.column_stack(columns)
+        return np.column_stack([_level_names(X[c]) for c in self.categories_])
 
     def _encoded_levels(self) -> list[list[str]]:
         """The levels with a column of their own, "other levels" last, for each category."""
@@ -254,6 +253,14 @@ def _table(X: Any) -> pd.DataFrame:
             "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
         )
     return X
+
+
+def _level_names(column: pd.Series) -> np.ndarray:
+    """Levels (n,) as texts, a gap as ``GAP``."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype("str").astype("category")
+    names = np.array([*column.cat.categories.astype("str"), GAP], dtype=object)
+    return names[column.cat.codes.to_numpy()]  # that of a gap is −1, the last place
 
 
 def _digits(value: float) -> str:

@@ -60,14 +60,14 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
 
 def _constants(typed: pd.DataFrame, target: str) -> list[str]:
     """Columns of one and the same number in every row."""
-    found = [inspect(typed[name], name) for name in typed.columns if name != target]
+    found = [inspect(column, name) for name, column in typed.items() if name != target]
     alone = [column.name for column in found if column.kind == "constant" and column.role not in BESIDE]
     return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
 
 
 def _numbers(typed: pd.DataFrame, target: str) -> list[Column]:
     """Columns of numbers that can be scores."""
-    found = [inspect(typed[name], name) for name in typed.columns if name != target]
+    found = [inspect(column, name) for name, column in typed.items() if name != target]
     return [column for column in found if column.kind == "number" and column.role not in BESIDE]
 
 
@@ -94,8 +94,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
     True
     """
-    target = guess_target(frame)
-    if target is None or frame.shape[1] > MOST_SCORES:
+    target = guess_target(frame) if frame.shape[1] <= MOST_SCORES else None
+    if target is None:
         return False
     typed = typed_frame(frame)
     called = filter(SCORE_NAME.search, _constants(typed, target))
@@ -115,10 +115,9 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
-    called = [
-        c.name for c in _numbers(typed, target) if SCORE_NAME.search(c.name) or MODEL_NAME.search(c.name)
-    ]
-    return [name for name in called if in_unit_interval(typed[name])]
+    called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
+    numbers = _numbers(typed[called], target)
+    return [column.name for column in numbers if in_unit_interval(typed[column.name])]
 
 
 def named_class(column: str, names: Sequence[str]) -> str | None:

@@ -116,12 +116,12 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     """(typed columns, what was left out or changed and why)."""
     columns: dict[str, pd.Series] = {}
     remarks: list[str] = []
-    for name in frame.columns:
-        found = inspect(frame[name], name)
+    for name, column in frame.items():
+        found = inspect(column, str(name))
         if not found.usable and (name not in keep or found.kind == "empty"):
             remarks.append(f"Column {name!r} is left out: {WHY_LEFT_OUT[found.kind]}.")
             continue
-        columns[name] = _typed(frame[name], found)
+        columns[name] = _typed(column, found)
         if found.strays:
             shown = quoted(list(found.strays), 3)
             n = counted(sum(found.strays.values()), "value")
@@ -137,10 +137,15 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
     """Numbers as float64, truth values as bool (boolean where some are missing), dates as they are, else categories."""
+    if found.kind == "number" and column.dtype == np.float64 and not found.infinite:
+        return column
     if found.kind == "mixed":
         return bounded(pd.to_numeric(column.astype(object), errors="coerce"))
     if pd.api.types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("boolean" if found.missing else "bool")
     if is_number(column):
         return bounded(column)
-    return column if column.dtype.kind == "M" else column.astype("str").astype("category")
+    if column.dtype.kind == "M":
+        return column
+    codes, levels = pd.factorize(column.astype("str"), sort=True)
+    return pd.Series(pd.Categorical.from_codes(codes, levels), index=column.index)

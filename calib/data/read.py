@@ -14,6 +14,7 @@ import os
 import re
 import zlib
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,9 @@ def read_table(
         raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} is not read: .{extension} is not a known table format.", SAVE_AS)
-    frame = _read(content, extension, found, name, sheet, header, fewest)
+    given = [content]
+    del content  # which is as heavy as the table: it goes when it is decoded
+    frame = _read(given, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
     frame.attrs["name"] = Path(name).name.split(".")[0] or name
@@ -200,7 +203,7 @@ class TableFile:
 
 
 def _read(
-    content: bytes,
+    given: list[bytes],
     extension: str,
     found: str | None,
     name: str,
@@ -208,11 +211,14 @@ def _read(
     header: int | None,
     fewest: int,
 ) -> pd.DataFrame:
-    expected = EXTENSIONS.get(extension)
-    text, encoding = "", None
+    """The table of the content that is taken out of ``given``."""
+    expected, encoding = EXTENSIONS.get(extension), None
+    content, texts = given.pop(), list[str]()
     if found is None:
         text, encoding = _decode(content, name)
         found = _text_format(text, expected, name)
+        texts, content = [text], b""
+        del text
     if expected is not None and expected != found:
         raise DataError(
             f"{name} ends in .{extension}, but its content is {found}, not {expected}.",
@@ -222,11 +228,10 @@ def _read(
         return read_parquet(content, name)
     if found == EXCEL:
         return read_excel(content, name, sheet, header)
-    frame = (
-        read_delimited(text, header, fewest)
-        if found == TEXT
-        else {ARFF: read_arff, JSON: read_json}[found](text)
+    read_text = {ARFF: read_arff, JSON: read_json}.get(
+        found, partial(read_delimited, at=header, fewest=fewest)
     )
+    frame = read_text(texts.pop())
     if encoding is not None:
         frame.attrs["notes"] = (f"The text is not Unicode and was read as {encoding}.", *frame.attrs["notes"])
     return frame

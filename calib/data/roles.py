@@ -235,7 +235,11 @@ READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = 
 
 
 def propose_roles(
-    typed: pd.DataFrame, target: str, given: Mapping[str, str | None], used: bool
+    typed: pd.DataFrame,
+    target: str,
+    given: Mapping[str, str | None],
+    used: bool,
+    columns: Collection[Column] | None = None,
 ) -> Iterator[Problem]:
     """A role for each column that looks like it, by name and content, where that role is not given yet.
 
@@ -245,15 +249,18 @@ def propose_roles(
         Role → column.
     used
         Whether the columns are features otherwise, so that leaving it unsaid has a price.
+    columns
+        Those that may have one, as ``inspect`` found them; all of the table by default.
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
-    found = [inspect(typed[name], name) for name in typed.columns if name not in taken]
+    columns = [inspect(column, str(name)) for name, column in typed.items()] if columns is None else columns
+    found = [column for column in columns if column.name not in taken]
     elsewhere = given.get("part") == FILE_PART  # another file is judged: there is no split to choose
     split = given.get("time") is not None or given.get("part") is not None  # which a click must not undo
     for role, propose in PROPOSALS.items():
         if given.get(role) is None and not (elsewhere and role == "time"):
             for column in found:
-                problem = propose(typed[column.name], column, used)
+                problem = propose(typed, column, used)
                 if problem is not None:
                     yield _without_a_split(problem) if split and role == "cluster" else problem
                     break
@@ -268,10 +275,10 @@ def _without_a_split(problem: Problem) -> Problem:
     )
 
 
-def _propose_weight(column: pd.Series, found: Column, used: bool) -> Problem | None:
+def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if found.role != "weight" or found.kind != "number":
         return None
-    values = as_float(column)
+    values = as_float(typed[found.name])
     values = values[np.isfinite(values)]
     if not values.size or values.min() < 0:
         return None
@@ -291,7 +298,7 @@ def _propose_weight(column: pd.Series, found: Column, used: bool) -> Problem | N
     )
 
 
-def _propose_time(column: pd.Series, found: Column, used: bool) -> Problem | None:
+def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     called = MOMENTS & {word.lower() for word in WORD.findall(found.name)}
     if found.role != "time" or not (found.kind == "date" or called):
         return None
@@ -305,8 +312,8 @@ def _propose_time(column: pd.Series, found: Column, used: bool) -> Problem | Non
     )
 
 
-def _propose_cluster(column: pd.Series, found: Column, used: bool) -> Problem | None:
-    if found.role != "identifier" or not 2 <= found.distinct < len(column) - found.missing:
+def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
+    if found.role != "identifier" or not 2 <= found.distinct < len(typed) - found.missing:
         return None
     message = f"Looks like an identifier whose values come back: {found.distinct:,} different ones."
     learned = " A model can memorise single ones, and rows" if used else " Rows"
@@ -320,10 +327,13 @@ def _propose_cluster(column: pd.Series, found: Column, used: bool) -> Problem | 
     )
 
 
-def _propose_part(column: pd.Series, found: Column, used: bool) -> Problem | None:
-    if not 2 <= found.distinct <= len(WORDS) or is_number(column):
+def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
+    if not 2 <= found.distinct <= len(WORDS) or is_number(typed[found.name]):
         return None
-    parts = set(_parts_of(column.dropna().unique()))
+    names = typed[found.name].dropna().unique()
+    if _plain(names[0]) not in {*WORDS, DEVELOPMENT}:
+        return None
+    parts = set(_parts_of(names))
     if None in parts or not {0, 2} <= parts:
         return None
     return Problem(
@@ -336,7 +346,7 @@ def _propose_part(column: pd.Series, found: Column, used: bool) -> Problem | Non
     )
 
 
-PROPOSALS: dict[str, Callable[[pd.Series, Column, bool], Problem | None]] = {
+PROPOSALS: dict[str, Callable[[pd.DataFrame, Column, bool], Problem | None]] = {
     "weight": _propose_weight,
     "time": _propose_time,
     "cluster": _propose_cluster,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
 from calib.data.typed import MISSING, bare, is_gap, label
 from calib.kernel.wording import counted
@@ -368,8 +369,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     """Column → its different values, of the columns that have from 2 to MOST_CLASSES."""
-    read = bare(frame)
-    found = {str(name): _distinct(read.iloc[:, i]) for i, name in enumerate(frame.columns)}
+    found = {str(name): _distinct(column) for name, column in bare(frame).items()}
     return {name: values for name, values in found.items() if 2 <= values <= MOST_CLASSES}
 
 
@@ -379,9 +379,9 @@ def _bare(name: str) -> str:
 
 def _distinct(column: pd.Series) -> int:
     """Different values; a column of many is not counted to its end."""
-    for part in (column.head(1000), column):
+    for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
         try:
-            values = part.nunique()
+            values = counts(part.to_numpy())[1] if sortable(part.dtype) else part.nunique()
         except TypeError:  # unhashable cells
             values = part.astype("str").nunique()
         if values > MOST_CLASSES:

@@ -11,7 +11,8 @@ import decimal
 import json
 import numbers
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ MISSING_NUMBER = (
 )
 # Columns with at most so many values remember how the file spelt them: one may be the label
 SPELT_VALUES = 100
+STARTS_NUMBER = frozenset("0123456789+-.,iInN")  # inf and nan among them: a column that begins otherwise is words
 LARGE = 10**15
 LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
@@ -77,11 +79,44 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     text = _without(pc.utf8_trim_whitespace(text), MISSING)
     if text.null_count == len(text):
         return Typed(pd.Series(np.full(len(text), np.nan)), {})
-    found = _numbers(text, name, comma)
-    if found is not None:
-        values, spelt, note = found
-        return Typed(values.to_pandas(), _spelling(spelt, values), note)
-    return _dates(text, name) or Typed(text.to_pandas().astype("str"), {})
+    known = _without(text, MISSING_NUMBER)
+    if known.null_count < len(known):
+        first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
+        found = _numbers(known, name, comma) if first[0] in STARTS_NUMBER else None
+        if found is not None:
+            values, spelt, note = found
+            return Typed(values.to_pandas(), _spelling(spelt, values), note)
+        dates = _dates(known, name) if DATE.match(first) else None
+        if dates is not None:
+            return dates
+    texts = text.to_pandas().astype("str")
+    once_of(arrow(texts), "typed", bool)
+    return Typed(texts, {})
+
+
+def arrow(column: pd.Series) -> pa.ChunkedArray:
+    """The Arrow array of a column of texts: the same object as long as nothing is written into the column."""
+    return column.array.__arrow_array__()  # type: ignore[union-attr]
+
+
+_KNOWN: dict[int, tuple[weakref.ref, dict[str, Any]]] = {}
+"""Address → what is known of the Arrow array there, which goes with it."""
+
+
+def once_of(texts: pa.ChunkedArray, key: str, make: Callable[[], Any]) -> Any:
+    """What ``make`` returns, worked out once for these texts: Arrow's arrays never change."""
+    place = id(texts)
+    if place not in _KNOWN:
+        _KNOWN[place] = weakref.ref(texts, lambda _: _KNOWN.pop(place, None)), {}
+    known = _KNOWN[place][1]
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
+def is_known(texts: pa.ChunkedArray, key: str) -> bool:
+    """Whether ``once_of`` has worked it out."""
+    return key in _KNOWN.get(id(texts), (None, ()))[1]
 
 
 def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
@@ -93,9 +128,6 @@ def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
     """(numbers, the text they were, remark), or None where the column is not all numbers."""
-    text = _without(text, MISSING_NUMBER)
-    if text.null_count == len(text):
-        return None
     digits, note = text, None
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
@@ -164,9 +196,9 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
 
 
 def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
-    codes, found = pd.factorize(_without(text, MISSING_NUMBER).to_pandas())
+    codes, found = pd.factorize(text.to_pandas())
     distinct = pd.Series(found)
-    if distinct.empty or not all(DATE.match(value) for value in distinct.head(100)):
+    if not all(DATE.match(value) for value in distinct.head(100)):
         return None
     readings = [pd.to_datetime(distinct, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)]
     for form in DATE_FORMATS if readings[0].isna().any() else ():
@@ -270,12 +302,25 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     check_names(names)
     read = bare(frame)
-    columns = {name: _typed_series(read.iloc[:, i], name) for i, name in enumerate(names)}
-    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
+    if not read.index.equals(rows := pd.RangeIndex(len(read))):
+        read = read.set_axis(rows, axis=0)
+    columns = [column for _, column in read.items()]
+    if names == list(read.columns) and all(map(_is_typed, columns)):
+        return read
+    return pd.DataFrame(dict(zip(names, map(_typed_series, columns, names), strict=True)), copy=False)
+
+
+def _is_typed(column: pd.Series) -> bool:
+    """Whether a column is as typing leaves it."""
+    kind = column.dtype
+    if isinstance(column.array, pd.arrays.ArrowStringArray):
+        return is_known(arrow(column), "typed")
+    return kind.kind in "biufM" if isinstance(kind, np.dtype) else isinstance(kind, pd.CategoricalDtype)
 
 
 def _typed_series(column: pd.Series, name: str) -> pd.Series:
-    column = column.reset_index(drop=True)
+    if _is_typed(column):
+        return column
     kind = column.dtype
     if isinstance(kind, pd.DatetimeTZDtype):
         return column.dt.tz_convert("UTC").dt.tz_localize(None)

@@ -68,16 +68,16 @@ def validate(
     roles = roles or {}
     found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles)]
     usable = not any(problem.severity == "error" for problem in found)
+    columns = {str(name): inspect(column, str(name)) for name, column in typed.items()}
     if content == "predictions":
         found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
-        found.extend(_features(frame, typed, target, positive, (*exclude, *taken)))
+        found.extend(_features(frame, typed, target, positive, (*exclude, *taken), columns))
     if usable:
-        held = typed.drop(
-            columns=[name for name in map(str, exclude) if name in typed and name != str(target)]
-        )
-        found.extend(propose_roles(held, str(target), roles, content == "features"))
+        left_out = set(map(str, exclude))
+        held = [column for name, column in columns.items() if name not in left_out]
+        found.extend(propose_roles(typed, str(target), roles, content == "features", held))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
 
@@ -93,12 +93,17 @@ def _roles(
 
 
 def _features(
-    frame: pd.DataFrame, typed: pd.DataFrame, target: str | None, positive: object, exclude: Collection[str]
+    frame: pd.DataFrame,
+    typed: pd.DataFrame,
+    target: str | None,
+    positive: object,
+    exclude: Collection[str],
+    columns: Mapping[str, Column],
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
         yield Problem("error", None, f"There is no column {name!r} to leave out.", "Remove it from the list.")
-    features = [inspect(typed[name], name) for name in typed.columns if name not in left_out]
+    features = [column for name, column in columns.items() if name not in left_out]
     for column in features:
         yield from _feature(column)
     if not any(column.usable for column in features):
