@@ -26,6 +26,7 @@ from calib.kernel import checks, declared
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
+from calib.kernel.wording import quoted
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -355,7 +356,7 @@ class Recipe:
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Recipe:
         """The Recipe of a URL's parameters; an unknown name or a value out of range is refused by its name."""
-        texts = {name: _last(value) for name, value in query.items()}
+        texts = {name: one_value(name, value) for name, value in query.items()}
         settings = {name: declared.from_text(name, text) for name, text in texts.items() if "." in name}
         fields = {name: text for name, text in texts.items() if name not in settings}
         defaults = {spec.name: spec.default for spec in dataclasses.fields(cls) if spec.name != "settings"}
@@ -401,8 +402,18 @@ def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
             raise InputError(f"{name!r} is not a field of a Recipe; the fields are {', '.join(allowed)}.")
 
 
-def _last(value: Any) -> str:
-    return value if isinstance(value, str) else value[-1]
+def one_value(name: str, given: Any) -> str:
+    """What a link says of a field: one text, also where it says it twice.
+
+    >>> one_value("bins", ["10", "10"])
+    '10'
+    """
+    values = list(dict.fromkeys([given] if isinstance(given, str) else given))
+    if len(values) == 1:
+        return values[0]
+    raise InputError(
+        f"{name} must be given once, but is given as {quoted(values, 3) if values else 'nothing'}."
+    )
 
 
 def _encode(value: Any) -> str:

@@ -142,11 +142,18 @@ def test_what_is_out_of_range_is_refused_by_name(change, words):
         {"bins": "1"},
         {"trees.depth": "x"},
         {"settings": "{}"},
+        {"bins": ["10", "20"]},
+        {"bins": []},
+        {"trees.depth": ["2", "3"]},
     ],
 )
 def test_a_broken_link_is_refused_by_the_name_of_the_field(query):
     with pytest.raises(InputError, match=next(iter(query))):
         Recipe.from_query(query)
+
+
+def test_a_link_may_say_the_same_twice():
+    assert Recipe.from_query({"bins": ["30", "30"], "seed": ["1"]}) == Recipe(bins=30, seed=1)
 
 
 def test_of_a_value_that_is_very_long_a_message_shows_the_beginning():

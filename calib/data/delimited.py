@@ -14,7 +14,7 @@ import pyarrow.csv
 
 from calib.data.errors import DataError, check_columns, check_names
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
-from calib.data.typed import Comma, Typed, decimal_comma, typed_text
+from calib.data.typed import Comma, Typed, decimal_comma, in_one_table, typed_text
 from calib.kernel.memory import give_back
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
@@ -277,13 +277,11 @@ def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.Da
     if delimiter != "," and any(decimal_comma(column) for column in table.columns):
         comma = "certain"
     texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
-    # pandas takes a number column of one piece as Arrow holds it, which nobody may write into; else it is a copy
-    own = all(column.num_chunks > 1 for column in table.columns)
     del table  # texts of millions of rows are heavy: each goes when it is typed
     for name in list(texts):
         typed[name] = typed_text(texts.pop(name), name, comma)
         give_back(len(typed[name].values))
-    frame = pd.DataFrame({name: column.values for name, column in typed.items()}, copy=not own)
+    frame = in_one_table({name: column.values for name, column in typed.items()})
     frame.attrs = {
         "notes": (*notes, *(column.note for column in typed.values() if column.note)),
         "spelling": {name: column.spelling for name, column in typed.items() if column.spelling},

@@ -7,7 +7,8 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import arff
@@ -25,12 +26,14 @@ from calib.data.errors import (
     too_large,
 )
 from calib.data.head import SEARCHED, found_note, rows_above
-from calib.data.typed import typed_objects, typed_text, whole_text
+from calib.data.typed import in_one_table, own, typed_objects, typed_text, whole_text
+from calib.kernel.memory import give_back
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
 TOP_ROWS = 20  # of a sheet, kept for the choice of the header
 LAST_ROW = 1 << 20  # of an Excel sheet
 BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
+ROWS_AT_ONCE = 50_000  # of an ARFF file
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -47,9 +50,14 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
             table = _unpacked(file, len(content), name)
         table.validate(full=True)
-        return _table(
-            {key: _from_arrow(column, key) for key, column in zip(names, table.columns, strict=True)}
-        )
+        columns = dict(zip(names, table.columns, strict=True))
+        give_back(len(table))
+        del table  # each of its columns goes when it is typed
+        typed = {}
+        for key in names:
+            typed[key] = _from_arrow(columns.pop(key), key)
+            give_back(len(typed[key]))
+        return _table(typed)
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
@@ -72,9 +80,9 @@ def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
     if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
         return column.to_pandas()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return column.to_pandas()
+        return own(column)
     if pa.types.is_decimal(kind):
-        return column.cast(pa.float64()).to_pandas()
+        return own(column.cast(pa.float64()))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return typed_text(column.cast(pa.string()), name).values
     return typed_objects(column.to_pylist(), name).values
@@ -264,23 +272,42 @@ def read_arff(text: str) -> pd.DataFrame:
     cut 1.5 declared INTEGER down to 1 and knows no dates.
     """
     lines, kinds = _arff_header(text)
-    decoder = arff.ArffDecoder()
+    line = 0
+
+    def handed() -> Iterator[str]:
+        nonlocal line
+        for line, each in enumerate(lines, start=1):  # noqa: B007
+            yield each
+
     try:
-        document = decoder.decode(lines)
+        document = arff.ArffDecoder().decode(handed(), return_type=arff.DENSE_GEN)
+        attributes = [(whole_text(key), values) for key, values in document["attributes"]]
+        check_names([key for key, _ in attributes])
+        cells = _in_columns(document["data"], len(attributes))
     except arff.ArffException as error:
-        message = f"Line {error.line} of the ARFF file is wrong: {_first_line(error)}."
+        message = f"Line {line} of the ARFF file is wrong: {_first_line(error)}."
         raise DataError(message, "Correct that line, or export the file again.") from None
+    except DataError:
+        raise
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise DataError(f"The ARFF file cannot be read ({_first_line(error)}).", "Export it again.") from None
-    attributes = [(whole_text(key), values) for key, values in document["attributes"]]
-    check_names([key for key, _ in attributes])
-    cells = list(zip(*document["data"], strict=True)) or [()] * len(attributes)
     return _table(
         {
             key: _arff_column(key, values, kind, column)
             for (key, values), kind, column in zip(attributes, kinds, cells, strict=True)
         }
     )
+
+
+def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[pa.ChunkedArray]:
+    """Rows of texts as columns; Arrow holds a million in a tenth of the memory that Python needs."""
+    pieces: list[list[pa.Array]] = [[] for _ in range(width)]
+    rows = iter(rows)
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        for piece, cells in zip(pieces, zip(*some, strict=True), strict=True):
+            texts = [None if cell is None else whole_text(cell) for cell in cells]
+            piece.append(pa.array(texts, pa.string()))
+    return [pa.chunked_array(piece, pa.string()) for piece in pieces]
 
 
 def _arff_header(text: str) -> tuple[list[str], list[str]]:
@@ -310,13 +337,12 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
     return lines, kinds
 
 
-def _arff_column(name: str, values: Any, kind: str, cells: Iterable[str | None]) -> pd.Series:
-    texts = [None if cell is None else whole_text(cell) for cell in cells]
+def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Series:
     if kind == "nominal":
         # a "?" is no level
         levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
-        return pd.Series(pd.Categorical(texts, categories=list(levels)))
-    typed = typed_text(pa.chunked_array([texts], pa.string()), name).values
+        return pd.Series(pd.Categorical(texts.to_pandas(), categories=list(levels)))
+    typed = typed_text(texts, name).values
     if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
         wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
         row = int(wrong.to_numpy().argmax())
@@ -330,7 +356,7 @@ def _table(
     columns: Mapping[str, pd.Series], notes: Iterable[str] = (), truth: tuple[str, str] = ("False", "True")
 ) -> pd.DataFrame:
     """A table with its attrs; ``truth`` is how the format spells truth values."""
-    frame = pd.DataFrame(dict(columns))
+    frame = in_one_table(columns)
     spelling = {
         name: dict(enumerate(truth))
         for name, column in columns.items()

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.errors import DataError, check_names
+from calib.kernel.memory import LARGE
 
 MISSING = (
     *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
@@ -34,8 +35,10 @@ MISSING_NUMBER = (
 )
 # Columns with at most so many values remember how the file spelt them: one may be the label
 SPELT_VALUES = 100
-STARTS_NUMBER = frozenset("0123456789+-.,iInN")  # inf and nan among them: a column that begins otherwise is words
-LARGE = 10**15
+STARTS_NUMBER = frozenset(
+    "0123456789+-.,iInN"
+)  # inf and nan among them: a column that begins otherwise is words
+TOO_LARGE = 10**15
 LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
 COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
@@ -85,13 +88,24 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
         found = _numbers(known, name, comma) if first[0] in STARTS_NUMBER else None
         if found is not None:
             values, spelt, note = found
-            return Typed(values.to_pandas(), _spelling(spelt, values), note)
+            return Typed(own(values), _spelling(spelt, values), note)
         dates = _dates(known, name) if DATE.match(first) else None
         if dates is not None:
             return dates
     texts = text.to_pandas().astype("str")
     once_of(arrow(texts), "typed", bool)
     return Typed(texts, {})
+
+
+def own(values: pa.ChunkedArray) -> pd.Series:
+    """Numbers in memory of their own: into Arrow's, which pandas would share, nobody may write."""
+    return pd.Series(np.require(values.to_numpy(), requirements="W"), copy=False)
+
+
+def in_one_table(columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """Columns that nobody else holds; of many rows they are not copied into one block, which is quick to go through."""
+    few = max(map(len, columns.values()), default=0) < LARGE
+    return pd.DataFrame(dict(columns), copy=few)
 
 
 def arrow(column: pd.Series) -> pa.ChunkedArray:
@@ -156,7 +170,7 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         except pa.ArrowInvalid:
             continue
         ends = pc.min_max(values).as_py()
-        if max(abs(ends["min"]), abs(ends["max"])) >= LARGE and _any_match(text, LONG_NUMBER):
+        if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, LONG_NUMBER):
             return None
         # Arrow reads 0x1F as 31; a person who sees it in a table does not.
         return None if kind == pa.int64() and _any_match(text, "[xX]") else values
@@ -243,7 +257,7 @@ def is_gap(value: Any) -> bool:
 def _plain_number(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, decimal.Decimal)):
         return False
-    return not isinstance(value, numbers.Integral) or abs(int(value)) < LARGE
+    return not isinstance(value, numbers.Integral) or abs(int(value)) < TOO_LARGE
 
 
 def _as_text(cell: Any) -> str:
@@ -269,7 +283,11 @@ def label(value: Any) -> str:
     >>> [label(value) for value in (1.0, -1, 0.5, True, "g")]
     ['1', '-1', '0.5', 'True', 'g']
     """
-    if isinstance(value, (float, np.floating)) and abs(float(value)) < LARGE and float(value).is_integer():
+    if (
+        isinstance(value, (float, np.floating))
+        and abs(float(value)) < TOO_LARGE
+        and float(value).is_integer()
+    ):
         return str(int(value))
     if isinstance(value, np.generic):
         value = value.item()

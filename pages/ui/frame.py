@@ -261,7 +261,7 @@ def open_page(script: str) -> Recipe:
 
 def _through_app(script: str) -> None:
     if "through_app" not in st.session_state:
-        st.session_state["asked_for"] = (script, st.query_params.to_dict())
+        st.session_state["asked_for"] = (script, state.asked())
         st.switch_page("app.py")
 
 

@@ -6,7 +6,7 @@ view for a room. Neither is part of what is computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
-from calib.recipe import Recipe
+from calib.recipe import Recipe, one_value
 from pages.ui.widget import page_entered, shown
 
 
@@ -143,9 +143,15 @@ def here() -> dict[str, str]:
     return address(recipe(), lesson_open())
 
 
-def _read(query: dict[str, str]) -> tuple[Recipe, str | None, bool]:
+def asked() -> dict[str, str | list[str]]:
+    """The parameters of the address; several values of one name as a list, where Streamlit would give the last."""
+    given = {name: st.query_params.get_all(name) for name in st.query_params}
+    return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
+
+
+def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, bool]:
     """(Recipe, step of a lesson, view for a room) of an address; refused by name where there is no such thing."""
-    fields = dict(query)
+    fields = {name: one_value(name, value) for name, value in query.items()}
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     if lesson is not None:
         step = lessons.place(lesson)[0].steps[0]
@@ -169,7 +175,7 @@ def follow_address(script: str) -> None:
     was last entered with, also when the back button leads there.
     """
     st.session_state["page"], path = script, "" if st.session_state.pop("at_start", False) else script
-    query = st.query_params.to_dict()
+    query = asked()
     own = st.session_state.pop("changed", False)
     entered = st.session_state.setdefault("entered", {})
     if st.session_state.setdefault("path", path) != path:

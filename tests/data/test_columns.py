@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import inspect
+from calib.data import columns, inspect, prepare, read_table, summarise, validate
 from calib.data.columns import identifier_name
+from calib.data.typed import typed_frame
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -73,3 +74,28 @@ def test_names_of_identifiers(name):
 )
 def test_names_of_other_columns(name):
     assert not identifier_name(name)
+
+
+def test_a_column_of_texts_is_inspected_once_however_often_its_table_is_asked(monkeypatch):
+    lines = [f"w{i % 30},g{i % 7},{i % 2}" for i in range(60)]
+    frame = read_table("\n".join(["a,b,y", *lines]).encode(), "t.csv")
+    looked, inspect_text = [], columns._inspect_text
+    monkeypatch.setattr(columns, "_inspect_text", lambda *one: looked.append(one[1]) or inspect_text(*one))
+    validate(frame, "y"), summarise(frame), prepare(frame, "y")
+    assert sorted(looked) == ["a", "b"]
+
+
+def test_what_is_written_into_a_column_of_texts_is_seen():
+    frame = read_table(b"a,y\n" + b"u,0\nv,1\n" * 20, "t.csv")
+    assert inspect(frame["a"]).distinct == 2
+    frame.loc[3, "a"] = "w"
+    assert inspect(frame["a"]).distinct == 3
+    frame["a"] = [str(i) for i in range(len(frame))]
+    assert typed_frame(frame)["a"].tolist() == list(range(len(frame)))
+
+
+@pytest.mark.parametrize("rows", [40, 800_000])
+def test_a_table_that_was_read_can_be_written_into(rows):
+    frame = read_table(b"a,b,y\n" + b"1.5,22.5,0\n2.5,33.5,1\n" * (rows // 2), "t.csv")
+    frame.loc[0, "a"] = 7.0
+    assert frame["a"].tolist()[:2] == [7.0, 2.5]

@@ -211,6 +211,37 @@ def test_a_small_file_that_becomes_a_large_one_is_refused_within_the_memory_of_a
     assert int(kilobytes) * 1024 < 4 * path.stat().st_size + (500 << 20)
 
 
+def _honest() -> bytes:
+    """100 MB of short rows."""
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{a / 10},{b / 100},w{c},{c % 2}\n" for a, b, c in rng.integers(100, 10_000, (20_000, 3)).tolist()
+    ]
+    return b"a,b,w,y\n" + "".join(lines).encode() * 270
+
+
+def _attributes() -> bytes:
+    lines = ["@relation r", *(f"@attribute {name} numeric" for name in "ab"), "@attribute y {0,1}", "@data"]
+    return "\n".join([*lines, *["1.25,37,0", "2.5,1,1"] * 500_000]).encode()
+
+
+HONEST = {
+    "short.csv": _honest,
+    "short.csv.gz": lambda: gzip.compress(_honest(), 1),
+    "short.arff": _attributes,
+}
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform != "linux", reason="the most memory of a process is read from /proc")
+@pytest.mark.parametrize("name", HONEST)
+def test_a_large_honest_file_is_read_within_four_times_its_size_and_500_megabytes(name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(HONEST[name]())
+    found = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
+    assert int(found.stdout) * 1024 < 4 * path.stat().st_size + (500 << 20)
+
+
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet", "a.xlsx"])
 def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
     monkeypatch.setattr(errors, "ALWAYS", 100_000)

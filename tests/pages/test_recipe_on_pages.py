@@ -112,6 +112,8 @@ def test_a_setting_can_be_cleared_to_no_limit():
         pytest.param({"model": "oracle"}, ["model", "random_forest"], marks=pytest.mark.soak),
         pytest.param({"calibrators": "venn-abers"}, ["calibrators", "venn_abers"], marks=pytest.mark.soak),
         ({"colour": "red"}, ["colour", "fields are"]),
+        ({"bins": ["20", "30"]}, ["bins", "once"]),
+        pytest.param({"lesson": ["a", "b"]}, ["lesson", "once"], marks=pytest.mark.soak),
         pytest.param({"params": "{"}, ["params", "JSON"], marks=pytest.mark.soak),
         pytest.param({"params": '{"depth":3}'}, ["params", "depth"], marks=pytest.mark.soak),
         pytest.param({"seed": "-1"}, ["seed"], marks=pytest.mark.soak),
