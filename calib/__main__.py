@@ -284,11 +284,11 @@ def _how_to_change(note: str, recipe: Recipe, dataset: Dataset, args: argparse.N
     """The note on the positive class, where the Recipe names none: whose rarer it is, and how to take another."""
     if recipe.positive is not None or not note.startswith(POSITIVE):
         return note
-    of = f" of {args.data.name} and {args.judge_on.name} together" if args.judge_on else ""
+    if args.judge_on:
+        note = note.replace(" rows)", f" rows of {args.data.name} and {args.judge_on.name} together)", 1)
     negative = dataset.classes[0]
     other = "LABEL" if negative == f"not {dataset.classes[1]}" else negative
-    setting = f'"positive": {json.dumps(other, ensure_ascii=False)}'
-    return f"{note.removesuffix('.')}{of}; for another set {setting} in the Recipe."
+    return f'{note} For another set "positive": {json.dumps(other, ensure_ascii=False)} in the Recipe.'
 
 
 def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:

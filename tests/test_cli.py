@@ -223,22 +223,24 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     assert run(files) == 0
     counts = table["target"].value_counts()
     words = f"note: Positive class: {rare!r}, the rarer one ({counts[rare]} rows)"
-    assert f'{words}; for another set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
+    assert f'{words}. For another set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
     words = (
-        f"note: Positive class: {often!r}, the rarer one ({counts[often] + 20} rows) of data.csv and new.csv"
+        f"note: Positive class: {often!r}, the rarer one ({counts[often] + 20} rows of data.csv and new.csv"
     )
-    assert f'{words} together; for another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
+    assert (
+        f'{words} together). For another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
+    )
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said
-    assert "for another" not in said
+    assert "For another" not in said
     three = table.assign(target=np.where(table.index % 5, table["target"], "third"))
     three.to_csv(files / "three.csv", index=False)
     assert run(files, recipe=RECIPE, data="three.csv") == 0
-    assert '; for another set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
+    assert '. For another set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
 
 
 def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binom
 
 from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
@@ -83,9 +83,20 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     count, mean = curve.count[enough], curve.mean_p[enough]
     p = np.clip(mean, 1 / count, 1 - 1 / count)
     off = np.abs(curve.observed[enough] - mean) / np.sqrt(p * (1 - p) / count)
-    at, sure = int(enough[np.argmax(off)]), bool(off.max() > norm.isf(0.025 / len(off)))
+    at = int(enough[np.argmax(off)])
     lows, highs = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
     low, high, rows, predicted, observed = (
         float(each[at]) for each in (lows, highs, curve.count, curve.mean_p, curve.observed)
     )
+    sure = _chance(rows, predicted, observed) < 0.05 / len(enough)
     return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)
+
+
+def _chance(rows: float, predicted: float, observed: float) -> float:
+    """Two-sided p-value of a frequency whose probability is the mean prediction.
+
+    >>> _chance(2, 0.5, 1.0), _chance(77, 0.0, 2 / 77)     # both of two; and what was said never to be
+    (0.5, 0.0)
+    """
+    events, n = round(rows * observed), round(rows)
+    return 2 * float(min(binom.cdf(events, n, predicted), binom.sf(events - 1, n, predicted)))

@@ -263,7 +263,10 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "
     how = why if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
-        return Classes((negative, chosen), chosen, f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows).")
+        note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows)."
+        if _number_text(negative) == "1" or _number_text(chosen) == "0":
+            note += f" Where class 1 is spoken of, it is meant, and {negative!r} by class 0."
+        return Classes((negative, chosen), chosen, note)
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
     )

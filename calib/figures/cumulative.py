@@ -20,7 +20,7 @@ from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
 
 MOST_POINTS = 2000
@@ -66,9 +66,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]
     finding = (
-        "The labels contradict " + ", ".join(against)
-        if against
-        else "The labels contradict no calibrator here"
+        f"The labels contradict {listed(against)}" if against else "The labels contradict no calibrator here"
     )
     return CumulativeGraph(
         walks,

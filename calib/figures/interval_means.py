@@ -22,7 +22,7 @@ from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief_percent, number, some_of
+from calib.kernel.wording import brief_percent, class_named, number, some_of
 from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
 
 EVENTS = ("class 1", "predicted label")
@@ -91,7 +91,8 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         raise InputError(NO_INTERVALS)
     summaries = tuple((_summary(interval_summary, s), _summary(predicted_label_summary, s)) for s in series)
     rows, observed = series[0].predictions.size, summaries[0][0].observed
-    held = [one.valid for one, _ in summaries]
+    first = evaluations if isinstance(evaluations, Evaluation) else evaluations[0]
+    held, event = [one.valid for one, _ in summaries], class_named(first.dataset.classes[1])
     predicted = f"as {some_of(sum(held), len(held), 'method')} predicted"
     if len(held) == 1:
         predicted = f"{'' if held[0] else 'not '}as {series[0].name} predicted"
@@ -99,7 +100,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         tuple(series),
         summaries,
         rows,
-        f"Class 1 occurred in {brief_percent(observed)} of the rows, {predicted}",
+        f"{event[0].upper()}{event[1:]} occurred in {brief_percent(observed)} of the rows, {predicted}",
         _caption(series),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "

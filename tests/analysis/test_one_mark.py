@@ -64,5 +64,17 @@ def test_it_promised_too_much_only_beyond_what_the_farthest_of_all_bins_does_by_
     assert mark.sentence.endswith(verdict)
 
 
+def test_what_was_said_never_to_be_is_no_chance():
+    """Of 1000 rows with a probability of 0 a few are positive; where it is 0.02, as many are chance."""
+    for p, verdict in ((0.0, "It promised too little."), (0.02, "Chance alone may do that.")):
+        y = np.r_[np.arange(1000) < 20, np.arange(1000) < 500].astype(int)
+        frame = pd.DataFrame({"target": y, "p": np.repeat([p, 0.5], 1000)})
+        recipe = Recipe(
+            content="predictions", target="target", positive=1, calibrators=("none",), placement="none"
+        )
+        mark = telling_mark(evaluate(recipe, prepare_predictions(frame, "target", 1, ["p"])))
+        assert mark.sentence.endswith(verdict)
+
+
 def test_few_rows_have_no_mark_to_be_read():
     assert telling_mark(evaluation(n=30, bins=50)) is None

@@ -10,6 +10,7 @@ from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT
 from calib.figures.base import asked_for
 from calib.kernel.records import Predictions
+from calib.kernel.wording import briefly
 from calib.metrics import METRICS, cumulative_differences, smoothed_residuals
 from tests.figures.evaluations import evaluation
 
@@ -32,7 +33,9 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
     record = FIGURES["smooth_calibration"].prepare(said)
     table, figure = record.to_frame(), FIGURES["smooth_calibration"].draw(record, LIGHT)
     errors = {key: METRICS["smooth_ece"].function(one.y, one.p) for key, one in said.predictions.items()}
-    assert record.title.startswith(label_of(min(errors, key=errors.get)))
+    low, high = min(errors, key=errors.get), max(errors, key=errors.get)
+    least, most = briefly(errors[low], errors[high])
+    assert record.title.endswith(f"from {least} ({label_of(low)}) to {most} ({label_of(high)})")
     for trace, (key, one) in zip(figure.data[1:], said.predictions.items(), strict=True):
         found, own = smoothed_residuals(one.y, one.p), table[table["calibrator"] == key]
         np.testing.assert_allclose(

@@ -31,6 +31,7 @@ def test_means_of_class_one_and_of_the_predicted_label():
     assert "Simplified" in record.caption
     held = sum(one.valid for one, _ in record.summaries)
     assert f"as {some_of(held, 4, 'method')} predicted" in record.title
+    assert record.title.startswith("Class 'yes' occurred in "), "whatever label counts as class 1"
     assert len(draw(record).data) == 4 * 4
 
 
