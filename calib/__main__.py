@@ -51,7 +51,7 @@ from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, judging, judging_model, load, load_frame, problems, reading
-from calib.study import SHIPPED, Store, Summary, load_protocol, load_sets, run_study
+from calib.study import SHIPPED, Store, Summary, kinds_of, load_protocol, load_sets, run_study
 from calib.study.runner import BACKENDS
 
 MOST_ROWS = 60  # a longer table is printed by its ends
@@ -402,14 +402,13 @@ def _tell(store: Store, done: Summary) -> None:
     for note, rows in store.notes(of=done.keys).items():
         print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)
-    alike = list(failed.groupby(["data", "error"], sort=False))
-    for (_, error), rows in alike[:MOST_FAILURES]:
-        first, others = rows.iloc[0], len(rows) - 1
+    kinds = kinds_of(failed)
+    for first in kinds.head(MOST_FAILURES).to_dict("records"):
         where = "{data}, {setup}, repeat {repeat}, fold {fold}".format(**first)
-        more = f" and {counted(others, 'more result')}" if others else ""
-        print(f"error: {where}{more}: {error}", file=sys.stderr)
+        more = f" and {counted(first['results'] - 1, 'more result')}" if first["results"] > 1 else ""
+        print(f"error: {where}{more}: {first['error']}", file=sys.stderr)
     if len(failed):
-        hidden = len(alike) - MOST_FAILURES
+        hidden = len(kinds) - MOST_FAILURES
         more = f", {counted(hidden, 'kind')} of failure not shown" if hidden > 0 else ""
         print(
             f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "

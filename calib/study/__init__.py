@@ -7,7 +7,7 @@ from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_p
 from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
 from calib.study.runner import Standing, Summary, run_study, standing
-from calib.study.store import Store
+from calib.study.store import Store, kinds_of
 from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "check_rows",
     "extent",
     "grid",
+    "kinds_of",
     "likely_paper",
     "load_protocol",
     "load_sets",

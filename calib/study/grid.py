@@ -173,7 +173,25 @@ def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     rows, at_random = Known(data.y), AtRandom(splits.stratified)
     if splits.kind == "random":
         cut = at_random.holdout(rows, splits.test_size, seed)
-        return np.sort(cut.train), np.sort(cut.test)
-    check_rows_for(splits, data)
-    cut = at_random.folds(rows, splits.folds, seed)[cell.fold]
-    return cut.train, cut.test
+    else:
+        check_rows_for(splits, data)
+        cut = at_random.folds(rows, splits.folds, seed)[cell.fold]
+    _check_rows_within(cell, data, cut.train)
+    return np.sort(cut.train), np.sort(cut.test)
+
+
+def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
+    """Refuse more folds within the training rows than these allow, in words that are one for all cells of a set."""
+    recipe, splits = cell.setups[0].recipe, cell.splits
+    if recipe.placement == "cv":
+        name, needed = "cv", recipe.cv
+    elif recipe.placement == "split" and splits.calibration == "first_fold":
+        name, needed = "calibration_folds", splits.calibration_folds
+    else:
+        return
+    if np.bincount(data.y[train], minlength=2).min() < needed:
+        rarest = np.bincount(data.y, minlength=2).min()
+        raise InputError(
+            f"The rarer class has {rarest} rows, of which too few train for {needed} folds among them: use a smaller "
+            f"{name} in the protocol, or leave this set out."
+        )

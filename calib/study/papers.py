@@ -205,10 +205,5 @@ class FirstFold(Split):
         self.folds, self.fold_seed = folds, seed
 
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if np.bincount(y, minlength=2).min() < self.folds:
-            raise InputError(
-                f"The rarer class has {np.bincount(y, minlength=2).min()} training rows, but one of {self.folds} folds "
-                "of them calibrates: use more rows or fewer calibration_folds."
-            )
         splitter = StratifiedKFold(self.folds, shuffle=True, random_state=self.fold_seed)
         return next(splitter.split(y, y))

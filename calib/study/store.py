@@ -436,3 +436,9 @@ def _locked(path: Path) -> sqlite3.Connection:
             ) from None
         opened.pop_all()
     return lock
+
+
+def kinds_of(failures: pd.DataFrame) -> pd.DataFrame:
+    """The first of the failures that have data set and error in common, and in ``results`` how many these are."""
+    alike = failures.groupby(["data", "error"], sort=False)
+    return failures.assign(results=alike["error"].transform("size")).drop_duplicates(["data", "error"])

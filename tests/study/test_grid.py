@@ -91,3 +91,25 @@ def test_the_extent_is_that_of_the_grid_and_of_its_placements(key, repeats):
     assert found.fits == sum(fits[cell.setups[0].recipe.placement] for cell in cells)
     tested = [len(rows_of(cell, DATA)[1]) * len(cell.setups) for cell in cells]
     assert found.predictions == pytest.approx(sum(tested), rel=0.02)
+
+
+FIRST_FOLD = 'calibration = "first_fold"\ncalibration_folds = 6\n'
+
+
+@pytest.mark.parametrize(
+    ("splits", "more", "name"), [("", ", cv = 6", "cv"), (FIRST_FOLD, "", "calibration_folds")]
+)
+def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_the_set(splits, more, name):
+    text = PROTOCOL.replace("[splits]", f"[splits]\n{splits}")
+    text = text.replace('placement = "split" }', 'placement = "cv", cv = 6 }') if more else text
+    y = np.repeat([0, 1], (40, 8))  # 5 or 6 of the rarer class train
+    data = Dataset("one", table(48), y, ("no", "yes"))
+    told = set()
+    for cell in grid(read_protocol(text, "small.toml"), ["one"], ["Raw"]):
+        try:
+            rows_of(cell, data)
+        except InputError as error:
+            told.add(str(error))
+    (sentence,) = told
+    assert sentence.startswith("The rarer class has 8 rows, of which too few train for 6 folds")
+    assert f"use a smaller {name} " in sentence

@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.study import Store
 from calib.study.cell import Result, pack
-from calib.study.store import SCHEMA
+from calib.study.store import SCHEMA, kinds_of
 
 
 def result(data="one", setup="VAP", repeat=0, fold=0, seed=0, metrics=None, **more):
@@ -308,3 +308,16 @@ def test_bytes_taken_while_another_thread_adds_hold_whole_cells():
     writer.join()
     some = taken[:: 1 + len(taken) // 30]
     assert {len(Store.of_bytes(one, "x").rows()) % 50 for one in (*some, store.content())} == {0}
+
+
+def test_failures_of_one_set_and_reason_are_one_kind():
+    lines = [
+        ("one", "A", 0, 0, "few"),
+        ("one", "B", 0, 1, "few"),
+        ("two", "A", 0, 0, "few"),
+        ("one", "A", 0, 2, "none"),
+    ]
+    kinds = kinds_of(pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "error"]))
+    assert kinds["results"].tolist() == [2, 1, 1]
+    assert kinds["setup"].tolist() == ["A", "A", "A"]
+    assert kinds_of(pd.DataFrame(columns=["data", "error"])).empty

@@ -36,6 +36,7 @@ from calib.study import (
     Store,
     as_rows,
     check_rows,
+    kinds_of,
     likely_paper,
     measure,
     measured,
@@ -319,12 +320,17 @@ def say_failed(failures: pd.DataFrame) -> None:
 
 
 def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
-    """Which results failed and why, the first of very many."""
+    """Which results failed and why, a line a data set and reason, the first of very many."""
     with st.expander(f"What failed ({len(failures):,})", expanded=expanded, key="failed"):
-        table = failures.drop(columns="traceback").head(MOST_FAILED)
-        st.dataframe(table, width="stretch", alt="Results that failed", hide_index=True)
-        if len(failures) > MOST_FAILED:
-            st.caption(f"The first {MOST_FAILED}; the store has them all, with their tracebacks.")
+        kinds = kinds_of(failures)
+        first = ["data", "error", "results", "setup", "repeat", "fold"]
+        st.dataframe(
+            kinds[first].head(MOST_FAILED), width="stretch", alt="Results that failed", hide_index=True
+        )
+        more = f" The first {MOST_FAILED} are here." if len(kinds) > MOST_FAILED else ""
+        st.caption(
+            f"Setup, repeat and fold are the first that failed so; the store has all with tracebacks.{more}"
+        )
 
 
 def diagrams(summary: MetricSummary, place: headings.Finding) -> None:
