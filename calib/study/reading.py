@@ -140,7 +140,9 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
         raise InputError(f"setups: {twice!r} appears twice; each needs a name of its own.")
     for name in own.get("default", ()):
         if name not in names:
-            raise InputError(f"default: {name!r} is none of the setups. Leave it out there, or add such a setup.")
+            raise InputError(
+                f"default: {name!r} is none of the setups. Leave it out there, or add such a setup."
+            )
     return Protocol(
         key,
         own["title"],

@@ -184,7 +184,11 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             'title = "Small"\nseeds = 3',
             "seeds is unknown here; allowed are title, source, default, data",
         ),
-        ('title = "Small"', 'title = "Small"\ndefault = ["Row"]', "default: 'Row' is none of the setups. Leave it out"),
+        (
+            'title = "Small"',
+            'title = "Small"\ndefault = ["Row"]',
+            "default: 'Row' is none of the setups. Leave it out",
+        ),
         ("[splits]", "[splits", "small.toml is not TOML"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
         (
