@@ -195,7 +195,13 @@ class Evaluation:
     def _measure(self, key: str, predictions: Predictions) -> float:
         metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
         call = partial(
-            metric_value, metric, predictions, bins=bins, strategy=binning, posterior=self.posterior
+            metric_value,
+            metric,
+            predictions,
+            bins=bins,
+            strategy=binning,
+            posterior=self.posterior,
+            cluster=self.cluster if metric.clustered else None,
         )
         if metric.needs == "posterior":  # of which the predictions know nothing
             return call()

@@ -139,6 +139,18 @@ def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array
     return weights[counted], first[counted], second[counted]
 
 
+def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array | None:
+    """Int array of the rows of positive weight: whose each of n rows is, from 0 on; None where that is not known."""
+    if cluster is None:
+        return None
+    whose = np.asarray(cluster)
+    if whose.shape != (n,):
+        raise InputError(f"cluster: there are {n} rows, but {whose.shape} says who they belong to.")
+    if sample_weight is not None:
+        whose = whose[np.asarray(sample_weight) > 0]
+    return np.unique(whose, return_inverse=True)[1]
+
+
 MOST_ROWS = 100_000_000
 LONGEST_SHOWN = 100  # letters of a value in a message
 MOST_COUNTED = 2**53  # up to here float64 holds every whole number

@@ -47,6 +47,8 @@ class Metric:
     of, read
         Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
         once for all of them, and result → float, what ``function`` returns.
+    clustered
+        Whether ``of`` also takes ``cluster``, who each row belongs to.
     """
 
     key: str
@@ -62,6 +64,7 @@ class Metric:
     counted: bool = False
     of: Callable[..., Any] | None = None
     read: Callable[[Any], float] = float
+    clustered: bool = False
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:

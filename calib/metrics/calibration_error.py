@@ -261,18 +261,21 @@ class SpiegelhalterTest:
 
 
 def spiegelhalter_test(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None
 ) -> SpiegelhalterTest:
     """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
 
     z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is
     right (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a
-    variance.
+    variance. Where clusters are known the variance is Σ over clusters of the square of their part of the sum
+    above (Liang & Zeger 1986).
 
     Parameters
     ----------
     y, p, sample_weight
         As for ``brier_score``.
+    cluster : (n,)
+        Who each row belongs to.
 
     Examples
     --------
@@ -280,10 +283,15 @@ def spiegelhalter_test(
     >>> abs(test.statistic), test.pvalue
     (0.0, 1.0)
     """
-    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    y, p = checks.labelled_probabilities(y, p)
+    whose = checks.counted_clusters(cluster, sample_weight, len(y))
+    weights, y, p = checks.counted_rows(sample_weight, y, p)
     weights = or_ones(weights, len(y))
-    difference = float((weights * (y - p) * (1 - 2 * p)).sum())
+    each = weights * (y - p) * (1 - 2 * p)
+    difference = float(each.sum())
     variance = float((weights * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    if whose is not None and variance > 0:
+        variance = float((np.bincount(whose, each) ** 2).sum())
     if variance == 0:
         z = math.copysign(math.inf, difference) if difference else math.nan
     else:

@@ -7,6 +7,11 @@ Kolmogorov–Smirnov statistic is max |C_k|, the Kuiper statistic max C_k − mi
 by σ = √(Σ p(1 − p)) / n, they are asymptotically the largest distance from 0 and the range of Brownian motion
 on [0, 1], whose distributions are known (Feller 1951). Equal probabilities have no order: C is taken behind
 them all.
+
+Rows of one cluster resemble each other, and the walk is then no such random walk. Where clusters are known, the
+p-values are those of walks in which the differences of each cluster together keep or change their sign, by the
+toss of a coin: under calibration clusters are independent and their differences have mean 0 (a wild bootstrap,
+Cameron, Gelbach & Miller 2008).
 """
 
 from __future__ import annotations
@@ -17,14 +22,18 @@ from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties
+from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 
 TERMS = 100
+TOSSES, STRETCHES = 399, 2000  # of walks with signs tossed; stretches of such a walk, at most
+CELLS = 4_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +50,16 @@ class CumulativeDifferences:
         (k,) of each stretch.
     sigma
         The walk's standard deviation at its end under calibration.
+    by_chance
+        Where clusters are known, how often walks with signs tossed reach as far (Kolmogorov–Smirnov) and span as
+        much (Kuiper).
     """
 
     share: Array
     walk: Array
     probability: Array
     sigma: float
+    by_chance: tuple[float, float] | None = None
 
     @property
     def kolmogorov_smirnov(self) -> float:
@@ -58,15 +71,17 @@ class CumulativeDifferences:
 
     @property
     def kolmogorov_smirnov_p(self) -> float:
-        return _tail(self.kolmogorov_smirnov, self.sigma, farthest_tail)
+        return (
+            self.by_chance[0] if self.by_chance else _tail(self.kolmogorov_smirnov, self.sigma, farthest_tail)
+        )
 
     @property
     def kuiper_p(self) -> float:
-        return _tail(self.kuiper, self.sigma, range_tail)
+        return self.by_chance[1] if self.by_chance else _tail(self.kuiper, self.sigma, range_tail)
 
 
 def cumulative_differences(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None
 ) -> CumulativeDifferences:
     """The walk of the differences, one step for each distinct probability.
 
@@ -74,19 +89,53 @@ def cumulative_differences(
     ----------
     y, p, sample_weight
         As for ``brier_score``.
+    cluster : (n,)
+        Who each row belongs to.
 
     Examples
     --------
     >>> cumulative_differences([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]).walk       # up by 2 · ¾ / 4, and down again
     array([0.   , 0.375, 0.   ])
     """
-    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    y, p = checks.labelled_probabilities(y, p)
+    whose = checks.counted_clusters(cluster, sample_weight, len(y))
+    weights, y, p = checks.counted_rows(sample_weight, y, p)
     tied = pool_ties(p, y, weights)
     total = tied.weights.sum()
     steps = (tied.sums - tied.weights * tied.scores) / total
     sigma = math.sqrt(float(tied.weights @ (tied.scores * (1 - tied.scores)))) / total
     share, walk = (np.append(0.0, np.cumsum(values)) for values in (tied.weights / total, steps))
-    return CumulativeDifferences(share, walk, tied.scores, float(sigma))
+    if whose is None:
+        return CumulativeDifferences(share, walk, tied.scores, float(sigma))
+    stretch = np.searchsorted(tied.scores, p) * min(STRETCHES, len(tied.scores)) // len(tied.scores)
+    sums = _by_cluster((y - p) * or_ones(weights, len(y)) / total, stretch, whose)
+    return CumulativeDifferences(
+        share, walk, tied.scores, float(np.linalg.norm(sums.sum(axis=0))), _by_chance(sums)
+    )
+
+
+def _by_cluster(differences: Array, stretch: Array, whose: Array) -> csr_array:
+    """Sums (stretches, clusters) of the rows' differences."""
+    return csr_array((differences, (stretch, whose)))
+
+
+def _by_chance(sums: csr_array) -> tuple[float, float]:
+    """How often the walk with signs tossed by cluster is as far from 0 as the walk itself, and spans as much."""
+    rng, k = np.random.default_rng(0), sums.shape[1]
+    own, reached, left = _far_and_wide(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
+    while left > 0:
+        r = min(left, max(1, CELLS // max(sums.shape)))
+        tossed = _far_and_wide(sums @ rng.choice([-1.0, 1.0], size=(k, r)))
+        reached += (tossed >= own * (1 - 1e-9)).sum(axis=1)
+        left -= r
+    return float((1 + reached[0]) / (1 + TOSSES)), float((1 + reached[1]) / (1 + TOSSES))
+
+
+def _far_and_wide(steps: Array) -> Array:
+    """Steps (k, r) of r walks → (2, r): the largest distance from 0, and the range with 0."""
+    walks = np.cumsum(steps, axis=0)
+    upper, lower = np.maximum(walks.max(axis=0), 0), np.minimum(walks.min(axis=0), 0)
+    return np.stack([np.maximum(upper, -lower), upper - lower])
 
 
 def farthest_tail(x: float) -> float:
@@ -169,6 +218,7 @@ CUMULATIVE = (
         "Largest climb or fall of the running sum of label less probability, as a share of the rows; no bins.",
         everyday=False,
         of=cumulative_differences,
+        clustered=True,
         read=attrgetter("kuiper"),
     ),
     Metric(
@@ -176,10 +226,11 @@ CUMULATIVE = (
         "Kuiper's p-value",
         kuiper_p,
         None,
-        "Chance of a climb or fall at least this large if the probabilities were right and the rows independent.",
+        "Chance of a climb or fall at least this large if the probabilities were right; clusters are taken whole.",
         ".3f",
         everyday=False,
         of=cumulative_differences,
+        clustered=True,
         read=attrgetter("kuiper_p"),
     ),
     Metric(
@@ -190,6 +241,7 @@ CUMULATIVE = (
         "Largest distance from 0 of the running sum of label less probability, as a share of the rows; no bins.",
         everyday=False,
         of=cumulative_differences,
+        clustered=True,
         read=attrgetter("kolmogorov_smirnov"),
     ),
     Metric(
@@ -197,10 +249,11 @@ CUMULATIVE = (
         "Kolmogorov–Smirnov p-value",
         kolmogorov_smirnov_p,
         None,
-        "Chance of a distance at least this large if the probabilities were right and the rows independent.",
+        "Chance of a distance at least this large if the probabilities were right; clusters are taken whole.",
         ".3f",
         everyday=False,
         of=cumulative_differences,
+        clustered=True,
         read=attrgetter("kolmogorov_smirnov_p"),
     ),
 )

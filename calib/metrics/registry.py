@@ -279,6 +279,7 @@ METRICS: Registry[Metric] = Registry(
             ".2f",
             target=0.0,
             of=spiegelhalter_test,
+            clustered=True,
             read=attrgetter("statistic"),
         ),
         Metric(
@@ -289,6 +290,7 @@ METRICS: Registry[Metric] = Registry(
             "Chance of labels at least this far from the probabilities if those were right.",
             ".3f",
             of=spiegelhalter_test,
+            clustered=True,
             read=attrgetter("pvalue"),
         ),
         Metric(

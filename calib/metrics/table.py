@@ -24,6 +24,7 @@ def metric_value(
     bins: int = 20,
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
 ) -> float:
     """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights.
 
@@ -37,6 +38,8 @@ def metric_value(
         As for ``expected_calibration_error``; only metrics that are binned ask for them.
     posterior : (n,) in [0, 1], optional
         The true probability of class 1 of each row.
+    cluster : (n,), optional
+        Who each row belongs to; only tests ask for it.
 
     Raises
     ------
@@ -44,7 +47,7 @@ def metric_value(
         Naming a metric from outside that fails on these rows.
     """
     try:
-        return _value(metric, predictions, bins, strategy, posterior)
+        return _value(metric, predictions, bins, strategy, posterior, cluster)
     except Exception as error:
         if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
             raise
@@ -52,7 +55,12 @@ def metric_value(
 
 
 def _value(
-    metric: Metric, predictions: Predictions, bins: int, strategy: str, posterior: ArrayLike | None
+    metric: Metric,
+    predictions: Predictions,
+    bins: int,
+    strategy: str,
+    posterior: ArrayLike | None,
+    cluster: ArrayLike | None,
 ) -> float:
     weight = predictions.weight
     if weight is not None and not takes_weights(metric, weight):
@@ -73,7 +81,10 @@ def _value(
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
         of = metric.of
-        return metric.read(once(predictions, of, lambda: of(predictions.y, predictions.p, **weighted)))
+        known = {"cluster": cluster} if metric.clustered else {}
+        return metric.read(
+            once(predictions, of, lambda: of(predictions.y, predictions.p, **weighted, **known))
+        )
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr
 from sklearn.metrics import average_precision_score, brier_score_loss
 
+from calib.kernel.checks import InputError
 from calib.metrics import (
     METRICS,
     average_precision,
@@ -21,6 +22,7 @@ from calib.metrics import (
     smooth_calibration_error,
     smooth_differences,
     smoothed_residuals,
+    spiegelhalter_test,
 )
 from calib.metrics.cumulative import farthest_tail, kuiper_p, range_tail
 from calib.metrics.smooth_differences import e50, e90, emax, ici
@@ -294,3 +296,51 @@ def test_the_intervals_cover_the_truth_as_often_as_they_say():
         covered += [estimate.low <= truth <= estimate.high for estimate, truth in truths]
     assert (np.abs(covered[:3] / 400 - 0.95) < 0.04).all()
     assert covered[3] / 400 >= 0.93  # the delta method's spread is that of a frequency: a little wide here
+
+
+def clustered(seed, clusters):
+    """Right probabilities of rows of which those of one cluster resemble each other in labels and predictions."""
+    rng = np.random.default_rng(seed)
+    whose = np.repeat(np.arange(clusters), rng.integers(1, 40, clusters))
+    said, chance = (
+        np.sqrt(share) * rng.normal(size=clusters)[whose] + np.sqrt(1 - share) * rng.normal(size=len(whose))
+        for share in (0.7, 0.6)
+    )
+    return (chance < said).astype(int), ndtr(said), whose
+
+
+def test_tests_of_clusters_refuse_right_probabilities_as_often_as_they_say():
+    names = ("kuiper_p", "kolmogorov_smirnov_p", "spiegelhalter_p")
+    refused = {True: np.zeros(3), False: np.zeros(3)}
+    for seed in range(200):
+        y, p, whose = clustered(seed, 50)
+        for known, count in refused.items():
+            found = [METRICS[n].of(y, p, cluster=whose if known else None) for n in names]
+            count += [METRICS[n].read(each) < 0.05 for n, each in zip(names, found, strict=True)]
+    assert np.all(refused[True] / 200 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200))
+    assert np.all(refused[True] > 0)
+    assert np.all(refused[False] / 200 > 0.3)
+
+
+@pytest.mark.parametrize("key", ["kuiper_p", "kolmogorov_smirnov_p", "spiegelhalter_p"])
+def test_clusters_of_one_row_are_rows_and_weights_of_clusters_repetitions(key):
+    def found(*args):
+        return METRICS[key].read(METRICS[key].of(*args))
+
+    y, p, whose = clustered(3, 60)
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    again = np.repeat(np.arange(len(y)), weight)
+    assert found(y, p, weight, whose) == pytest.approx(
+        found(y[again], p[again], None, whose[again]), rel=1e-9
+    )
+    assert found(y, p, None, np.arange(len(y))) == pytest.approx(found(y, p), abs=0.08)
+    with pytest.raises(InputError, match="cluster: there are"):
+        found(y, p, None, whose[:-1])
+
+
+def test_a_cluster_that_contradicts_alone_is_no_proof_and_many_are():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.2, 0.8, 4000)
+    y = (rng.random(4000) < p + 0.15).astype(int)
+    assert METRICS["kuiper_p"].read(cumulative_differences(y, p, cluster=np.arange(4000) // 20)) == 1 / 400
+    assert METRICS["kuiper_p"].read(cumulative_differences(y, p, cluster=np.zeros(4000))) == 1.0
