@@ -22,7 +22,6 @@ from calib.metrics import (
     smooth_calibration_error,
     smooth_differences,
     smoothed_residuals,
-    spiegelhalter_test,
 )
 from calib.metrics.cumulative import farthest_tail, kuiper_p, range_tail
 from calib.metrics.smooth_differences import e50, e90, emax, ici
