@@ -154,7 +154,7 @@ class ProbabilityForest(RandomForestClassifier):
         return self
 
     def _fit_watched(self, X, y, sample_weight, watch: Watch) -> None:
-        """Grow by warm starts, which draw the same seeds as one fit; groups grow while they take under 0.1 s."""
+        """Grow by warm starts, which draw the same seeds as one fit; a group takes about 0.1 s."""
         self._validate_params()
         trees = int(self.n_estimators)
         seeds = self.random_state
@@ -171,7 +171,7 @@ class ProbabilityForest(RandomForestClassifier):
                 with _quiet(self.class_weight):
                     super().fit(X, y, sample_weight=sample_weight)
                 done = self.n_estimators
-                group *= 2 if time.perf_counter() - begin < 0.1 else 1
+                group = max(1, int(group * 0.1 / (time.perf_counter() - begin)))
         finally:
             self.set_params(n_estimators=trees, warm_start=False)
         watch.step(1.0, "trees")

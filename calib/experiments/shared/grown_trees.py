@@ -18,7 +18,8 @@ from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.checks import Array
 from calib.models.leaves import node_probabilities
 
-USUAL_TREES, MOST_TREES = 100, 500
+STOCKS = (20, 100, 500)
+"""Trees of the forests that are grown: whoever asks for fewer has the first of the next larger one."""
 MODELS = ("tree", "forest")
 
 
@@ -109,7 +110,7 @@ def grown_for(settings: Mapping[str, Any], random_state: int, grow: Grow, **own:
     kind = given["covariances"], given["n"], given["model"], given["depth"]
     if given["model"] == "tree":
         return grow(random_state, *kind, 1)
-    stock = USUAL_TREES if given["trees"] <= USUAL_TREES else MOST_TREES
+    stock = next(stock for stock in STOCKS if given["trees"] <= stock)
     return grow(random_state, *kind, stock).first(given["trees"])
 
 

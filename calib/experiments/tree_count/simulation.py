@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calib.experiments.shared.grown_trees import (
-    MOST_TREES,
+    STOCKS,
     Grow,
     SettingCurve,
     SideBySide,
@@ -36,7 +36,7 @@ def at_counts(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
         Of EXPERIMENTS["tree_count"].
     """
     watch.step(0.0, "trees")
-    grown = grown_for(settings, random_state, grow, model="forest", trees=MOST_TREES)
+    grown = grown_for(settings, random_state, grow, model="forest", trees=STOCKS[-1])
     shown = tuple(
         PredictionErrors(
             f"{k:,} tree{'s' * (k > 1)}", grown.plane.posterior, grown.first(k).p(settings["leaf"])
@@ -51,7 +51,7 @@ def curve_by_count(
 ) -> SettingCurve:
     """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` is only noted."""
     watch.step(0.0, "trees")
-    grown = grown_for(settings, random_state, grow, model="forest", trees=MOST_TREES)
+    grown = grown_for(settings, random_state, grow, model="forest", trees=STOCKS[-1])
     votes, posterior = grown.votes(settings["leaf"]), grown.plane.posterior
     total, rows = np.zeros_like(posterior), []
     for k, vote in enumerate(votes, start=1):
