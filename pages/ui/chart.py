@@ -113,7 +113,14 @@ def _pictures(
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with places[i], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
-            st.plotly_chart(figure, theme=None, key=own, height=high, alt=panel.alt, **interaction)
+            st.plotly_chart(figure, theme=None, key=own, height=high, alt=_said(entry, panel), **interaction)
+
+
+def _said(entry: FigureEntry, panel: Any) -> str:
+    """A picture in words; while a question is open without what answers it, as the heading above it."""
+    if not headings.asked():
+        return panel.alt
+    return f"{entry.label}. {getattr(panel, 'drawn', '') or panel.alt}"
 
 
 def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:

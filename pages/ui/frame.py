@@ -38,19 +38,21 @@ WORDMARK = (
 )
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
 # width. The sidebar is a drawer, closed at first, whose button says what is in it.
-LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.2rem 3rem}
+LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}
 .st-key-heading > :has([data-testid=stCaptionContainer]) {display: none}
 .st-key-heading h1 {padding-top: 0}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
 [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
 [data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}
+[data-testid=stButtonGroup] > div {flex-wrap: wrap}
 [class*="st-key-projected_"] {flex: none; height: min(780px, calc(100dvh - 5rem))}
 [class*="st-key-projected_"] .stElementContainer, .stElementContainer > div:has(> .stPlotlyChart) {height: 100%}
 @media (max-height: 900px) {[class*="st-key-projected_"] svg text {font-size: 16px !important}}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
-# two by two, below the chart, which is on the first screen.
+# two by two, below the chart, which is on the first screen. While a question is open a row of panels is a strip to be
+# moved sideways, so that its answers are near.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
@@ -65,6 +67,10 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMain .katex-display {font-size: .88em}
     :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
     :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ * {order: 2}
+    .stMain:has(.st-key-answers_guess) .stHorizontalBlock:not(:has(.stHorizontalBlock)):has(> * [class*="_panel_"])
+        {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity}
+    .stMain:has(.st-key-answers_guess) .stHorizontalBlock:not(:has(.stHorizontalBlock)):has(> * [class*="_panel_"])
+        > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

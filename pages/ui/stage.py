@@ -18,6 +18,11 @@ def set_up(places: Mapping[str, Any]) -> None:
     st.session_state["stage"] |= places
 
 
+def has(part: str) -> bool:
+    """Whether this part would go on the stage."""
+    return part in st.session_state.get("stage", {})
+
+
 def clear() -> None:
     st.session_state["stage"] = {}
 

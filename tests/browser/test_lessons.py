@@ -245,14 +245,23 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("guess", ["ask", "1", "skip"])
 @pytest.mark.parametrize("key", EXPERIMENTS)
-def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_once_answered(new_tab, key):
+def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_with_its_question(new_tab, key, guess):
     tab, page = new_tab(width=1920), EXPERIMENTS[key].page
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
-    chosen = Recipe(settings={f"{page}.experiment": key, f"{key}.guess": "skip"}).to_query()
+    chosen = Recipe(settings={f"{page}.experiment": key, f"{key}.guess": guess}).to_query()
     tab.open(f"learn_{page}", **chosen, presenter="true")
     smallest, overlapping, cut = type_in_charts(tab)
     assert smallest >= 24
     assert overlapping == cut == []
-    chart = tab.page.locator(".stMain").get_by_test_id(CHARTS).first.bounding_box()
-    assert chart["y"] + chart["height"] <= 1080
+    picture = tab.by_key("picture")
+    panels = picture.locator('[class*="_panel_"]').all() or [picture.get_by_test_id(CHARTS).first]
+    in_sight = [*panels, *(tab.by_key(name) for name in IN_SIGHT[guess])]
+    for box in (part.bounding_box() for part in in_sight):
+        assert box["y"] + box["height"] <= 1080
+    assert tab.page.get_by_test_id("stExpandSidebarButton").is_visible(), "the drawer with the controls"
+
+
+IN_SIGHT = {"ask": ("prediction", "answers_guess"), "1": ("prediction",), "skip": ()}
+"""By what was answered, the parts of a Learn page that a room sees with its picture."""

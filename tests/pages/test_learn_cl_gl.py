@@ -2,6 +2,10 @@
 
 import importlib
 
+import pytest
+
+from calib.experiments import EXPERIMENTS
+from calib.figures import FIGURES
 from tests.pages.app import faults, page, query, settled, titles, verdicts
 
 
@@ -46,3 +50,21 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
     assert faults(at) == []
     assert fits == []
     assert len(titles(at)) == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"), [("cl_gl", "2 groups"), ("regret", "cross at"), ("constant", "Brier score")]
+)
+def test_a_picture_in_words_describes_it_and_keeps_the_answer_back_until_it_is_given(key, answer):
+    """A screen reader hears what is drawn; what answers the question, with the finding."""
+    name = EXPERIMENTS[key].page
+
+    def heard(guess):
+        at = page(f"learn_{name}", **{f"{name}.experiment": key, f"{key}.guess": guess})
+        return " ".join(chart.proto.alt for chart in at.get("plotly_chart"))
+
+    before, after = heard("ask"), heard("1")
+    assert answer not in before
+    assert answer in after
+    assert FIGURES[key].label in before
+    assert len(before) > 100, "not only its name"

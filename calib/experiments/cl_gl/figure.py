@@ -161,6 +161,10 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
     share = f"causes {part:.0%} of CL + GL" if np.isfinite(part) else "makes CL infinite"
     exact = point.binned is None
     shown = table.rename(columns={"posterior": "mean_posterior"}).rename_axis("group").reset_index()
+    colours = " ".join(
+        f"p {number(row.p)}: mean true probability {number(row.posterior)}, {row.share:.0%} of the rows."
+        for row in table.head(32).itertuples()
+    )
     return GroupMap(
         title=f"{leaves:,.0f} leaves {'a tree ' if point.trees > 1 else ''}make {groups} groups"
         f"{'' if exact else ' by quantiles'}; the costliest group predicts {brief(worst.p)} where the mean true "
@@ -168,11 +172,8 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
         caption="One colour a group, in the order of their predictions: "
         + ("all places that get the same one." if exact else "a quantile bin of the predictions each.")
         + " Hover over a place for its group's prediction, its mean true probability and its share of CL and GL.",
-        alt=f"{groups} groups. "
-        + " ".join(
-            f"p {number(row.p)}: mean true probability {number(row.posterior)}, {row.share:.0%} of the rows."
-            for row in table.head(32).itertuples()
-        ),
+        alt=f"{groups} groups. {colours}",
+        drawn=f"A map over x1 and x2 with a colour for each group. {colours}",
         table=shown,
         answer=(1 if groups == round(leaves) else 3 if groups == 2 else 2) if point.trees == 1 else None,
         found=found,

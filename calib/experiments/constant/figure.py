@@ -18,6 +18,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import brief, number
 
+SAID = 5  # places at which the bands are told in words
 NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
 
 
@@ -37,6 +38,7 @@ def prepare(found: OneTrainingSet) -> Constant:
             f"{NAMES[key]}: mean error of P_Y {plus_minus(*errors[key])}, mean width "
             f"{number(float(draws.width.mean()))}, Brier score {number(brier[key])}"
         )
+    low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
     title = "Both are valid" if valid else "By chance beyond three standard errors"
@@ -48,6 +50,15 @@ def prepare(found: OneTrainingSet) -> Constant:
         "the true probability. Bands run from p0 to p1. Over many training sets, "
         f"{'; '.join(words)}.",
         alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",
+        drawn=f"Bands from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} everywhere. "
+        + NAMES["full"]
+        + ", "
+        + "; ".join(
+            f"at x = {number(found.x[i])} from {number(found.p0[i])} to {number(found.p1[i])}, the truth is "
+            f"{number(found.posterior[i])}"
+            for i in np.linspace(0, len(found.x) - 1, SAID).astype(int)
+        )
+        + ".",
         table=pd.DataFrame(
             {"x": found.x, "posterior": found.posterior, "p0": found.p0, "p1": found.p1}
         ).assign(constant_p0=found.constant[0], constant_p1=found.constant[1]),

@@ -16,6 +16,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import Array
 from calib.kernel.wording import brief, number
 
+SAID = 6  # places at which the curves are told in words
 LOSSES = {"log": "log loss", "square": "square loss"}
 
 
@@ -38,6 +39,11 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
         f"and instead of p1 = {number(found.p1)} if it is 1 (falling). The thick line is the worse of the two; the "
         "star marks its lowest point, the open circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
+        drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
+        + " ".join(
+            f"At p = {number(found.p[i])}: {number(found.against_p0[loss][i])} and {number(found.against_p1[loss][i])}."
+            for i in np.linspace(0, len(found.p) - 1, SAID).astype(int)
+        ),
         table=pd.DataFrame(
             {"p": found.p, "regret_label_0": found.against_p0[loss], "regret_label_1": found.against_p1[loss]}
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ class Finding:
     ----------
     answer
         The number, from 1, of the prediction that came true; None where no single one did.
+    drawn
+        What can be seen in the picture, for those who cannot see it while the question beside it is open: where
+        ``alt`` tells the answer.
     """
 
     title: str
@@ -29,6 +32,7 @@ class Finding:
     alt: str
     table: pd.DataFrame
     answer: int | None
+    drawn: str = field(default="", kw_only=True)
 
     def to_frame(self) -> pd.DataFrame:
         return self.table

@@ -7,6 +7,7 @@ An experiment's words and settings, its simulation and its pictures stand in its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -66,15 +67,19 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     own
         By experiment, what the page does its own way.
     """
-    experiment = _choose(recipe, page)
+    experiment = shown(dict(recipe.settings), page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    with stage.on("words"):
-        values, verdict = _question(recipe, experiment, guess)
+    words, pictures = _sides(experiment, guess)
+    with words:
+        _choose(page, experiment)
+        with stage.on("words"):
+            values, verdict = _question(recipe, experiment, guess)
     if guess == COVER:
         return
     headings.ask(guess == ASK)
-    picture = st.container(key="picture")
-    player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values))
+    with pictures:
+        picture = st.container(key="picture")
+    player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values), words)
     with picture:
         result = _result(recipe, experiment, values, way)
     if experiment.plays:
@@ -101,6 +106,16 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     asking.own_calibration()
 
 
+def _sides(experiment: Experiment, guess: str) -> tuple[Any, Any]:
+    """Where the question, and where the picture goes: in a room side by side, so that one window holds both.
+
+    A lesson has its own place for either; and a question that was skipped leaves the picture the whole width.
+    """
+    if not state.presenter() or stage.has("words") or (guess == SKIP and not experiment.plays):
+        return nullcontext(), nullcontext()
+    return tuple(st.columns([0.36, 0.64], gap="medium"))
+
+
 def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
     """The numbers; None, under how far they are, while they are computed."""
     if way.compute is not None:
@@ -110,9 +125,10 @@ def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way:
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
     """The pictures of an experiment's numbers above its controls; their records."""
-    places = [st.container()]
+    places: Sequence[Any] = [st.container()]
     if not experiment.large and experiment.more_figures:
-        places = st.columns([0.6, 0.4], gap="medium")
+        in_a_room = state.presenter()  # there beside the question, where two would be too small
+        places = [*places, st.container()] if in_a_room else st.columns([0.6, 0.4], gap="medium")
     records = []
     for key, place in zip(experiment.figures, places, strict=False):
         with place:
@@ -165,9 +181,8 @@ def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
-def _choose(recipe: Recipe, page: str) -> Experiment:
+def _choose(page: str, current: Experiment) -> None:
     parameter = SETTINGS[f"{page}.experiment"]
-    current = shown(dict(recipe.settings), page)
     if len(parameter.choices) > 1:
         state.control(
             st.pills,
@@ -179,7 +194,6 @@ def _choose(recipe: Recipe, page: str) -> Experiment:
             label_visibility="collapsed",
             required=True,
         )
-    return current
 
 
 def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
@@ -230,7 +244,9 @@ def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
     state.update(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
 
 
-def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any], idle: tuple[str, ...]) -> Any:
+def _settings(
+    recipe: Recipe, experiment: Experiment, values: dict[str, Any], idle: tuple[str, ...], words: Any
+) -> Any:
     """The two controls that matter, and the others folded; returns where the play button goes."""
     fields: list[Callable[[], Any]] = [
         partial(control, parameter, f"{experiment.key}.{parameter.name}", values[parameter.name])
@@ -239,7 +255,7 @@ def _settings(recipe: Recipe, experiment: Experiment, values: dict[str, Any], id
     ]
     if experiment.drawn:
         fields.append(partial(controls.seed, recipe, SAME_SEED))
-    with stage.on("player"):
+    with words, stage.on("player"):
         player = st.container()
     with stage.on("controls"):
         _rows(fields[:IN_SIGHT], IN_SIGHT)

@@ -14,7 +14,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, downloads, headings, jobs, stage, state
+from pages.ui import browser, downloads, frame, headings, jobs, stage, state
 from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -36,6 +36,10 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson :is(h2, h3) {font-size: 1.05rem; padding: 0}
 .st-key-lesson .st-key-answered {flex-direction: column; align-items: stretch}
 .st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
+@media (min-width: 1100px) {
+    :has(> .st-key-lesson_moves) {position: sticky; bottom: 0; z-index: 1}
+    .st-key-lesson_moves {padding: .5rem 0; background: PAPER}
+}
 @media (max-width: 1099px) {
     .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
     .st-key-lesson_beside > * > .stHorizontalBlock > .stColumn {width: 100%; flex: none; position: static}
@@ -74,17 +78,19 @@ def panel(script: str) -> bool:
 
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
-    st.html(f"<style>{BESIDE}</style>")
+    st.html(f"<style>{BESIDE.replace('PAPER', frame.theme().paper)}</style>")
     _place(lesson, number, step)
     st.title(plain(step.title), anchor=False)
     with st.container(key="lesson_beside"):
         text, picture = st.columns([0.36, 0.64], gap="medium")
+    below = () if state.presenter() else ("player",)  # in a room that would be below the window
+    above = ("words", *map(part_of, step.beside), *({"player"} - {*below}))
     with text:
         _text(step)
-        parts = {name: st.container() for name in ("words", *map(part_of, step.beside))}
+        parts = {name: st.container() for name in above}
         _moves(lesson, number)
     with picture:
-        parts |= {name: st.container() for name in (chart_of(step), "player", "controls")}
+        parts |= {name: st.container() for name in (chart_of(step), *below, "controls")}
     stage.set_up(parts)
 
 
