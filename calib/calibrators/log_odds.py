@@ -18,6 +18,7 @@ from calib.kernel.likelihood import fit_logistic
 from calib.kernel.weights import or_ones
 
 CLIP = float(np.finfo(np.float64).eps)
+ROUNDING = 1e-12  # of log-odds
 SEPARABLE = (
     "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
 )
@@ -86,7 +87,13 @@ class LogOddsPolynomial(ScoreCalibrator):
         if frequency in (0, 1) or scores.min() == scores.max():
             self.coefficients_ = np.append(level(frequency), np.zeros(self.degree))
             return
-        fit = fit_logistic(self._powers(scores)[:, 1:], y, weights)
+        powers = self._powers(scores)[:, 1:]
+        low, high = powers[:, 0].min(), powers[:, 0].max()
+        if not ((powers[:, 0] > low + ROUNDING) & (powers[:, 0] < high - ROUNDING)).any():
+            powers[:, 1:] = (
+                0  # two scores tell no more than a line; the squares of 0.2 and 0.8 differ by rounding
+            )
+        fit = fit_logistic(powers, y, weights)
         self.coefficients_, self.bounded_ = np.append(fit.intercept, fit.slopes), fit.bounded
 
     def _notes(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from scipy.special import expit
 from calib.kernel.checks import Array
 
 NATS_LEFT = 1e-12
+SEPARATED = 1e-9  # nats: every row is certain and right
 ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
 # The slope per unit of score of scores that differ by less than 1e-300
 STEEPEST = float(np.finfo(np.float64).max)
@@ -135,8 +136,10 @@ def _newton(
         gain = -float(gradient @ step)
         if gain <= NATS_LEFT:
             # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by
-            # about one.
-            bounded = any(bool(np.abs(design[some] @ step).max() > 0.01) for some in _pieces(len(design)))
+            # about one, unless nothing is left to gain.
+            bounded = loss <= SEPARATED or any(
+                bool(np.abs(design[some] @ step).max() > 0.01) for some in _pieces(len(design))
+            )
             return (beta if bounded else beta + step), bounded
         length = 1.0
         while (tried := objective(beta + length * step)) > loss + ROUNDING * (1 + loss):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
@@ -29,6 +31,28 @@ def test_at_the_maximum_no_coefficient_can_gain():
     residuals = y - Quadratic().fit(scores, y).predict(scores)
     powers = np.column_stack([np.ones(400), logit(scores), logit(scores) ** 2])
     assert residuals @ powers == pytest.approx(np.zeros(3), abs=1e-6)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((0.1, 0.2, 0.5, 0.7, 0.8, 0.9)), st.booleans(), st.integers(1, 3)),
+        min_size=2,
+        max_size=10,
+    )
+)
+def test_few_rows_with_ties_and_weights_have_the_largest_likelihood_too(rows):
+    """It is concave: where residuals know nothing of the columns, nothing is likelier."""
+    scores, y, weights = map(np.array, zip(*rows, strict=True))
+    fitted = Quadratic().fit(scores, y.astype(int), sample_weight=weights)
+    powers = np.column_stack([np.ones(len(y)), logit(scores), logit(scores) ** 2])
+    assert (weights * (y - fitted.predict(scores))) @ powers == pytest.approx(np.zeros(3), abs=1e-5)
+
+
+def test_two_scores_tell_a_line_and_no_curve():
+    """The squares of the log-odds of 0.2 and 0.8 are the same but for rounding."""
+    fitted = Quadratic().fit([0.8, 0.8, 0.2, 0.8, 0.2, 0.8], [1, 1, 0, 0, 1, 1])
+    assert fitted.predict([0.2, 0.8]) == pytest.approx([0.5, 0.75])
+    assert fitted.coefficients_[2] == 0
 
 
 def test_what_is_right_already_is_left_nearly_alone():

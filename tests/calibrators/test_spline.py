@@ -104,3 +104,11 @@ def test_few_rows_are_answered(n):
     p = Spline().fit(np.linspace(0.1, 0.9, n), np.arange(n) % 2).predict([0.05, 0.5, 0.95])
     assert np.isfinite(p).all()
     assert ((p >= 0) & (p <= 1)).all()
+
+
+def test_separated_classes_are_said_to_be_at_any_penalty():
+    for penalty in (1e-6, 10.0, 52.0):
+        for scores, y in (([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1]), ([0.2, 0.5, 0.98], [0, 1, 1])):
+            fitted = Spline(penalty=penalty).fit(scores, y)
+            assert fitted.bounded_
+            assert fitted.predict(scores) == pytest.approx(y, abs=1e-9)
