@@ -150,7 +150,7 @@ def _joined(
     if target is None:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
-    other = _scored(recipe, uploads, other, target)
+    other = _scored_as(frame, recipe, uploads, other, target)
     names = (
         recipe.file or str(frame.attrs.get("name", "the data")),
         recipe.judge_file or str(other.attrs.get("name", "the other file")),
@@ -178,6 +178,19 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
             "onnx: a model that is there already is not trained.", "Choose content='predictions'."
         )
     return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
+
+
+def _scored_as(
+    first: pd.DataFrame, recipe: Recipe, uploads: Uploads, other: pd.DataFrame, target: str
+) -> pd.DataFrame:
+    """Another table, scored by the columns that the first one has, in its order: a model may know them by that alone."""
+    if recipe.onnx is None:
+        return other
+    known = [name for name in first.columns if name in other.columns]
+    scored = _scored(recipe, uploads, other[known], target)
+    joined = pd.concat([scored, other.drop(columns=known)], axis=1)
+    joined.attrs = scored.attrs
+    return joined
 
 
 def inputs_of_model(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str) -> Inputs:
@@ -291,6 +304,10 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
     give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
+    if recipe.judge_on is not None:  # the rarer one of one file may not be that of the other
+        notes = tuple(
+            note.replace("the rarer one (", "the rarer one of both files together (") for note in notes
+        )
     return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
 
 

@@ -47,6 +47,11 @@ def test_the_test_rows_are_those_of_the_other_file_whatever_the_order_of_its_col
     assert data.judged_on == "new.csv"
     assert any("noise" in note for note in data.notes)
     assert any("row 201" in note for note in data.notes)
+    positives = int((pd.concat([OLD, NEW])["label"] == data.classes[1]).sum())
+    assert (
+        f"Positive class: {data.classes[1]!r}, the rarer one of both files together ({positives} rows)."
+        in data.notes
+    )
     split = pd.concat([OLD, NEW], ignore_index=True).assign(set=["train"] * 200 + ["test"] * 90)
     same = Recipe(data="upload:00cc", target="label", model="naive_bayes", part="set", split="file")
     pd.testing.assert_frame_equal(evaluate(same, load(same, {"00cc": split})).metrics, evaluation.metrics)

@@ -296,6 +296,11 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     judged = evaluate(elsewhere, load(elsewhere, {"00aa": table, "00bb": model, "00cc": there}))
     at = expit(0.5 * there["a"] - there["b"] + 0.25)
     np.testing.assert_allclose(judged.predictions["none"].p, at, rtol=1e-12)
+    # By name, though the model knows its columns by their order alone
+    turned = there[["y", "b", "more", "a"]].assign(other="left out")
+    data = load(elsewhere, {"00aa": table, "00bb": model, "00cc": turned})
+    np.testing.assert_allclose(evaluate(elsewhere, data).predictions["none"].p, at, rtol=1e-12)
+    assert any("other" in note for note in data.notes)
     with pytest.raises(DataError, match="not trained"):
         load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
 
