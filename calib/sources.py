@@ -183,7 +183,7 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
 def _scored_as(
     first: pd.DataFrame, recipe: Recipe, uploads: Uploads, other: pd.DataFrame, target: str
 ) -> pd.DataFrame:
-    """Another table, scored by the columns that the first one has, in its order: a model may know them by that alone."""
+    """Another table, scored by the columns of the first one in its order, by which alone a model may know them."""
     if recipe.onnx is None:
         return other
     known = [name for name in first.columns if name in other.columns]
