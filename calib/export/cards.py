@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,15 +19,16 @@ from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
+from calib.figures.projector import PROJECTED, for_a_room
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 
-HEIGHT = 350  # pixels, which print at six tenths: three rows fill a sheet
-SQUEEZED = 0.75  # of a picture's own height, at which its panels still hold their titles
-
+SHEET = 2150  # pixels that the rows of pictures have on a sheet, drawn with type as for a room
+PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
+COLUMNS = 2
 
 FIRST = {
     "explore_venn_abers": "pairs",
@@ -128,23 +129,21 @@ def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
         yield step, picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
 
 
-def fitted(figure: go.Figure, height: int) -> float:
-    """Give it at most this height in print; by how much it is to be shrunk, where it must be drawn higher for that.
-
-    Panels one above the other keep three quarters of theirs: lower, the title of one lies on the axis of another.
-    """
-    own = figure.layout.height or height
-    rows = {(title.yref, title.y) for title in figure.layout.annotations if title.text.startswith("<b>")}
-    drawn = max(height, SQUEEZED * own) if len(rows) > 1 else height
-    figure.update_layout(height=min(own, drawn))
-    return min(1.0, height / drawn)
-
-
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """The sheet, as one HTML page that loads nothing and prints on A4."""
-    parts = []
-    for step, chart in drawn(lesson, watch or Watch()):
-        figure = chart.draw(theme).update_layout(showlegend=False)
-        words = {"title": step.title, "point": step.point, "alt": chart.record.alt}
-        parts.append(words | {"figure": figure, "shrunk": fitted(figure, HEIGHT)})
-    return page("card.html", lesson.title, theme, summary=lesson.summary, parts=parts)
+    steps, charts = zip(*drawn(lesson, watch or Watch()), strict=True)
+    figures = [chart.draw(theme) for chart in charts]
+    parts = [
+        {"title": step.title, "point": step.point, "alt": chart.record.alt, "figure": figure}
+        for step, chart, figure in zip(steps, charts, _on_a_sheet(figures), strict=True)
+    ]
+    return page("card.html", lesson.title, theme, summary=lesson.summary, parts=parts, printed=PRINTED)
+
+
+def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
+    """With legible type, in rows that share the sheet by the heights that they have on a page."""
+    own = [figure.layout.height for figure in figures]
+    rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
+    for i, figure in enumerate(figures):
+        highest = min(PROJECTED, SHEET * rows[i // COLUMNS] / sum(rows))
+        yield for_a_room(figure, highest=highest).update_layout(showlegend=False)

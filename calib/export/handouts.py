@@ -6,13 +6,15 @@ from typing import Any
 
 from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
-from calib.export.cards import drawn, fitted
+from calib.export.cards import drawn
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
+from calib.figures.projector import for_a_room
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 
-HEIGHT = 480  # pixels at most, which print at seven tenths: two steps fill a sheet
+HEIGHT = 740  # pixels at most, with type as for a room: printed so small that two steps fill a sheet
+PRINTED = 0.45  # of that size: 24 pixels are 8 points then
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
@@ -21,12 +23,13 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
     """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
-        figure = chart.draw(theme)
+        figure = for_a_room(chart.draw(theme), highest=HEIGHT)
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
-        drawing = {"figure": figure, "alt": chart.record.alt, "shrunk": fitted(figure, HEIGHT)}
+        drawing = {"figure": figure, "alt": chart.record.alt}
         parts.append(words | drawing | _asked(step))
     questions = lesson.questions
-    return page("handout.html", lesson.title, theme, summary=lesson.summary, parts=parts, questions=questions)
+    words = {"summary": lesson.summary, "questions": questions}
+    return page("handout.html", lesson.title, theme, **words, parts=parts, printed=PRINTED)
 
 
 def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:

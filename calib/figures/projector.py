@@ -14,10 +14,10 @@ ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
 STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
-def for_a_room(figure: go.Figure, rows: int = 1) -> go.Figure:
+def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> go.Figure:
     """The same figure for a projector: type of at least 24 pixels, and no higher than its page under a title.
 
-    Of figures that stand in so many ``rows``, each has its share of the page.
+    Of figures that stand in so many ``rows``, each has its share of the page. What is printed small is drawn so, too.
 
     Pictures that are longer than any page, such as that of a tree, keep their height.
     """
@@ -26,7 +26,7 @@ def for_a_room(figure: go.Figure, rows: int = 1) -> go.Figure:
         axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
-        figure.update_layout(height=min(height * ROOM * 1.25, PROJECTED / rows))
+        figure.update_layout(height=min(height * ROOM * 1.25, highest / rows))
     # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
     figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
     figure.update_xaxes(automargin=True, nticks=5, title_standoff=STANDOFF).update_yaxes(automargin=True)

@@ -5,6 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from calib.experiments import EXPERIMENTS
+from calib.export.cards import lesson_card
+from calib.export.handouts import lesson_handout
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of
@@ -265,3 +267,24 @@ def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_with_its_
 
 IN_SIGHT = {"ask": ("prediction", "answers_guess"), "1": ("prediction",), "skip": ()}
 """By what was answered, the parts of a Learn page that a room sees with its picture."""
+
+
+# Points in print of the smallest type in any chart
+PRINTED = """() => Math.min(...[...document.querySelectorAll(".js-plotly-plot svg text")].map(text => {
+    let size = 0.75 * parseFloat(getComputedStyle(text).fontSize)
+    for (let at = text.closest(".js-plotly-plot"); at; at = at.parentElement)
+        size *= parseFloat(getComputedStyle(at).zoom) || 1
+    return size
+}))"""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("make", [lesson_card, lesson_handout])
+@pytest.mark.parametrize("key", LESSONS)
+def test_what_is_printed_of_a_lesson_has_type_of_six_points_and_a_half(chromium, key, make):
+    page = chromium.new_page(viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    page.set_content(make(LESSONS[key]).decode())
+    until(lambda: page.locator(".js-plotly-plot .main-svg").count(), "the pictures are drawn")
+    assert page.evaluate(PRINTED) >= 6.5
+    page.close()

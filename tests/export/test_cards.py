@@ -7,7 +7,7 @@ import pytest
 from calib import evaluate
 from calib.analysis.advice import recommend
 from calib.export import chromium as browser
-from calib.export.cards import fitted, lesson_card, picture, staged
+from calib.export.cards import lesson_card, picture, staged
 from calib.lessons import LESSONS
 from calib.sources import load
 
@@ -64,13 +64,3 @@ def test_the_advice_that_a_step_names_goes_with_its_picture():
         found = recommend(evaluate(step.recipe, load(step.recipe)))
         assert staged(step).advice == (found.answer, *found.reasons)
     assert staged(LESSONS["when_it_helps"].steps[0]).advice == ()
-
-
-@pytest.mark.parametrize(("place", "rows"), [(("labels_to_steps", 1), 2), (("deep_trees", 3), 1)])
-def test_panels_one_above_the_other_are_shrunk_and_a_single_picture_is_only_made_lower(place, rows):
-    lesson, number = place
-    figure = picture(LESSONS[lesson].steps[number - 1]).draw()
-    own = figure.layout.height
-    shrunk = fitted(figure, 350)
-    assert figure.layout.height * shrunk == pytest.approx(350), "as high on the sheet as all others"
-    assert figure.layout.height == (350 if rows == 1 else 0.75 * own)

@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
-from calib.kernel.wording import number
+from calib.kernel.wording import brief, number
 
 MOST_POINTS = 1500  # test rows drawn as points; a density shows all of them
 CELLS = 50  # of a density, along each axis
@@ -101,7 +101,7 @@ def _note(errors: PredictionErrors) -> str:
 def _heading(errors: PredictionErrors) -> tuple[str, ...]:
     """A panel's name and its note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    tce, bias = f"TCE {number(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
+    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 

@@ -57,7 +57,7 @@ def test_nothing_is_grown_for_a_setting_that_only_reads_trees():
             grown[key] = grow(*key)
         return grown[key]
 
-    for settings in ({}, {"leaf": "laplace"}, {"curtail": 30}, {"trees": 10}):
+    for settings in ({}, {"leaf": "laplace"}, {"curtail": 30}, {"trees": 50}):
         EXPERIMENTS["tree_depth"].simulate(random_state=0, n=50, using={"grow": counting}, **settings)
     assert len(grown) == 4
     grown.clear()
