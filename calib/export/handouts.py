@@ -27,9 +27,8 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
         drawing = {"figure": figure, "alt": chart.record.alt}
         parts.append(words | drawing | _asked(step))
-    questions = lesson.questions
-    words = {"summary": lesson.summary, "questions": questions}
-    return page("handout.html", lesson.title, theme, **words, parts=parts, printed=PRINTED)
+    told: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
+    return page("handout.html", lesson.title, theme, summary=lesson.summary, **told)
 
 
 def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:

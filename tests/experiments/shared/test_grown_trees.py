@@ -65,7 +65,7 @@ def test_nothing_is_grown_for_a_setting_that_only_reads_trees():
         EXPERIMENTS["tree_count"].simulate(random_state=0, n=50, trees=trees, using={"grow": counting})
     assert len(grown) == 1
     grown.clear()
-    for settings in ({}, {"curtail": 50}, {"trees": 10}):
+    for settings in ({}, {"curtail": 50}, {"trees": 50}):
         EXPERIMENTS["leaf_estimates"].simulate(random_state=0, n=50, using={"grow": counting}, **settings)
     EXPERIMENTS["leaf_estimates"].simulate(
         "leaf_estimates_curve", random_state=0, n=50, using={"grow": counting}
