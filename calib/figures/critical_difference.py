@@ -120,17 +120,29 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     """Who leads, and who cannot be told apart from it by the sharper of the tests there are."""
     way, bars = list(families.items())[-1]
     first = next((bar for bar in bars if 0 in bar), (0,))
-    near = [str(ranks.index[i]) for i in first if i != 0]
-    best = (
-        f"{ranks.index[0]} has the best average rank{f' by {what}' if what else ''} ({brief(ranks.iloc[0])})"
-    )
+    leaders = leading(ranks)
+    near = [str(ranks.index[i]) for i in first if ranks.index[i] not in leaders]
+    share = "has" if len(leaders) == 1 else "share"
+    best = f"{listed(leaders, 3)} {share} the best average rank"
+    best += f"{f' by {what}' if what else ''} ({brief(ranks.iloc[0])})"
+    if len(leaders) == len(ranks):
+        return best
     if not near:
         return f"{best}, significantly ({way})"
-    if len(near) == len(ranks) - 1:
-        return f"{best}; no setup is told apart from it"
+    if len(near) == len(ranks) - len(leaders):
+        return f"{best}; no setup is told apart from {'it' if len(leaders) == 1 else 'them'}"
     return (
         f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
     )
+
+
+def leading(ranks: pd.Series) -> list[str]:
+    """The names of the best average rank, several where they tie.
+
+    >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
+    ['a', 'c']
+    """
+    return [str(name) for name in ranks.index[np.isclose(ranks, ranks.min(), rtol=0, atol=1e-9)]]
 
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:

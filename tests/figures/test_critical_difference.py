@@ -74,6 +74,16 @@ def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
         "RF_large has the best average rank by Brier score (2.5), not told apart from RF_opt"
     )
     clear = pd.Series([1.0, 2.9, 2.1], index=["a", "b", "c"])
+    tied = pd.Series({"a": 1.5, "b": 1.5, "c": 3.0})
+    assert (
+        prepare(tied, n=100).title
+        == "a and b share the best average rank (1.5), significantly (Bergmann–Hommel)"
+    )
+    assert (
+        prepare(tied, n=2).title
+        == "a and b share the best average rank (1.5); no setup is told apart from them"
+    )
+    assert prepare(tied.iloc[:2], n=2).title == "a and b share the best average rank (1.5)"
     assert prepare(clear, n=100).title == "a has the best average rank (1.0), significantly (Bergmann–Hommel)"
     assert prepare(clear, n=2).title.endswith("no setup is told apart from it")
 

@@ -22,10 +22,11 @@ from calib.export import (
     study_bundle,
     study_html,
 )
+from calib.figures.critical_difference import leading
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter, Predictions
-from calib.kernel.wording import brief, brief_percent, counted
+from calib.kernel.wording import brief, brief_percent, counted, listed
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -290,8 +291,8 @@ def headline(summary: MetricSummary, found: Opened) -> None:
     ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
     with st.container(horizontal=True, key="headline"):
         for label, value, whose in (
-            ("Best average rank", brief(ranks.min()), str(ranks.idxmin())),
-            ("Highest win-rate", brief_percent(rates.max()), str(rates.idxmax())),
+            ("Best average rank", brief(ranks.min()), listed(leading(ranks), 2)),
+            ("Highest win-rate", brief_percent(rates.max()), listed(leading(-rates), 2)),
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
