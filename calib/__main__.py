@@ -21,6 +21,7 @@ import sqlite3
 import sys
 import time
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from calib.export import (
     report_html,
     run_experiment,
     safe_csv,
+    study_archive,
     write_program,
 )
 from calib.kernel import checks
@@ -51,8 +53,19 @@ from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems
 from calib.sources import digest, judging, judging_model, load, load_frame, problems, reading
-from calib.study import SHIPPED, Store, Summary, kinds_of, load_protocol, load_sets, run_study
+from calib.study import (
+    SHIPPED,
+    Store,
+    Summary,
+    kinds_of,
+    likely_paper,
+    load_protocol,
+    load_sets,
+    run_study,
+    summarise,
+)
 from calib.study.runner import BACKENDS
+from calib.study.store import Repeats
 
 MOST_ROWS = 60  # a longer table is printed by its ends
 MOST_FAILURES = 10  # of a study that are told one by one
@@ -171,6 +184,7 @@ def _add_study(commands: Any) -> None:
         help="keeps all results; given again, the run goes on",
     )
     _add_file(command, "--csv", "write the rows, one a setup and fold")
+    _add_file(command, "--report", "write every table, test and diagram of each metric, a ZIP")
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1"
     )
@@ -357,7 +371,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 
 def _study(args: argparse.Namespace) -> int:
-    _check_folders(args.csv, args.store)
+    _check_folders(args.csv, args.store, args.report)
     checked = {
         name: (low, value) for name, low, value in (("repeats", 1, args.repeats), ("folds", 2, args.folds))
     }
@@ -394,8 +408,19 @@ def _study(args: argparse.Namespace) -> int:
             raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
         if args.csv:
             _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
+        if args.report:
+            _write(args.report, _report(store, done, protocol.metrics))
         _tell(store, done)
     return 0 if done.complete else 1
+
+
+def _report(store: Store, done: Summary, metrics: Sequence[str]) -> bytes:
+    rows = store.rows(of=done.keys)
+    predictions: Any = Repeats(store, rows[["data", "setup", "repeat"]].itertuples(index=False, name=None))
+    measured = [key for key in metrics if key in rows and rows[key].notna().any()]
+    return study_archive(
+        (summarise(rows, key, predictions=predictions) for key in measured), likely_paper(rows)
+    )
 
 
 def _tell(store: Store, done: Summary) -> None:
@@ -413,6 +438,12 @@ def _tell(store: Store, done: Summary) -> None:
         print(
             f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "
             "Run again with --retry-failed to try them once more.",
+            file=sys.stderr,
+        )
+    else:
+        print(
+            f"kept: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results, or give --csv "
+            "for the rows, --report for all tables and diagrams.",
             file=sys.stderr,
         )
 

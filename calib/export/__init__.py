@@ -20,7 +20,15 @@ from calib.export.recipes import read_recipes, write_recipes
 from calib.export.report import report_html
 from calib.export.saved import Applied, SavedCalibrator, number_columns
 from calib.export.source import chart_source, page_source, python_source, study_command
-from calib.export.studies import drawings, latex_table, markdown_table, readable, study_bundle, study_html
+from calib.export.studies import (
+    drawings,
+    latex_table,
+    markdown_table,
+    readable,
+    study_archive,
+    study_bundle,
+    study_html,
+)
 from calib.export.tables import safe_csv, side_by_side_table
 
 __all__ = [
@@ -56,6 +64,7 @@ __all__ = [
     "safe_csv",
     "side_by_side_table",
     "standalone_html",
+    "study_archive",
     "study_bundle",
     "study_command",
     "study_html",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -259,6 +259,21 @@ def study_bundle(
     return zipped(_files(summary, paper, source, theme))
 
 
+def study_archive(summaries: Iterable[MetricSummary], paper: str | None = None) -> bytes:
+    """The bundles of several metrics as one ZIP, each in a folder of its metric's key.
+
+    Parameters
+    ----------
+    paper
+        As for ``study_html``.
+    """
+    return zipped(
+        (f"{summary.metric.key}/{name}", content)
+        for summary in summaries
+        for name, content in _files(summary, paper, "", LIGHT)
+    )
+
+
 def _files(
     summary: MetricSummary, paper: str | None, source: str, theme: Theme
 ) -> Iterator[tuple[str, str | bytes]]:
@@ -269,4 +284,5 @@ def _files(
         yield f"tables/{table.key}.md", markdown_table(table)
     for drawing in drawings(summary):
         yield f"charts/{drawing.key}.csv", safe_csv(drawing.chart().record.to_frame())
-    yield "reproduce.py", source
+    if source:
+        yield "reproduce.py", source

@@ -4,13 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from calib.__main__ import main
-from calib.study import Store
+from calib.study import Store, summarise
 
 from .small import FAILING, PROTOCOL, files
 
@@ -33,7 +35,7 @@ def command(folder, *more, data=("one",), protocol="small.toml"):
 STRUCK = """
 import os, signal, sys
 from calib.__main__ import main
-from calib.study import Store
+from calib.study import Store, summarise
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what a shell runs in the background
 add, held = Store._add, []
@@ -77,10 +79,12 @@ def numbers(rows):
 
 def test_the_rows_are_written_as_csv(tmp_path, capsys):
     files(tmp_path, "one", "jEdit_4.0")
-    assert main(command(tmp_path, "--csv", tmp_path / "rows.csv", data=("one", "jEdit_4.0"))) == 0
+    given = ("--csv", tmp_path / "rows.csv", "--report", tmp_path / "study.zip")
+    assert main(command(tmp_path, *given, data=("one", "jEdit_4.0"))) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "100% 24 of 24 cells" in printed.err
+    assert "kept: 36 results in " in printed.err
     rows = pd.read_csv(tmp_path / "rows.csv")
     columns = [
         "data",
@@ -101,6 +105,16 @@ def test_the_rows_are_written_as_csv(tmp_path, capsys):
     assert list(dict.fromkeys(rows["setup"])) == ["Raw", "VAP", "Forest"]
     with Store(tmp_path / "results.sqlite") as store:  # all digits, and infinite losses, are in the file
         pd.testing.assert_frame_equal(rows, store.rows(), check_exact=True, check_dtype=False)
+        predictions = store.repeats()
+        for metric in columns[5:]:  # what the page shows, those of pooled folds included
+            expected = summarise(rows, metric, predictions=predictions).means
+            found = pd.read_csv(archive_of(tmp_path).open(f"{metric}/tables/means.csv"), index_col=0)
+            np.testing.assert_allclose(found.loc[expected.index, expected.columns].astype(float), expected)
+            assert f"{metric}/study.html" in archive_of(tmp_path).namelist()
+
+
+def archive_of(folder):
+    return zipfile.ZipFile(folder / "study.zip")
 
 
 @pytest.mark.parametrize(
