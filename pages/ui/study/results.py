@@ -57,6 +57,7 @@ from pages.ui.widget import shown
 SQLITE = b"SQLite format 3\0"
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # of the results that failed, shown
+WRITTEN_OUT = 3  # of their reasons
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
@@ -324,6 +325,8 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
     """Which results failed and why, a line a data set and reason, the first of very many."""
     with st.expander(f"What failed ({len(failures):,})", expanded=expanded, key="failed"):
         kinds = kinds_of(failures)
+        for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off
+            st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
         st.dataframe(
             kinds[first].head(MOST_FAILED), width="stretch", alt="Results that failed", hide_index=True
