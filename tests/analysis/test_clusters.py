@@ -143,6 +143,20 @@ def test_bands_cover_as_often_as_they_say_however_much_rows_of_one_cluster_resem
         assert 0.82 <= np.mean(inside) <= 0.95, name
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("clusters", [10, 20, 50])
+def test_steps_of_few_clusters_lie_in_their_band_as_often_as_the_guide_says(clusters):
+    inside = []
+    for seed in range(40):
+        y, p, whose = clustered(seed, 0.6, 0.7)
+        rows = whose < clusters
+        found = corp_curve(
+            y[rows], p[rows], band="consistency", level=0.95, random_state=seed, cluster=whose[rows]
+        )
+        inside.append(np.mean((found.lower <= found.recalibrated) & (found.recalibrated <= found.upper)))
+    assert 0.91 - 0.04 <= np.mean(inside) <= 0.96 + 0.02
+
+
 def clustered(seed: int, resemblance: float, nested: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     whose = np.repeat(np.arange(60), rng.integers(1, 40, 60))

@@ -297,7 +297,7 @@ def test_the_intervals_cover_the_truth_as_often_as_they_say():
     assert covered[3] / 400 >= 0.93  # the delta method's spread is that of a frequency: a little wide here
 
 
-def clustered(seed, clusters):
+def clustered(seed, clusters, rarer=0.0):
     """Right probabilities of rows of which those of one cluster resemble each other in labels and predictions."""
     rng = np.random.default_rng(seed)
     whose = np.repeat(np.arange(clusters), rng.integers(1, 40, clusters))
@@ -305,7 +305,22 @@ def clustered(seed, clusters):
         np.sqrt(share) * rng.normal(size=clusters)[whose] + np.sqrt(1 - share) * rng.normal(size=len(whose))
         for share in (0.7, 0.6)
     )
+    said -= rarer
     return (chance < said).astype(int), ndtr(said), whose
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("clusters", "most"), [(20, 0.12), (50, 0.10), (200, 0.08)])
+@pytest.mark.parametrize("rarer", [0.0, 1.8])
+def test_the_levels_of_the_guide_are_those_of_simulations(clusters, most, rarer):
+    refused = np.zeros(2)
+    for seed in range(400):
+        y, p, whose = clustered(seed, clusters, rarer)
+        found = cumulative_differences(y, p, cluster=whose)
+        refused += np.array([found.kuiper_p, found.kolmogorov_smirnov_p]) <= 0.05
+    noise = 3 * math.sqrt(most * (1 - most) / 400)
+    assert np.all(refused / 400 < most + noise)
+    assert np.all(refused / 400 > 0.02)
 
 
 def test_tests_of_clusters_refuse_right_probabilities_as_often_as_they_say():
