@@ -70,12 +70,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     )
     if not headed:
-        called = (
-            f"its columns are called {names[0]} to {names[-1]}"
-            if names[1:]
-            else f"its column is called {names[0]}"
-        )
-        notes.append(f"The file has no header line: {called}.")
+        notes.append(_called(names))
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
     table = _parse(text, delimiter, names, headed, above)
@@ -89,6 +84,13 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         "stated": {"header": above + 1} if skipped else {},
     }
     return frame
+
+
+def _called(names: Sequence[str]) -> str:
+    """The note on a file without a header."""
+    one = f"its column is called {names[0]}"
+    many = f"its columns are called {names[0]} to {names[-1]}"
+    return f"The file has no header line: {many if names[1:] else one}."
 
 
 def _readable(stated: str) -> str:
