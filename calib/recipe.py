@@ -26,7 +26,7 @@ from calib.kernel import checks, declared
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.kernel.wording import quoted
+from calib.kernel.wording import listed
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -341,7 +341,7 @@ class Recipe:
         """The Recipe a JSON object describes; missing fields take their defaults, unknown ones are refused."""
         try:
             values = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"The Recipe is not valid JSON: {error}.") from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
@@ -411,9 +411,8 @@ def one_value(name: str, given: Any) -> str:
     values = list(dict.fromkeys([given] if isinstance(given, str) else given))
     if len(values) == 1:
         return values[0]
-    raise InputError(
-        f"{name} must be given once, but is given as {quoted(values, 3) if values else 'nothing'}."
-    )
+    given_as = listed([checks.shown(value) for value in values[:3]]) if values else "nothing"
+    raise InputError(f"{name} must be given once, but is given as {given_as}.")
 
 
 def _encode(value: Any) -> str:
@@ -440,11 +439,11 @@ def _as_number(text: str, name: str, kind: type = float) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise InputError(f"{name} must be a number, but is {text!r}.") from None
+        raise InputError(f"{name} must be a number, but is {checks.shown(text)}.") from None
 
 
 def _decode_json(name: str, text: str, what: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
-        raise InputError(f"{name} must be {what} in JSON, but is {text!r}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} must be {what} in JSON, but is {checks.shown(text)}.") from None

@@ -196,13 +196,13 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
     return probability_vector(array.reshape(-1), name).reshape(-1, 2)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """As Python writes it; of what is very long the beginning."""
     try:
-        shown = repr(value)
+        text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
         return "a very long number"
-    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]} …"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} …"
 
 
 def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
@@ -210,7 +210,7 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
         listed = ", ".join("None" if option is None else repr(option) for option in options)
-        raise InputError(f"{name} must be one of {listed}, but is {_shown(value)}.")
+        raise InputError(f"{name} must be one of {listed}, but is {shown(value)}.")
     return value
 
 
@@ -253,7 +253,7 @@ def in_range(
         else:
             first, second = ("strictly between", "and") if open_ends else ("from", "to")
             where = f" {first} {low:.10g} {second} {high:.10g}"
-        raise InputError(f"{name} must be {noun}{where}, but is {_shown(value)}.")
+        raise InputError(f"{name} must be {noun}{where}, but is {shown(value)}.")
     return value
 
 
@@ -306,7 +306,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 def text(value: Any, name: str) -> str:
     """Refuse what is no text, or an empty one."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be a text that is not empty, but is {_shown(value)}.")
+        raise InputError(f"{name} must be a text that is not empty, but is {shown(value)}.")
     return value
 
 
@@ -321,7 +321,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
         or not isinstance(value, Iterable)
         or not all(isinstance(item, str) for item in value)
     ):
-        raise InputError(f"{name} must be a list of names, but is {_shown(value)}.")
+        raise InputError(f"{name} must be a list of names, but is {shown(value)}.")
     return tuple(dict.fromkeys(value))
 
 
@@ -346,7 +346,7 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
         except ValueError:
             value = np.nan
         if not np.isfinite(value) or label not in ("0", "1"):
-            raise InputError(f"{wrong}, but {part!r} is not.")
+            raise InputError(f"{wrong}, but {shown(part)} is not.")
         points.append((value, int(label)))
     return points
 
@@ -396,7 +396,7 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
             f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position (at most {FARTHEST:,.0f}), the "
-            f"probability of class 1 there and, for a training row, its label 0 or 1, but {part!r} is not."
+            f"probability of class 1 there and, for a training row, its label 0 or 1, but {shown(part)} is not."
         )
     if not 0 <= pi <= 1:
         raise InputError(
@@ -426,7 +426,7 @@ def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tup
             _score_and_label(place) for place in part.partition(">")[::2]
         ]
         if not np.isfinite([score, new]).all() or (label is None) != (turned is None):
-            raise InputError(f"{wrong}, but {part!r} is not.")
+            raise InputError(f"{wrong}, but {shown(part)} is not.")
         moves.append((places[0], places[1]))
     return moves
 

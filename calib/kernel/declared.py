@@ -99,7 +99,7 @@ def read(text: str, parameter: Parameter, name: str = "") -> Any:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -120,8 +120,8 @@ def list_from_text(name: str, text: str) -> Any:
         return tuple(text.split(","))
     try:
         return json.loads(text)
-    except ValueError:
-        raise InputError(f"{name} must be a list in JSON, but is {text!r}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{name} must be a list in JSON, but is {checks.shown(text)}.") from None
 
 
 def declare_figures(module: str, keys: Iterable[str]) -> None:

@@ -295,7 +295,7 @@ class Store:
 
     def notes(self, of: Collection[Key] | None = None) -> pd.Series:
         """Warnings that models gave → in how many rows, the most frequent first."""
-        texts = [text for (text,) in self._found("notes", "notes != ''", of)]
+        texts = [str(text) for (text,) in self._found("notes", "notes != ''", of)]
         return pd.Series([note for text in texts for note in text.split("\n")], dtype="str").value_counts()
 
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
@@ -318,22 +318,23 @@ class Store:
         merge
             A rule that the protocol asks for.
         """
-        found = self._db.execute(
-            "SELECT repeat, fold, content FROM results JOIN predictions USING (id) WHERE data = ? AND setup = ? "
-            "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",
-            (data, setup, repeat),
-        )
         with _readable(self.path):
+            found = self._db.execute(
+                "SELECT repeat, fold, content FROM results JOIN predictions USING (id) WHERE data = ? AND setup = ? "
+                "AND repeat = coalesce(?, repeat) ORDER BY repeat, fold",
+                (data, setup, repeat),
+            )
             for number, fold, content in found:
                 yield number, fold, unpack(content, merge)
 
     def repeats(self) -> Repeats:
         """All predictions by data set, setup and repeat; none is read before it is asked for."""
-        found = self._db.execute(
-            "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
-            "name = setup ORDER BY data, position, repeat"
-        )
-        return Repeats(self, found.fetchall())
+        with _readable(self.path):
+            found = self._db.execute(
+                "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
+                "name = setup ORDER BY data, position, repeat"
+            ).fetchall()
+        return Repeats(self, found)
 
     def pooled(self, data: str, setup: str, repeat: int | None = None, merge: str = "") -> Predictions:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
