@@ -16,12 +16,18 @@ from calib.kernel.wording import brief
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Laplace and curtailment in one tree, against a forest of plain ones."""
-    tree, laplace, curtailed, forest, *_ = (errors.tce for errors in found.shown)
+    tree, *others = (errors.tce for errors in found.shown[:4])
+    names = ("Laplace's estimate", "curtailment", f"the forest ({found.settings['trees']} trees)")
+    best = int(np.argmin(others))
+    against = [
+        f"{name} has {brief(tce)}"
+        for i, (name, tce) in enumerate(zip(names, others, strict=True))
+        if i != best
+    ]
     title = (
-        f"One tree has TCE {brief(tree)}, with Laplace {brief(laplace)}, curtailed below "
-        f"{found.settings['curtail']} {brief(curtailed)}; a forest of {found.settings['trees']} {brief(forest)}"
+        f"{names[best][0].upper()}{names[best][1:]} comes closest to the truth: TCE {brief(others[best])}; "
+        f"{', '.join(against)} and the plain tree {brief(tree)}"
     )
-    best = int(np.argmin([laplace, curtailed, forest]))
     return against_truth(found.shown, found.columns, cloud, title, 1 + best)
 
 
