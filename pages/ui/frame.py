@@ -67,10 +67,10 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMain .katex-display {font-size: .88em}
     :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
     :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ * {order: 2}
-    .stMain:has(.st-key-answers_guess) .stHorizontalBlock:not(:has(.stHorizontalBlock)):has(> * [class*="_panel_"])
-        {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity}
-    .stMain:has(.st-key-answers_guess) .stHorizontalBlock:not(:has(.stHorizontalBlock)):has(> * [class*="_panel_"])
-        > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}
+    .stMain:has(.st-key-answers_guess) :is(.stHorizontalBlock:not(:has(.stHorizontalBlock)):has([class*="_panel_"]),
+        .st-key-picture .stHorizontalBlock:has(> .stColumn .stPlotlyChart))
+        {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
+        > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}
