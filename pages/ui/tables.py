@@ -98,7 +98,7 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
         f"{METRICS[metric].label} · {label_of(key)}",
         brief(value),
         **_changed(line),
-        width=260,
+        width=215,
         help=f"{METRICS[metric].help} Below, its difference to uncalibrated with the 95% interval.",
     )
 
