@@ -29,6 +29,7 @@ MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
 LINE = 38  # pixels a node takes
 # Steps of depth that the outline is wide at least, and that the words of the deepest node take.
 INDENTS, ROOM = 22, 15
+SHORTEST = 3  # letters of a label that does not say by itself that it is a class
 SHORT = 16  # letters of a class name under a narrow axis; the whole rule of a node stands on hover
 
 
@@ -229,10 +230,19 @@ def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    words = f"n {node.n} · class {as_text(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
+    words = f"n {node.n} · {_label(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
     strong = f"<b>{as_text(first)}</b>"
     ink = theme.ink if node.number in record.path else theme.muted
     return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"
+
+
+def _label(name: str) -> str:
+    """A class in a line that has to fit a phone: by its label alone, but one like 1 says what it is.
+
+    >>> _label("1"), _label("malignant")
+    ('class 1', 'malignant')
+    """
+    return f"class {as_text(name)}" if len(name) <= SHORTEST else as_text(name)
 
 
 def _rule(node: TreeNode) -> str:

@@ -8,7 +8,7 @@ import pytest
 from calib import Recipe
 from calib.analysis.explain import position_of
 from calib.figures.pairs import listed_rows
-from calib.kernel.wording import briefly, number
+from calib.kernel.wording import briefly, class_named, number
 from tests.evaluated import evaluated
 
 QUERY = {"data": "sample:breast_cancer", "model": "naive_bayes", "venn_abers.beside": "[]"}
@@ -45,7 +45,7 @@ def assert_explained(tab, evaluation, row: int) -> None:
     pair = said.p0[position], said.p1[position]
     p0, p1, p = briefly(*pair, said.p[position])
     name = evaluation.dataset.classes[evaluation.y[position]]
-    assert f"Row {row} ({name}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
+    assert f"Row {row} ({class_named(name)}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
     words = tab.page.locator(".stMarkdown p").all_inner_texts()
     for label, end in enumerate(pair):
         said_so = f"With label {label} added", f"= {number(end)}."

@@ -15,7 +15,7 @@ from calib.figures.theme import DARK, LIGHT
 from calib.figures.tree import MOST_LEAVES, draw, prepare
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, class_named, number
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(500, 4)).round(2), columns=["a", "<b>bold</b>", "c" * 60, "d"])
@@ -106,7 +106,7 @@ def test_the_way_of_a_row_is_open_to_its_leaf_and_lit(deep, row):
     leaf = deep.nodes[way[-1]]
     label = DATA.classes[int(DATA.y[row - 1])]
     assert record.title.startswith(
-        f"Row {row} ({label}) ends in a leaf of {leaf.n} training rows: p = {brief(leaf.p)}"
+        f"Row {row} ({class_named(label)}) ends in a leaf of {leaf.n} training rows: p = {brief(leaf.p)}"
     )
 
 
