@@ -69,7 +69,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     """
     experiment = shown(dict(recipe.settings), page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    words, pictures = _sides(experiment, guess)
+    words, pictures = _sides()
     with words:
         _choose(page, experiment)
         with stage.on("words"):
@@ -106,12 +106,12 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     asking.own_calibration()
 
 
-def _sides(experiment: Experiment, guess: str) -> tuple[Any, Any]:
+def _sides() -> tuple[Any, Any]:
     """Where the question, and where the picture goes: in a room side by side, so that one window holds both.
 
-    A lesson has its own place for either; and a question that was skipped leaves the picture the whole width.
+    A lesson has its own place for either.
     """
-    if not state.presenter() or stage.has("words") or (guess == SKIP and not experiment.plays):
+    if not state.presenter() or stage.has("words"):
         return nullcontext(), nullcontext()
     return tuple(st.columns([0.36, 0.64], gap="medium"))
 
