@@ -275,7 +275,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     evaluation = _evaluated(recipe, dataset)
     print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
     for note in evaluation.notes:
-        print(f"note: {_how_to_change(note, recipe, dataset, args)}", file=sys.stderr)
+        print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
     recipe = evaluation.recipe
     files = {recipe.data.removeprefix("upload:"): args.data.name}
     for named, path in ((recipe.judge_on, args.judge_on), (recipe.onnx, args.onnx)):
@@ -294,12 +294,10 @@ def _evaluate(args: argparse.Namespace) -> int:
     return 1 if evaluation.refused else 0
 
 
-def _how_to_change(note: str, recipe: Recipe, dataset: Dataset, args: argparse.Namespace) -> str:
-    """The note on the positive class, where the Recipe names none: whose rarer it is, and how to take another."""
+def _how_to_change(note: str, recipe: Recipe, dataset: Dataset) -> str:
+    """The note on the positive class; where the Recipe names none, with how to take another."""
     if recipe.positive is not None or not note.startswith(POSITIVE):
         return note
-    if args.judge_on:
-        note = note.replace(" rows)", f" rows of {args.data.name} and {args.judge_on.name} together)", 1)
     negative = dataset.classes[0]
     other = "LABEL" if negative == f"not {dataset.classes[1]}" else negative
     return f'{note} For another set "positive": {json.dumps(other, ensure_ascii=False)} in the Recipe.'

@@ -76,11 +76,11 @@ def test_all_odds_move_by_one_ratio_from_the_rate_of_the_rows_behind_them(moved,
 
 def test_pairs_are_merged_first_and_moved_after(moved):
     """So the order of p stays that of the table; of pairs that are moved first it need not."""
-    said, was = moved.predictions["venn_abers"], moved.before.predictions["venn_abers"]
-    assert auc(said.y, said.p) == auc(was.y, was.p)
-    assert ((said.lower <= said.p) & (said.p <= said.upper)).all()
-    other = merge_pair(said.p0, said.p1, "log")
-    assert np.abs(other - said.p).max() > 1e-3
+    predictions, was = moved.predictions["venn_abers"], moved.before.predictions["venn_abers"]
+    assert auc(predictions.y, predictions.p) == auc(was.y, was.p)
+    assert ((predictions.lower <= predictions.p) & (predictions.p <= predictions.upper)).all()
+    other = merge_pair(predictions.p0, predictions.p1, "log")
+    assert np.abs(other - predictions.p).max() > 1e-3
     p0, p1, rate = np.array([0.1, 0.28]), np.array([0.5, 0.3]), BaseRate(0.5, 50 / 51)
     assert np.diff(rate.move(merge_pair(p0, p1))) < 0 < np.diff(merge_pair(rate.move(p0), rate.move(p1)))
 
@@ -88,8 +88,8 @@ def test_pairs_are_merged_first_and_moved_after(moved):
 def test_metrics_and_decisions_are_those_of_classes_in_the_stated_shares(moved):
     y = moved.y
     assert moved.share == pytest.approx(RATE)
-    for key, said in moved.predictions.items():
-        apart = [brier_score(y[y == c], said.p[y == c]) for c in (0, 1)]
+    for key, predictions in moved.predictions.items():
+        apart = [brier_score(y[y == c], predictions.p[y == c]) for c in (0, 1)]
         assert moved.metrics.loc[key, "brier"] == pytest.approx((1 - RATE) * apart[0] + RATE * apart[1])
     table = decide(moved, cost_false_alarm=1, cost_miss=20).table
     p = moved.predictions["platt"].p
@@ -103,10 +103,10 @@ def test_every_placement_is_moved_from_its_own_rows(data, placement):
     small = subset_of(data, 60 if placement == "full" else 300)
     model = {"model": "random_forest", "params": {"n_estimators": 10}} if placement == "oob" else {}
     found = evaluate(recipe(placement=placement, calibrators=("none", "venn_abers"), **model), small)
-    for key, said in found.predictions.items():
+    for key, predictions in found.predictions.items():
         was = found.before.predictions[key]
         inside = (was.p > 0.01) & (was.p < 0.99)
-        ratio = odds(said.p[inside]) / odds(was.p[inside])
+        ratio = odds(predictions.p[inside]) / odds(was.p[inside])
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
         assert ratio[0] == pytest.approx(odds(RATE) / odds(small.y.mean()), rel=0.2)
 
@@ -129,13 +129,13 @@ def test_saved_calibrators_and_programs_say_what_predict_says(data, placement):
     found = evaluate(
         recipe(placement=placement, calibrators=("none", "isotonic", "venn_abers", "platt")), data
     )
-    for key, said in found.predictions.items():
+    for key, predictions in found.predictions.items():
         saved = read_calibrator(calibrator_json(found, key))
         document = json.loads(calibrator_json(found, key))
         assert document["base_rate"]["stated"] == RATE
         scores = found.scores
         if saved.columns == 1:
-            np.testing.assert_array_equal(saved.predict(scores).p, said.p)
+            np.testing.assert_array_equal(saved.predict(scores).p, predictions.p)
         else:
             scores = np.random.default_rng(0).random((200, saved.columns))
         answer = saved.predict(scores)
@@ -192,13 +192,13 @@ def test_an_explanation_ends_with_the_move(data):
     fitted = fit(recipe(), data)
     found = calibrate(recipe(), fitted)
     row = widest_row(found)
-    said = explain(found, fitted, row)
+    predictions = explain(found, fitted, row)
     at = position_of(found, row)
-    assert said.fits[0].zero.value == said.p0 == found.before.predictions["venn_abers"].p0[at]
-    assert said.moved[1] == tuple(
+    assert predictions.fits[0].zero.value == predictions.p0 == found.before.predictions["venn_abers"].p0[at]
+    assert predictions.moved[1] == tuple(
         getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p")
     )
-    record = FIGURES["explained"].prepare(said)
+    record = FIGURES["explained"].prepare(predictions)
     assert record.derivation[-1].startswith("All odds are multiplied by")
     assert record.title.endswith(
         f"and {brief(found.predictions['venn_abers'].p[at])} at the stated base rate"

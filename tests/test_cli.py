@@ -167,8 +167,8 @@ def test_the_csv_holds_the_predictions_of_evaluate(files):
     evaluation = expected(files)
     np.testing.assert_array_equal(table["row"], evaluation.rows + 1)
     np.testing.assert_array_equal(table["y"], evaluation.y)
-    for key, said in evaluation.predictions.items():
-        np.testing.assert_array_equal(table[key], said.p)
+    for key, predictions in evaluation.predictions.items():
+        np.testing.assert_array_equal(table[key], predictions.p)
     np.testing.assert_array_equal(table["venn_abers_lower"], evaluation.predictions["venn_abers"].lower)
 
 
@@ -228,11 +228,9 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
     words = (
-        f"note: Positive class: {often!r}, the rarer one ({counts[often] + 20} rows of data.csv and new.csv"
+        f"note: Positive class: {often!r}, the rarer one of both files together ({counts[often] + 20} rows)"
     )
-    assert (
-        f'{words} together). For another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
-    )
+    assert f'{words}. For another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said

@@ -23,7 +23,7 @@ from calib.metrics import brier_score, expected_calibration_error, metric_table
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import GaussianPair
-from tests.analysis.judged import judged
+from tests.analysis.given import given_evaluation
 
 chain = importlib.import_module("calib.evaluate")  # the package's name "evaluate" is the function
 
@@ -51,9 +51,9 @@ def test_the_numbers_are_those_of_the_steps_done_by_hand(data):
     method = CALIBRATORS["venn_abers"]().fit(
         forest.predict_proba(X[train][held_out])[:, 1], data.y[train][held_out]
     )
-    said = evaluation.predictions["venn_abers"]
+    predictions = evaluation.predictions["venn_abers"]
     np.testing.assert_allclose(
-        np.column_stack([said.p0, said.p1]), method.predict_interval(scores), atol=1e-12
+        np.column_stack([predictions.p0, predictions.p1]), method.predict_interval(scores), atol=1e-12
     )
     assert evaluation.metrics.loc["none", "brier"] == pytest.approx(brier_score(data.y[test], scores))
     assert evaluation.metrics.loc["none", "ece"] == pytest.approx(
@@ -108,8 +108,8 @@ def test_test_labels_never_reach_a_fit(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chain, "split", same_split)
         turned = evaluate(SMALL, Dataset("turned", data.X, y))
-    for key, said in first.predictions.items():
-        np.testing.assert_array_equal(said.p, turned.predictions[key].p)
+    for key, predictions in first.predictions.items():
+        np.testing.assert_array_equal(predictions.p, turned.predictions[key].p)
 
 
 def test_predictions_made_elsewhere_are_split_into_calibration_and_test(data):
@@ -139,10 +139,10 @@ def test_one_score_outside_0_to_1_makes_margins_of_all_wherever_it_falls(data, p
             evaluation=evaluation,
             cv=3,
         )
-        said = evaluate(recipe, theirs)
-        assert not said.probability
-        assert list(said.predictions) == ["platt", "venn_abers"]
-        assert set(said.refused) == {"none", "beta"}
+        result = evaluate(recipe, theirs)
+        assert not result.probability
+        assert list(result.predictions) == ["platt", "venn_abers"]
+        assert set(result.refused) == {"none", "beta"}
 
 
 def test_too_few_rows_of_a_class_are_refused_with_the_remedy():
@@ -188,19 +188,19 @@ def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model
         with pytest.raises(InputError, match="bagged ensemble"):
             evaluate(recipe, small)
         return
-    said = evaluate(recipe, small)
-    assert said.predictions.keys() | said.refused.keys() == CALIBRATORS.keys()
-    assert said.predictions.keys() & said.refused.keys() == set()
-    assert list(said.metrics.index) == list(said.predictions)
-    assert said.probability == (model != "svm")
-    for key, reason in said.refused.items():
+    evaluation = evaluate(recipe, small)
+    assert evaluation.predictions.keys() | evaluation.refused.keys() == CALIBRATORS.keys()
+    assert evaluation.predictions.keys() & evaluation.refused.keys() == set()
+    assert list(evaluation.metrics.index) == list(evaluation.predictions)
+    assert evaluation.probability == (model != "svm")
+    for key, reason in evaluation.refused.items():
         assert CALIBRATORS[key].label.lower() in reason.lower() or key == "rank", reason
-    for key, predictions in said.predictions.items():
-        assert np.array_equal(predictions.y, small.y[said.rows])
+    for key, predictions in evaluation.predictions.items():
+        assert np.array_equal(predictions.y, small.y[evaluation.rows])
         assert ((predictions.p >= 0) & (predictions.p <= 1)).all(), key
         if CALIBRATORS[key].gives_interval:
             assert ((predictions.lower <= predictions.p) & (predictions.p <= predictions.upper)).all(), key
-    assert ("venn_abers" in said.predictions) == (placement != "none")
+    assert ("venn_abers" in evaluation.predictions) == (placement != "none")
 
 
 def test_the_frame_holds_what_the_predictions_hold(data):
@@ -314,12 +314,12 @@ def test_uploaded_probabilities_are_taken_at_their_log_odds_and_margins_as_they_
     margin = np.clip(rng.normal(size=400), -1.5, 1.5)  # as far out in both parts: further out is held (clip)
     y = (rng.random(400) < expit(2 * margin - 1)).astype(int)
     options = {} if on == "auto" else {"platt.on": on}
-    said = {}
+    predictions = {}
     for name, scores in {"margin": margin, "probability": expit(margin)}.items():
         table = Dataset(name, pd.DataFrame({"s": scores}), y, predictions=True)
         recipe = Recipe(content="predictions", calibrators=("platt",), options=options)
-        said[name] = evaluate(recipe, table).predictions["platt"].p
-    same = np.abs(said["margin"] - said["probability"]).max() < 1e-6
+        predictions[name] = evaluate(recipe, table).predictions["platt"].p
+    same = np.abs(predictions["margin"] - predictions["probability"]).max() < 1e-6
     assert same == (on != "score")
 
 
@@ -363,6 +363,6 @@ def test_nothing_is_outside_where_nothing_calibrates_or_every_object_does(data):
 
 
 def test_rows_of_weights_that_are_fractions_are_counted_and_counts_stand_for_their_rows():
-    found = judged(np.array([0, 1, 1]), {"none": np.array([0.1, 0.5, 0.9])})
+    found = given_evaluation(np.array([0, 1, 1]), {"none": np.array([0.1, 0.5, 0.9])})
     assert replace(found, weight=np.array([0.5, 1.5, 0.4])).tested == 3
     assert replace(found, weight=np.array([5.0, 1.0, 4.0])).tested == 10

@@ -91,7 +91,7 @@ def net_benefit(
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
-def brought(y: np.ndarray, t: float) -> np.ndarray:
+def benefits(y: np.ndarray, t: float) -> np.ndarray:
     """What acting on each row adds to the net benefit at a threshold: 1 of class 1, −t/(1 − t) of class 0."""
     return np.where(y == 1, 1.0, -t / (1 - t))
 
@@ -101,7 +101,7 @@ def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, floa
 
     The rule acts on all rows or on none. The interval is the paired t test's, of what each row brings.
     """
-    each, share = brought(evaluation.y, t), evaluation.share
+    each, share = benefits(evaluation.y, t), evaluation.share
     rule = each if share > (1 - share) * t / (1 - t) else np.zeros_like(each)
     acted = each * (evaluation.predictions[key].p > t)
     return paired_interval(acted, rule, evaluation.weight, evaluation.cluster)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from calib.analysis.advice import recommend
 from calib.analysis.clusters import design_effect
-from calib.analysis.decision import FALSE_ALARM, MISS, brought, threshold
+from calib.analysis.decision import FALSE_ALARM, MISS, benefits, threshold
 from calib.analysis.differences import reference_of
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, known_of
@@ -112,7 +112,7 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     lines = []
     for t in at:
         for rule, p in rules.items():
-            lines.append((t, rule, *_mean(evaluation, (p > t) * brought(evaluation.y, t))))
+            lines.append((t, rule, *_mean(evaluation, (p > t) * benefits(evaluation.y, t))))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
 
 

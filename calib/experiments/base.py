@@ -53,7 +53,7 @@ class Experiment:
         The paper, with its theorem, equation or figure.
     also
         Key → further simulation of the same settings, each with the figure of its key.
-    words
+    terms
         Keys of the glossary that stand in its pictures only.
     drawn
         Whether chance, and so the seed, matters.
@@ -78,7 +78,7 @@ class Experiment:
     turn: Mapping[str, Any] = field(default_factory=dict)
     more_figures: tuple[str, ...] = ()
     also: Mapping[str, Simulation] = field(default_factory=dict)
-    words: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     drawn: bool = True
     large: bool = False
     plays: str = ""

@@ -118,7 +118,7 @@ def ici(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
 def e50(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The median distance over the rows, in [0, 1]; 0 is best.
 
-    >>> e50([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    >>> round(e50([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
     0.25
     """
     return smooth_differences(y, p, sample_weight).quantile(0.5)
@@ -127,7 +127,7 @@ def e50(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
 def e90(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The distance that nine rows of ten do not exceed, in [0, 1]; 0 is best.
 
-    >>> e90([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    >>> round(e90([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
     0.25
     """
     return smooth_differences(y, p, sample_weight).quantile(0.9)
@@ -136,7 +136,7 @@ def e90(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
 def emax(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """The largest distance, in [0, 1]; 0 is best.
 
-    >>> emax([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
+    >>> round(emax([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
     0.25
     """
     return smooth_differences(y, p, sample_weight).largest

@@ -38,7 +38,7 @@ SPACE = {
 }
 
 
-class _SearchedForest(ClassifierMixin, BaseEstimator):
+class _ChosenForest(ClassifierMixin, BaseEstimator):
     """What the two searches share: the folds, the last fit, and predicting with the forest that was chosen."""
 
     chooses_a_forest: ClassVar[bool] = True
@@ -88,7 +88,7 @@ class _SearchedForest(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class TunedForest(_SearchedForest):
+class TunedForest(_ChosenForest):
     """The best of ``draws`` random settings by the mean Brier score of stratified folds, refitted on everything.
 
     ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` the
@@ -124,7 +124,7 @@ class TunedForest(_SearchedForest):
         return min(self.trials_, key=lambda trial: trial[1])[0]
 
 
-class CurtailedForest(_SearchedForest):
+class CurtailedForest(_ChosenForest):
     """A forest with the curtailment threshold of 1…``highest`` that has the best mean Brier score over the folds.
 
     ``curve_`` (highest,) holds the score of every threshold; ``best_params_`` the choice (the smallest on a

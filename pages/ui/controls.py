@@ -498,7 +498,7 @@ def _curve(recipe: Recipe) -> None:
 
 def choice(field: str, recipe: Recipe, options: Iterable[str], label: str, **more: Any) -> None:
     """A field that is one of a few words."""
-    _words(field, getattr(recipe, field), tuple(options), label, help=recipes_help(field), **more)
+    _segmented(field, getattr(recipe, field), tuple(options), label, help=recipes_help(field), **more)
 
 
 def setting(
@@ -514,9 +514,9 @@ def setting(
     parameter = SETTINGS[name]
     choices = parameter.choices() if callable(parameter.choices) else parameter.choices
     given = {"help": parameter.help} | more
-    _words(name, value or recipe.setting(name), offered or choices, parameter.label, **given)
+    _segmented(name, value or recipe.setting(name), offered or choices, parameter.label, **given)
 
 
-def _words(field: str, value: str, options: tuple[str, ...], label: str, **more: Any) -> None:
+def _segmented(field: str, value: str, options: tuple[str, ...], label: str, **more: Any) -> None:
     kwargs = {"format_func": lambda key: LABELS.get(key, key), "required": True} | more
     control(st.segmented_control, field, value, label, options, **kwargs)

@@ -44,8 +44,8 @@ def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> An
     key = recipe.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
     if recipe.onnx is None or recipe.data.startswith("openml:"):
         return jobs.cached(name, most, key, make)
-    brought = (*key, *sources.missing(recipe, state.brought()))
-    found = jobs.cached(name, most, brought, partial(_or_why, make))
+    key = (*key, *sources.missing(recipe, state.held()))
+    found = jobs.cached(name, most, key, partial(_or_why, make))
     if isinstance(found, InputError):
         raise found.with_traceback(None)
     return found

@@ -46,29 +46,29 @@ class Model:
     file: bytes
 
 
-def brought() -> dict[str, Upload | Model]:
+def held() -> dict[str, Upload | Model]:
     """Digest → file, of the last few brought in this session; never written to disk."""
     return st.session_state.setdefault("uploads", {})
 
 
 def uploads() -> dict[str, Upload]:
     """The tables among them."""
-    return {digest: file for digest, file in brought().items() if isinstance(file, Upload)}
+    return {digest: file for digest, file in held().items() if isinstance(file, Upload)}
 
 
 def missing_uploads() -> dict[str, str | None]:
     """Digest → name of the files that the settings were made with and that were not brought in this session."""
-    return sources.missing(recipe(), brought())
+    return sources.missing(recipe(), held())
 
 
 def files() -> dict[str, str]:
     """Digest → name of the files brought in this session."""
-    return {digest: file.name for digest, file in brought().items()}
+    return {digest: file.name for digest, file in held().items()}
 
 
 def frames() -> dict[str, TableFile | bytes]:
     """Digest → file, as ``calib.sources`` takes them."""
-    return {digest: each.file for digest, each in brought().items()}
+    return {digest: each.file for digest, each in held().items()}
 
 
 def say(message: str | None) -> None:

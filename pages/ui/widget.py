@@ -4,7 +4,7 @@ Streamlit sends a value that was set through ``st.session_state`` once, with the
 another run begins before the browser heard of it, the widget stands at its lowest value, or empty, and may
 send that back. So here nothing is set: the value is the widget's default, and a widget whose value was
 changed elsewhere is drawn as another one, under a new name, with the new default. That holds in whichever run
-the browser gets to see first. So is one whose value is called otherwise now, since the browser keeps its words.
+the browser gets to see first. So is one whose value is called otherwise now, since the browser keeps its labels.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MARK = "__"  # between a widget's key and the number of its name
 
 @dataclass(eq=False)
 class Drawn:
-    """A widget on the page: its name, and the value and its words that page and browser agree on."""
+    """A widget on the page: its name, and the value and its labels that page and browser agree on."""
 
     name: str
     value: Any
-    words: tuple[str, ...]
+    labels: tuple[str, ...]
 
 
 def shown(
@@ -42,11 +42,11 @@ def shown(
     was not on the page for a while), unless nothing is among its options.
     """
 
-    def words(of: Any) -> tuple[str, ...]:
+    def labels(of: Any) -> tuple[str, ...]:
         chosen = of if isinstance(of, (list, tuple)) else [of]
         return tuple(str(kwargs.get("format_func", str)(one)) for one in chosen if one in (options or ()))
 
-    drawn = _drawn(key, value, words(value))
+    drawn = _drawn(key, value, labels(value))
 
     def changed() -> None:
         new = st.session_state[drawn.name]
@@ -55,7 +55,7 @@ def shown(
             and new != drawn.value
             and (new is not None or None in (options or ()))
         ):
-            drawn.value, drawn.words = new, words(new)
+            drawn.value, drawn.labels = new, labels(new)
             change(new)
 
     given = (label,) if options is None else (label, options)
@@ -71,17 +71,17 @@ def _widgets() -> dict[str, Drawn]:
     return st.session_state.setdefault("widgets", {})
 
 
-def _drawn(key: str, value: Any, words: tuple[str, ...]) -> Drawn:
+def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> Drawn:
     """The widget as it was drawn before where it still has this value; else a new one, under a name never used."""
     drawn = _widgets().get(key)
     if (
         drawn is None
         or drawn.name not in st.session_state
         or st.session_state[drawn.name] != value
-        or drawn.words != words
+        or drawn.labels != labels
     ):
         number = st.session_state["widget_number"] = st.session_state.get("widget_number", 0) + 1
-        drawn = _widgets()[key] = Drawn(f"{key}{MARK}{number}", value, words)
+        drawn = _widgets()[key] = Drawn(f"{key}{MARK}{number}", value, labels)
     drawn.value = value
     return drawn
 

@@ -25,12 +25,12 @@ from calib.analysis.choice import LITTLE, START, advise
 from calib.analysis.differences import Repeats, differences
 from calib.calibrators import CALIBRATORS, label_of
 from calib.kernel.wording import change, number
-from tests.analysis.judged import jitter, judged, world
+from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.analysis.test_choice import certain_and_wrong, methods
 
 
 def bold(seed=0, n=1500):
-    return world(seed, n, lambda p: np.where(p > 0.5, 1 - (1 - p) ** 3, p**3))
+    return known_truth(seed, n, lambda p: np.where(p > 0.5, 1 - (1 - p) ** 3, p**3))
 
 
 def text(found):
@@ -42,43 +42,45 @@ def text(found):
 
 
 def test_a_bold_model_is_told_to_be_calibrated_by_how_much_and_what_is_worse():
-    y, truth, said, rng = bold()
-    found = recommend(judged(y, {"none": said, "platt": truth, "isotonic": jitter(truth, rng, 0.15)}))
+    y, truth, predicted, rng = bold()
+    found = recommend(
+        given_evaluation(y, {"none": predicted, "platt": truth, "isotonic": jitter(truth, rng, 0.15)})
+    )
     assert (found.answer, found.choice) == ("Use Platt.", "platt")
-    before, after = (np.mean((p - y) ** 2) for p in (said, truth))
+    before, after = (np.mean((p - y) ** 2) for p in (predicted, truth))
     assert f"on the 1,500 test rows from {number(before)} to {number(after)}, −" in found.reasons[0]
     assert found.reasons[1].startswith("Worse than it: Isotonic +")
     assert "Uncalibrated" not in found.reasons[1]
 
 
 def test_the_interval_in_words_is_the_t_interval_and_that_of_the_table_with_the_same_sign():
-    y, truth, said, _ = world(0, 1500, lambda p: p**2)
-    evaluation = judged(y, {"none": said, "platt": truth})
+    y, truth, predicted, _ = known_truth(0, 1500, lambda p: p**2)
+    evaluation = given_evaluation(y, {"none": predicted, "platt": truth})
     written = [
         float(x.replace("−", "-")) for x in re.findall(r"[−+]?\d[.\d]*\d", recommend(evaluation).reasons[0])
     ]
-    expected = ttest_rel((truth - y) ** 2, (said - y) ** 2).confidence_interval(0.95)
+    expected = ttest_rel((truth - y) ** 2, (predicted - y) ** 2).confidence_interval(0.95)
     assert written[-2:] == pytest.approx([expected.low, expected.high], rel=0.05)
     line = differences(evaluation, ("brier",)).table.iloc[0]
     assert change(line.value, line.lower, line.upper) in recommend(evaluation).reasons[0]
 
 
 def test_a_calibrated_model_is_left_alone_and_every_method_tried_is_named_with_its_interval():
-    y, truth, said, rng = world(3, 800)
+    y, truth, predicted, rng = known_truth(3, 800)
     tried = {"platt": jitter(truth, rng, 0.02), "isotonic": jitter(truth, rng, 0.1)}
-    found = recommend(judged(y, {"none": said, **tried}))
+    found = recommend(given_evaluation(y, {"none": predicted, **tried}))
     assert (found.answer, found.choice) == (LEAVE, "none")
-    table = advise(judged(y, {"none": said, **tried})).table
+    table = advise(given_evaluation(y, {"none": predicted, **tried})).table
     for key in tried:
         assert f"{label_of(key)} {change(*table.loc[key, ['change', 'lower', 'upper']])}" in found.reasons[0]
 
 
 def test_of_one_method_no_more_is_said_than_that_it_was_one():
-    y, truth, said, rng = world(3, 800)
-    left = recommend(judged(y, {"none": said, "platt": jitter(truth, rng, 0.02)}))
+    y, truth, predicted, rng = known_truth(3, 800)
+    left = recommend(given_evaluation(y, {"none": predicted, "platt": jitter(truth, rng, 0.02)}))
     assert left.reasons[0].startswith("Platt does not lower the Brier score")
-    y, truth, said, _ = bold()
-    used = recommend(judged(y, {"none": said, "platt": truth}))
+    y, truth, predicted, _ = bold()
+    used = recommend(given_evaluation(y, {"none": predicted, "platt": truth}))
     assert not any(word in text(used) for word in ("every", "Every", "all ", "No calibrator"))
     (left_out,) = [reason for reason in used.reasons if reason.startswith("Not compared: ")]
     assert all(
@@ -88,9 +90,9 @@ def test_of_one_method_no_more_is_said_than_that_it_was_one():
 
 
 def test_what_cannot_be_told_apart_is_said_with_its_difference_and_the_simpler_one_is_named():
-    y, truth, said, rng = world(2, 800, lambda p: p**2)
+    y, truth, predicted, rng = known_truth(2, 800, lambda p: p**2)
     close = {key: jitter(truth, rng, 0.01) for key in ("venn_abers", "isotonic", "beta", "platt")}
-    evaluation = judged(y, {"none": said, **close})
+    evaluation = given_evaluation(y, {"none": predicted, **close})
     found, table = recommend(evaluation), advise(evaluation).table
     sentence = next(
         reason for reason in found.reasons if reason.startswith("Not told apart from it by these rows")
@@ -101,17 +103,19 @@ def test_what_cannot_be_told_apart_is_said_with_its_difference_and_the_simpler_o
 
 
 def test_twice_the_score_is_never_as_good_without_a_number():
-    y, truth, said, rng = world(4, 60, lambda p: p**3)
-    found = recommend(judged(y, {"none": said, "platt": truth, "venn_abers": jitter(truth, rng, 0.4)}))
+    y, truth, predicted, rng = known_truth(4, 60, lambda p: p**3)
+    found = recommend(
+        given_evaluation(y, {"none": predicted, "platt": truth, "venn_abers": jitter(truth, rng, 0.4)})
+    )
     assert not re.search(r"as well|as good", text(found))
 
 
 def test_equal_predictions_are_said_to_be_equal():
-    y, truth, said, _ = bold()
-    found = recommend(judged(y, {"none": said, "platt": truth, "ppa": said}))
+    y, truth, predicted, _ = bold()
+    found = recommend(given_evaluation(y, {"none": predicted, "platt": truth, "ppa": predicted}))
     assert "PPA gives the same probabilities as Uncalibrated." in found.reasons
     assert (
-        recommend(judged(y, {"none": said, "ppa": said}))
+        recommend(given_evaluation(y, {"none": predicted, "ppa": predicted}))
         .reasons[0]
         .startswith("Nothing compared changes them")
     )
@@ -122,25 +126,30 @@ def test_equal_predictions_are_said_to_be_equal():
 
 
 def test_an_infinite_log_loss_is_warned_of_and_never_left_alone_without_a_word():
-    y, truth, _, rng = world(7, 600)
+    y, truth, _, rng = known_truth(7, 600)
     wrong = certain_and_wrong(truth, y)
-    used = recommend(judged(y, {"none": wrong, "platt": jitter(truth, rng, 0.01)}))
+    used = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, 0.01)}))
     assert used.answer == "Use Platt."
     assert (
         "no more than sampling variability; but Uncalibrated gave a probability of 0 or 1" in used.reasons[0]
     )
     assert used.warnings[0].startswith("Uncalibrated gave a probability of 0 or 1")
-    dear = recommend(judged(y, {"none": wrong, "platt": jitter(truth, rng, 0.3)}))
+    dear = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, 0.3)}))
     assert dear.answer == "Use Platt."
     assert dear.reasons[0].startswith("It raises the Brier score on the 600 test rows from ")
     assert "but Uncalibrated gave a probability of 0 or 1 to a row that went the other way" in dear.reasons[0]
 
 
 def test_a_method_that_is_passed_over_for_its_infinite_log_loss_is_named():
-    y, truth, said, rng = world(6, 600, lambda p: p**2)
+    y, truth, predicted, rng = known_truth(6, 600, lambda p: p**2)
     found = recommend(
-        judged(
-            y, {"none": said, "isotonic": certain_and_wrong(truth, y), "venn_abers": jitter(truth, rng, 0.01)}
+        given_evaluation(
+            y,
+            {
+                "none": predicted,
+                "isotonic": certain_and_wrong(truth, y),
+                "venn_abers": jitter(truth, rng, 0.01),
+            },
         )
     )
     assert found.answer == "Use Venn–Abers."
@@ -164,12 +173,12 @@ def reasons_given(found, advice):
 
 
 def test_every_method_passed_over_is_given_its_own_reason():
-    y, truth, said, _ = world(0, 1500, lambda p: np.clip(p + 0.12, 0.02, 0.98))
+    y, truth, predicted, _ = known_truth(0, 1500, lambda p: np.clip(p + 0.12, 0.02, 0.98))
     better = np.clip(np.where(y, np.sqrt(truth), truth**2), 0.01, 0.99)
     surer = better.copy()
     surer[np.flatnonzero(y == 0)[0]] = 1e-7
-    evaluation = judged(
-        y, {"none": said, "platt": truth, "beta": surer, "isotonic": certain_and_wrong(better, y)}
+    evaluation = given_evaluation(
+        y, {"none": predicted, "platt": truth, "beta": surer, "isotonic": certain_and_wrong(better, y)}
     )
     found = advise(evaluation)
     given = reasons_given(found, recommend(evaluation))
@@ -180,10 +189,10 @@ def test_every_method_passed_over_is_given_its_own_reason():
 
 def test_a_method_left_because_it_is_not_told_from_the_first_is_not_called_too_sure():
     """Platt gains nothing, Beta a little that is not told apart from Platt: the probabilities stay, and it says why."""
-    y, truth, _, rng = world(1, 4000)
+    y, truth, _, rng = known_truth(1, 4000)
     none, platt = (np.clip(truth + rng.normal(scale=0.08, size=len(y)), 0.01, 0.99) for _ in range(2))
     beta = none + 0.1 * (truth - none)  # a small gain, but on every row
-    evaluation = judged(y, {"none": none, "platt": platt, "beta": beta})
+    evaluation = given_evaluation(y, {"none": none, "platt": platt, "beta": beta})
     found, advice = advise(evaluation), recommend(evaluation)
     assert found.choice == "none"
     assert found.table.upper["beta"] < 0, found.table
@@ -195,8 +204,8 @@ def test_a_method_left_because_it_is_not_told_from_the_first_is_not_called_too_s
 @given(methods())
 @settings(max_examples=60, deadline=None)
 def test_whatever_is_compared_no_reason_contradicts_the_table(case):
-    y, said = case
-    evaluation = judged(y, said, np.tile([0, 1], 500))
+    y, predicted = case
+    evaluation = given_evaluation(y, predicted, np.tile([0, 1], 500))
     found = advise(evaluation)
     improvement, none_better = _improvement(found, "") if found.compared else "", ""
     if found.choice == "none":
@@ -210,7 +219,7 @@ def test_whatever_is_compared_no_reason_contradicts_the_table(case):
     assert ("It lowers" in improvement) == (line.upper < 0 and found.compared and found.choice != "none")
     assert "It raises" not in improvement or line.lower > 0
     if "does not lower" in none_better:
-        assert not start.upper < 0 or len(said) == 2
+        assert not start.upper < 0 or len(predicted) == 2
     for key, reason in reasons_given(
         found, Recommendation("", (improvement, none_better, *_rivals(found)))
     ).items():
@@ -225,9 +234,9 @@ def test_whatever_is_compared_no_reason_contradicts_the_table(case):
 
 @pytest.mark.parametrize(("n", "calibration"), [(18, 500), (1500, 5)])
 def test_too_few_rows_make_the_answer_too_few_to_tell(n, calibration):
-    y, truth, said, _ = bold(n=n)
+    y, truth, predicted, _ = bold(n=n)
     calibration_y = np.r_[np.zeros(100, int), np.ones(calibration, int)]
-    found = recommend(judged(y, {"none": said, "platt": truth}, calibration_y))
+    found = recommend(given_evaluation(y, {"none": predicted, "platt": truth}, calibration_y))
     assert (found.answer, found.choice) == (TOO_FEW, None)
     assert "of the rarer class" in found.reasons[0]
     assert "Use" not in text(found)
@@ -235,18 +244,18 @@ def test_too_few_rows_make_the_answer_too_few_to_tell(n, calibration):
 
 @pytest.mark.parametrize("keys", [("none",), ("platt",)])
 def test_one_method_is_compared_with_nothing(keys):
-    y, truth, _, rng = world(9, 300)
-    found = recommend(judged(y, {key: jitter(truth, rng, 0.02) for key in keys}))
+    y, truth, _, rng = known_truth(9, 300)
+    found = recommend(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in keys}))
     assert (found.answer, found.choice) == (NOTHING, None)
 
 
 def test_no_method_at_all_is_no_error():
-    assert recommend(judged([0, 1], {})).answer == NOTHING
+    assert recommend(given_evaluation([0, 1], {})).answer == NOTHING
 
 
 def test_without_the_uncalibrated_model_it_says_that_it_cannot_know_whether_calibrating_helps():
-    y, truth, _, rng = world(9, 900)
-    found = recommend(judged(y, {key: jitter(truth, rng, 0.02) for key in ("platt", "beta")}))
+    y, truth, _, rng = known_truth(9, 900)
+    found = recommend(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in ("platt", "beta")}))
     assert found.answer.startswith("Use ")
     assert "Not compared: Uncalibrated, " in found.reasons[-1]
     assert found.reasons[-1].endswith("Whether calibrating helps at all is therefore not known.")

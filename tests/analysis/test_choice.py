@@ -14,7 +14,7 @@ from calib.analysis.choice import LITTLE, START, SURE, advise
 from calib.analysis.differences import differences, paired_interval
 from calib.calibrators import CALIBRATORS
 from calib.models import MODELS, ModelEntry, ProbabilityTree
-from tests.analysis.judged import jitter, judged, world
+from tests.analysis.given import given_evaluation, jitter, known_truth
 
 EVERY = tuple(key for key in CALIBRATORS if key != "rank")
 
@@ -45,19 +45,22 @@ def methods(draw):
     y = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
     grid = st.lists(st.integers(0, 8), min_size=n, max_size=n)
     keys = ("none", *draw(st.permutations(EVERY[1:]))[: draw(st.integers(1, 5))])
-    said = {key: np.array(draw(grid)) / 8 for key in keys}
+    predictions = {key: np.array(draw(grid)) / 8 for key in keys}
     for key in keys[1:]:  # equal columns, up to rounding, are as likely as others
         twin = draw(st.sampled_from((None, *keys)))
         if twin is not None:
-            said[key] = np.clip(said[twin] + draw(st.sampled_from((0.0, 1e-16))), 0, 1)
-    return y, said
+            predictions[key] = np.clip(predictions[twin] + draw(st.sampled_from((0.0, 1e-16))), 0, 1)
+    return y, predictions
 
 
 @given(methods())
 def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
-    y, said = case
-    *some, added = said
-    before, after = advise(judged(y, {key: said[key] for key in some})), advise(judged(y, said))
+    y, predicted = case
+    *some, added = predicted
+    before, after = (
+        advise(given_evaluation(y, {key: predicted[key] for key in some})),
+        advise(given_evaluation(y, predicted)),
+    )
     old, new = after.table.loc[before.choice], after.table.loc[after.choice]
     if after.start != before.start:  # one that the choice begins with was added, or the first finite one
         return
@@ -72,8 +75,11 @@ def test_adding_any_method_never_moves_the_choice_to_a_higher_score(case):
 
 @given(methods())
 def test_the_order_in_which_methods_were_chosen_changes_nothing(case):
-    y, said = case
-    one, two = advise(judged(y, said)), advise(judged(y, dict(reversed(said.items()))))
+    y, predicted = case
+    one, two = (
+        advise(given_evaluation(y, predicted)),
+        advise(given_evaluation(y, dict(reversed(predicted.items())))),
+    )
     assert one.choice == two.choice
     pd.testing.assert_frame_equal(one.table, two.table.loc[one.table.index])
 
@@ -81,9 +87,9 @@ def test_the_order_in_which_methods_were_chosen_changes_nothing(case):
 @pytest.mark.parametrize("data", ["breast_cancer", "loans"])
 def test_on_real_sets_every_method_added_to_the_others_leaves_the_choice_as_good(data):
     full = evaluate(Recipe(data=f"sample:{data}", model="naive_bayes", calibrators=EVERY), load_sample(data))
-    after, said = advise(full), {key: each.p for key, each in full.predictions.items()}
+    after, predictions = advise(full), {key: each.p for key, each in full.predictions.items()}
     for added in EVERY[1:]:
-        before = advise(judged(full.y, {key: p for key, p in said.items() if key != added}))
+        before = advise(given_evaluation(full.y, {key: p for key, p in predictions.items() if key != added}))
         old, new = after.table.loc[before.choice], after.table.loc[after.choice]
         assert before.start != after.start or new.score <= old.score or (old.infinite and not new.infinite)
 
@@ -93,8 +99,8 @@ def test_on_real_sets_every_method_added_to_the_others_leaves_the_choice_as_good
 
 
 def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_t_test():
-    y, truth, said, rng = world(0, 700, lambda p: p**2)
-    evaluation = judged(y, {"none": said, "platt": truth, "isotonic": jitter(truth, rng, 0.1)})
+    y, truth, predicted, rng = known_truth(0, 700, lambda p: p**2)
+    evaluation = given_evaluation(y, {"none": predicted, "platt": truth, "isotonic": jitter(truth, rng, 0.1)})
     shown, table = differences(evaluation, ("brier",)).table.set_index("calibrator"), advise(evaluation).table
     for key in ("platt", "isotonic"):
         losses = [(evaluation.predictions[k].p - y) ** 2 for k in (key, "none")]
@@ -111,29 +117,29 @@ def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_t_test
 def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_where_little_is_to_be_gained(
     case,
 ):
-    y, said = case
-    found = advise(judged(y, said))
+    y, predicted = case
+    found = advise(given_evaluation(y, predicted))
     line, start = found.table.loc[found.choice], found.table.loc[found.start]
-    _, _, upper = paired_interval((said[found.choice] - y) ** 2, (said[found.start] - y) ** 2)
+    _, _, upper = paired_interval((predicted[found.choice] - y) ** 2, (predicted[found.start] - y) ** 2)
     little = found.choice == "none" and not start.upper < 0 and not start.lower <= -LITTLE
     assert found.choice == found.start or little or (upper < 0 and not line.infinite)
 
 
 def test_the_choice_begins_with_platt_then_venn_abers_then_the_model_itself():
-    y, truth, _, rng = world(9, 300)
+    y, truth, _, rng = known_truth(9, 300)
     three = {key: jitter(truth, rng, 0.02) for key in ("none", "isotonic", *START)}
     for first, start in enumerate([*START, "none"]):
         left = {key: p for key, p in three.items() if key not in START[:first]}
-        assert advise(judged(y, left)).start == start
+        assert advise(given_evaluation(y, left)).start == start
     certain = three | {"platt": certain_and_wrong(truth, y)}
-    assert advise(judged(y, certain)).start == "venn_abers"
+    assert advise(given_evaluation(y, certain)).start == "venn_abers"
 
 
 def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
     """docs/results.md has what that gains; the same predictions of a forest are left as they are."""
-    _, truth, _, rng = world(9, 300)
+    _, truth, _, rng = known_truth(9, 300)
     poor, y = jitter(truth, rng, 0.4), (truth > 0.5).astype(int)
-    evaluation = judged(y, {"none": truth.round(), "platt": poor, "venn_abers": poor})
+    evaluation = given_evaluation(y, {"none": truth.round(), "platt": poor, "venn_abers": poor})
     forest, tree = (
         advise(replace(evaluation, recipe=evaluation.recipe.replace(model=model)))
         for model in ("random_forest", "decision_tree")
@@ -143,24 +149,25 @@ def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
 
 
 def test_a_tree_from_outside_that_declares_itself_one_gets_the_same_advice(monkeypatch):
-    y, truth, _, rng = world(9, 300)
-    said = {key: jitter(truth, rng, 0.02) for key in ("none", *START)}
+    y, truth, _, rng = known_truth(9, 300)
+    predicted = {key: jitter(truth, rng, 0.02) for key in ("none", *START)}
     for one, start in ((True, "venn_abers"), (False, "platt")):
         entry = ModelEntry("own", "Own", ProbabilityTree, (), single_tree=one)
         monkeypatch.setitem(MODELS._held, "own", entry)
-        assert advise(judged(y, said, model="own")).start == start
+        assert advise(given_evaluation(y, predicted, model="own")).start == start
 
 
 def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score():
     """1000 calibration rows: a hundredth of a row is 0.00001."""
-    y, truth, _, rng = world(0, 1500)
+    y, truth, _, rng = known_truth(0, 1500)
     better = np.where(y == 1, truth + (1 - truth) / 2, truth / 2)
     near = SURE / 1000
     for closest, choice in ((1.01 * near, "beta"), (0.99 * near, "platt")):
         p = np.clip(better, 0.01, 0.99)
         p[np.flatnonzero(y == 0)[0]] = closest
         assert (
-            advise(judged(y, {"none": jitter(truth, rng, 0.1), "platt": truth, "beta": p})).choice == choice
+            advise(given_evaluation(y, {"none": jitter(truth, rng, 0.1), "platt": truth, "beta": p})).choice
+            == choice
         )
 
 
@@ -169,14 +176,18 @@ def test_a_method_surer_than_its_rows_allow_is_not_taken_however_low_its_score()
 
 
 def test_a_bold_model_is_calibrated_by_the_best_method():
-    y, truth, said, rng = world(0, 1500, lambda p: np.where(p > 0.5, 1 - (1 - p) ** 3, p**3))
-    found = advise(judged(y, {"none": said, "platt": truth, "isotonic": jitter(truth, rng, 0.15)}))
+    y, truth, predicted, rng = known_truth(0, 1500, lambda p: np.where(p > 0.5, 1 - (1 - p) ** 3, p**3))
+    found = advise(
+        given_evaluation(y, {"none": predicted, "platt": truth, "isotonic": jitter(truth, rng, 0.15)})
+    )
     assert found.choice == "platt"
 
 
 def test_of_methods_with_equal_scores_the_simplest_is_chosen_and_named_for_its_twins():
-    y, truth, said, _ = world(2, 800, lambda p: p**2)
-    found = advise(judged(y, {"none": said, "venn_abers": truth, "beta": truth + 1e-16, "platt": truth}))
+    y, truth, predicted, _ = known_truth(2, 800, lambda p: p**2)
+    found = advise(
+        given_evaluation(y, {"none": predicted, "venn_abers": truth, "beta": truth + 1e-16, "platt": truth})
+    )
     assert found.choice == "platt"
     assert list(found.table["same"]) == ["none", "platt", "platt", "platt"]
 
@@ -193,8 +204,10 @@ def test_a_model_that_needs_nothing_is_left_alone_by_many_rows_and_harmed_little
             rng = np.random.default_rng(seed)
             s = rng.beta(*((1, 1), (1, 4), (0.5, 0.5))[seed % 3], 2 * n)
             y = (rng.random(2 * n) < s).astype(int)
-            said = {key: CALIBRATORS[key]().fit(s[:n], y[:n]).predict(s[n:]) for key in EVERY}
-            errors.append(np.mean((said[advise(judged(y[n:], said)).choice] - s[n:]) ** 2))
+            predictions = {key: CALIBRATORS[key]().fit(s[:n], y[:n]).predict(s[n:]) for key in EVERY}
+            errors.append(
+                np.mean((predictions[advise(given_evaluation(y[n:], predictions)).choice] - s[n:]) ** 2)
+            )
         assert np.mean(errors) < most
 
 
@@ -203,19 +216,23 @@ def test_a_difference_that_the_rows_cannot_show_is_left_open_and_shown_with_more
         return np.clip(p + 0.06, 0, 1)
 
     def share_calibrated(n, seeds):
-        worlds = (world(seed, n, distort) for seed in range(seeds))
+        worlds = (known_truth(seed, n, distort) for seed in range(seeds))
         return np.mean(
-            [advise(judged(y, {"none": said, "platt": p})).choice == "platt" for y, p, said, _ in worlds]
+            [
+                advise(given_evaluation(y, {"none": predicted, "platt": p})).choice == "platt"
+                for y, p, predicted, _ in worlds
+            ]
         )
 
     assert share_calibrated(10_000, 5) == 1
 
     def share_beyond_platt(n, seeds):
-        worlds = (world(seed, n, distort) for seed in range(seeds))
+        worlds = (known_truth(seed, n, distort) for seed in range(seeds))
         return np.mean(
             [
-                advise(judged(y, {"none": said, "platt": said, "beta": p})).choice == "beta"
-                for y, p, said, _ in worlds
+                advise(given_evaluation(y, {"none": predicted, "platt": predicted, "beta": p})).choice
+                == "beta"
+                for y, p, predicted, _ in worlds
             ]
         )
 
@@ -234,26 +251,32 @@ def certain_and_wrong(p, y):
 
 
 def test_a_method_that_was_certain_and_wrong_is_passed_over_for_one_that_is_not_told_apart():
-    y, truth, said, rng = world(6, 600, lambda p: p**2)
+    y, truth, predicted, rng = known_truth(6, 600, lambda p: p**2)
     other = jitter(truth, rng, 0.01)
-    found = advise(judged(y, {"none": said, "isotonic": certain_and_wrong(truth, y), "venn_abers": other}))
+    found = advise(
+        given_evaluation(y, {"none": predicted, "isotonic": certain_and_wrong(truth, y), "venn_abers": other})
+    )
     assert found.choice == "venn_abers"
 
 
 def test_and_for_one_that_is_worse_but_better_than_the_model():
-    y, truth, said, _ = world(6, 2000, lambda p: np.clip(p**4, 0.001, 1))
-    poor = (said + truth) / 2
-    found = advise(judged(y, {"none": said, "isotonic": certain_and_wrong(truth, y), "temperature": poor}))
+    y, truth, predicted, _ = known_truth(6, 2000, lambda p: np.clip(p**4, 0.001, 1))
+    poor = (predicted + truth) / 2
+    found = advise(
+        given_evaluation(y, {"none": predicted, "isotonic": certain_and_wrong(truth, y), "temperature": poor})
+    )
     assert found.choice == "temperature"
 
 
 def test_an_uncalibrated_model_that_was_certain_and_wrong_is_not_left_alone_where_another_is_no_worse():
-    y, truth, _, rng = world(7, 600)
-    found = advise(judged(y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01)}))
+    y, truth, _, rng = known_truth(7, 600)
+    found = advise(
+        given_evaluation(y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01)})
+    )
     assert found.choice == "platt"
     worse = {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.3)}
-    assert advise(judged(y, worse)).choice == "platt"
-    assert advise(judged(y, worse | {"none": truth})).choice == "none"
+    assert advise(given_evaluation(y, worse)).choice == "platt"
+    assert advise(given_evaluation(y, worse | {"none": truth})).choice == "none"
 
 
 # --- what it answers
@@ -262,20 +285,23 @@ def test_an_uncalibrated_model_that_was_certain_and_wrong_is_not_left_alone_wher
 
 @pytest.mark.parametrize("keys", [("none",), ("platt",), ("platt", "beta")])
 def test_it_answers_with_one_method_and_without_the_uncalibrated_one(keys):
-    y, truth, _, rng = world(9, 300)
-    found = advise(judged(y, {key: jitter(truth, rng, 0.02) for key in keys}))
+    y, truth, _, rng = known_truth(9, 300)
+    found = advise(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in keys}))
     assert found.choice == found.table["score"].idxmin()
     assert found.compared == ("none" in keys)
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_or_two_rows_tell_nothing_apart(n):
-    assert advise(judged([1, 0][:n], {"none": [0.4, 0.6][:n], "isotonic": [0.6, 0.5][:n]})).choice == "none"
+    assert (
+        advise(given_evaluation([1, 0][:n], {"none": [0.4, 0.6][:n], "isotonic": [0.6, 0.5][:n]})).choice
+        == "none"
+    )
 
 
 def test_nothing_to_choose_from_is_refused():
     with pytest.raises(ValueError, match="no calibrator"):
-        advise(judged([0, 1], {}))
+        advise(given_evaluation([0, 1], {}))
 
 
 def test_the_choice_is_worked_out_once_for_all_views_and_anew_for_other_calibrators():

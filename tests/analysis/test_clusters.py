@@ -22,7 +22,7 @@ from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.kernel.records import Predictions
 from calib.metrics import bootstrap_interval, interval_summary
-from tests.analysis.judged import judged, world
+from tests.analysis.given import given_evaluation, known_truth
 
 N, COPIES = 240, 4
 BANDED = {corp_curve: {"band": "consistency", "repeats": 400}}
@@ -30,8 +30,8 @@ BANDED = {corp_curve: {"band": "consistency", "repeats": 400}}
 
 @pytest.fixture(scope="module")
 def alone() -> Evaluation:
-    y, _, said, rng = world(0, N, lambda p: p**1.5)
-    return judged(y, {"none": said, "platt": np.full(N, 0.5), "beta": rng.random(N)})
+    y, _, predicted, rng = known_truth(0, N, lambda p: p**1.5)
+    return given_evaluation(y, {"none": predicted, "platt": np.full(N, 0.5), "beta": rng.random(N)})
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def copies(alone) -> Evaluation:
     """Every row four times, in an order of their own; who they are is no running number."""
     whose = np.random.default_rng(1).permutation(np.repeat(np.arange(N), COPIES))
     y = alone.y[whose]
-    found = judged(y, {key: each.p[whose] for key, each in alone.predictions.items()})
+    found = given_evaluation(y, {key: each.p[whose] for key, each in alone.predictions.items()})
     return replace(found, dataset=replace(found.dataset, cluster=7 * whose + 3))
 
 
@@ -86,8 +86,8 @@ def test_weights_are_drawn_with_their_clusters(alone):
 
 
 def test_groups_of_no_rows_and_of_one_class_have_an_interval(copies):
-    said = {"none": Predictions(np.zeros_like(copies.y), copies.predictions["none"].p)}
-    none = replace(copies, y=np.zeros_like(copies.y), predictions=MappingProxyType(said))
+    predictions = {"none": Predictions(np.zeros_like(copies.y), copies.predictions["none"].p)}
+    none = replace(copies, y=np.zeros_like(copies.y), predictions=MappingProxyType(predictions))
     grouping = Grouping(("a", "b"), np.zeros(len(copies.y), dtype=np.intp))
     table = judge_groups(none, grouping).table
     assert table["lower"].iloc[0] == 0
@@ -160,11 +160,11 @@ def test_steps_of_few_clusters_lie_in_their_band_as_often_as_the_guide_says(clus
 def clustered(seed: int, resemblance: float, nested: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     whose = np.repeat(np.arange(60), rng.integers(1, 40, 60))
-    said, chance = (
+    predicted, chance = (
         np.sqrt(share) * rng.normal(size=60)[whose] + np.sqrt(1 - share) * rng.normal(size=len(whose))
         for share in (nested, resemblance)
     )
-    return (chance < said).astype(int), norm.cdf(said), whose
+    return (chance < predicted).astype(int), norm.cdf(predicted), whose
 
 
 def test_weights_of_rows_in_clusters_are_their_repetitions():

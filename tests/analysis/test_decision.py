@@ -75,8 +75,8 @@ def test_net_benefit_of_acting_on_all_and_on_none():
 @given(st.integers(0, 10), st.integers(0, 10), st.integers(0, 10))
 def test_a_case_is_open_where_the_two_ends_of_its_interval_decide_differently(low, high, t):
     low, high = min(low, high) / 10, max(low, high) / 10
-    said = Predictions(np.array([1]), np.array([low]), np.array([low]), np.array([high]))
-    assert undecided(said, t / 10)[0] == ((low > t / 10) != (high > t / 10))
+    predicted = Predictions(np.array([1]), np.array([low]), np.array([low]), np.array([high]))
+    assert undecided(predicted, t / 10)[0] == ((low > t / 10) != (high > t / 10))
 
 
 def test_intervals_agree_with_scipys_bootstrap_and_with_the_normal_one_for_many_rows():
@@ -105,14 +105,18 @@ def test_the_table_adds_up(evaluation):
     decision = decide(evaluation, **COSTS)
     y, n = evaluation.y, len(evaluation.y)
     assert decision.threshold == 0.25
-    for key, said in evaluation.predictions.items():
+    for key, predictions in evaluation.predictions.items():
         line = decision.table.loc[key]
-        assert line.false_alarms == sum(p > 0.25 and not label for p, label in zip(said.p, y, strict=True))
-        assert line.misses == sum(p <= 0.25 and label for p, label in zip(said.p, y, strict=True))
+        assert line.false_alarms == sum(
+            p > 0.25 and not label for p, label in zip(predictions.p, y, strict=True)
+        )
+        assert line.misses == sum(p <= 0.25 and label for p, label in zip(predictions.p, y, strict=True))
         assert line.realised == pytest.approx((2 * line.false_alarms + 6 * line.misses) / n)
-        assert line.expected == pytest.approx(sum(min(2 * (1 - p), 6 * p) for p in said.p) / n)
+        assert line.expected == pytest.approx(sum(min(2 * (1 - p), 6 * p) for p in predictions.p) / n)
         # the same order as the decision curve's: cost = c_miss (share − net benefit)
-        assert line.realised == pytest.approx(6 * (y.mean() - net_benefit(y, said.p, np.array([0.25]))[0]))
+        assert line.realised == pytest.approx(
+            6 * (y.mean() - net_benefit(y, predictions.p, np.array([0.25]))[0])
+        )
         assert line.realised_lower <= line.realised <= line.realised_upper
         assert line.difference == pytest.approx(line.realised - decision.table.loc["none", "realised"])
     assert decision.never == pytest.approx(6 * y.mean())
@@ -132,7 +136,7 @@ def test_probabilities_that_are_right_keep_their_promise():
 def test_open_cases_are_listed_widest_first_with_their_features(evaluation):
     decision = decide(evaluation, **COSTS)
     table = decision.undecided_frame("venn_abers")
-    said = evaluation.predictions["venn_abers"]
+    predictions = evaluation.predictions["venn_abers"]
     assert len(table) == decision.undecided["venn_abers"].sum() > 0
     assert (table["lower end"] <= 0.25).all()
     assert (table["upper end"] > 0.25).all()
@@ -140,7 +144,7 @@ def test_open_cases_are_listed_widest_first_with_their_features(evaluation):
     features = evaluation.dataset.X.loc[table["row"] - 1]
     pd.testing.assert_frame_equal(table[features.columns], features, check_names=False)
     position = {row + 1: i for i, row in enumerate(evaluation.dataset.X.index[evaluation.rows])}
-    np.testing.assert_array_equal(table["venn_abers"], [said.p[position[row]] for row in table["row"]])
+    np.testing.assert_array_equal(table["venn_abers"], [predictions.p[position[row]] for row in table["row"]])
     assert len(decision.undecided_frame("venn_abers", 2)) == 2
 
 
@@ -176,8 +180,8 @@ def test_the_share_that_is_undecided_is_that_of_the_rows_repeated_by_their_weigh
     table = pd.DataFrame({"label": (rng.random(200) < p).astype(int), "p": p.round(3), "w": weight})
     recipe = Recipe(data="upload:x", target="label", content="predictions", weight="w")
     evaluation = evaluate(recipe, load(recipe, {"x": table}))
-    said = evaluation.predictions["venn_abers"]
-    t = np.median(said.lower + said.upper) / 2
+    predictions = evaluation.predictions["venn_abers"]
+    t = np.median(predictions.lower + predictions.upper) / 2
     decision = decide(evaluation, cost_false_alarm=t, cost_miss=1 - t)
     spelt_out = np.repeat(decision.undecided["venn_abers"], decision.evaluation.weight.astype(int))
     assert decision.undecided_share("venn_abers") == pytest.approx(spelt_out.mean(), abs=1e-12)

@@ -60,10 +60,10 @@ def test_a_point_is_the_evaluation_of_its_recipe(points, growth, leaf, limit):
     judged = judge(RECIPE, point)
     expected = evaluate(depth_recipe(RECIPE, growth, None if limit == "max" else limit, leaf), DATA)
     assert judged.recipe == expected.recipe
-    for key, said in expected.predictions.items():
-        np.testing.assert_array_equal(judged.predictions[key].p, said.p)
-        if said.lower is not None:
-            np.testing.assert_array_equal(judged.predictions[key].lower, said.lower)
+    for key, predictions in expected.predictions.items():
+        np.testing.assert_array_equal(judged.predictions[key].p, predictions.p)
+        if predictions.lower is not None:
+            np.testing.assert_array_equal(judged.predictions[key].lower, predictions.lower)
     table = depth_scores(RECIPE, point).set_index("calibrator")
     for metric in ("brier", "log_loss", "ece", "reliability", "auc", "accuracy", "width", "tce"):
         np.testing.assert_array_equal(table[metric], expected.measured([metric])[metric])
@@ -194,10 +194,10 @@ def test_losses_are_those_of_the_decomposition_and_add_up(points):
     judged = judge(RECIPE, point)
     table = depth_scores(RECIPE, point).set_index("calibrator")
     truth = judged.posterior
-    for key, said in judged.predictions.items():
-        parts = loss_decomposition(truth, said.p, groups=None, corrected=True)
+    for key, predictions in judged.predictions.items():
+        parts = loss_decomposition(truth, predictions.p, groups=None, corrected=True)
         assert table.loc[key, list(LOSSES)].tolist() == [parts.calibration, parts.grouping, parts.irreducible]
-        expected = np.mean(truth * (1 - said.p) ** 2 + (1 - truth) * said.p**2)
+        expected = np.mean(truth * (1 - predictions.p) ** 2 + (1 - truth) * predictions.p**2)
         assert table.loc[key, list(LOSSES)].sum() == pytest.approx(expected)
 
 

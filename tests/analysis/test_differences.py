@@ -19,7 +19,7 @@ from calib.analysis.differences import (
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
-from tests.analysis.judged import judged
+from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import dataset, evaluation
 from tests.metrics.cases import drawn_difference
 
@@ -61,12 +61,12 @@ def test_every_difference_of_a_mean_over_rows_is_that_of_the_paired_t_test():
 def test_equal_predictions_differ_by_nothing_and_nothing_is_sure_of_a_single_row():
     y, p = np.array([0, 1, 1]), np.array([0.1, 0.2, 0.7])
     assert (
-        differences(judged(y, {"none": p, "ppa": p + 1e-17}))
+        differences(given_evaluation(y, {"none": p, "ppa": p + 1e-17}))
         .table[["value", "lower", "upper"]]
         .eq(0)
         .all(axis=None)
     )
-    one = differences(judged(y[:1], {"none": p[:1], "platt": p[:1] / 2}), ("brier",)).table
+    one = differences(given_evaluation(y[:1], {"none": p[:1], "platt": p[:1] / 2}), ("brier",)).table
     assert one[["lower", "upper"]].isna().all(axis=None)
 
 

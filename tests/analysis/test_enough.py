@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 from calib.analysis.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
-from tests.analysis.judged import judged
+from tests.analysis.given import given_evaluation
 
 
 @pytest.mark.parametrize(("rare", "warned"), [(FEWEST_TO_FIT - 1, True), (FEWEST_TO_FIT, False)])
@@ -15,7 +15,9 @@ from tests.analysis.judged import judged
 def test_a_calibration_set_with_few_rows_of_a_class_is_warned_of(rare, warned, rare_class):
     calibration_y = np.r_[np.full(200, 1 - rare_class), np.full(rare, rare_class)]
     y = np.tile([0, 1], 300)
-    found = too_few(judged(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, calibration_y))
+    found = too_few(
+        given_evaluation(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, calibration_y)
+    )
     assert [problem.severity for problem in found] == ["warning"] * warned
     if warned:
         assert str(rare) in found[0].message
@@ -25,14 +27,14 @@ def test_a_calibration_set_with_few_rows_of_a_class_is_warned_of(rare, warned, r
 def test_folds_are_counted_one_by_one():
     said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
     y, calibration_y = np.tile([0, 1], 300), np.r_[np.zeros(2000, int), np.ones(100, int)]
-    assert too_few(judged(y, said, calibration_y)) == ()
-    (found,) = too_few(judged(y, said, calibration_y, evaluation="folds", folds=10))
+    assert too_few(given_evaluation(y, said, calibration_y)) == ()
+    (found,) = too_few(given_evaluation(y, said, calibration_y, evaluation="folds", folds=10))
     assert "210 rows, only 10 of the rarer class" in found.message
 
 
 def test_a_very_small_share_is_known_between_two_numbers_that_differ():
     said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
-    (found,) = too_few(judged(np.tile([0, 1], 300), said, np.r_[np.zeros(1166, int), 1]))
+    (found,) = too_few(given_evaluation(np.tile([0, 1], 300), said, np.r_[np.zeros(1166, int), 1]))
     low, high = re.search(r"known only as ([\d.]+)% to ([\d.]+)%", found.message).groups()
     assert 100 * beta(1, 1167).ppf(0.025) <= float(low) <= 100 / 1167 <= float(high)
     assert float(high) == pytest.approx(100 * beta(2, 1166).ppf(0.975), rel=0.2)
@@ -40,8 +42,8 @@ def test_a_very_small_share_is_known_between_two_numbers_that_differ():
 
 def test_without_a_calibrator_or_a_calibration_set_there_is_nothing_to_warn_of():
     y = np.tile([0, 1], 300)
-    assert too_few(judged(y, {"none": np.full(600, 0.5)}, [0, 1])) == ()
-    assert too_few(judged(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, [])) == ()
+    assert too_few(given_evaluation(y, {"none": np.full(600, 0.5)}, [0, 1])) == ()
+    assert too_few(given_evaluation(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}, [])) == ()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_without_a_calibrator_or_a_calibration_set_there_is_nothing_to_warn_of()
 )
 def test_few_test_rows_are_remarked_on_and_very_few_warned_of(rare, severity):
     y = np.r_[np.zeros(500, int), np.ones(rare, int)]
-    found = too_few(judged(y, {"none": np.full(len(y), 0.2)}))
+    found = too_few(given_evaluation(y, {"none": np.full(len(y), 0.2)}))
     assert [problem.severity for problem in found] == ([severity] if severity else [])
     assert all(f"{rare} of the rarer class" in problem.message for problem in found)
 

@@ -35,16 +35,16 @@ def refitted(fit, label):
 
 @pytest.mark.parametrize("changes", PLACED, ids=str)
 def test_the_fits_give_the_prediction_of_every_tenth_row(changes):
-    said, made = evaluation(**changes), fitted(**changes)
-    predictions = said.predictions["venn_abers"]
-    for position in range(0, len(said.y), 10):
-        row = int(said.dataset.X.index[said.rows[position]]) + 1
-        one = explain(said, made, row)
+    result, made = evaluation(**changes), fitted(**changes)
+    predictions = result.predictions["venn_abers"]
+    for position in range(0, len(result.y), 10):
+        row = int(result.dataset.X.index[result.rows[position]]) + 1
+        one = explain(result, made, row)
         assert (one.row, one.position, one.label, one.name) == (
             row,
             position,
-            said.y[position],
-            said.dataset.classes[said.y[position]],
+            result.y[position],
+            result.dataset.classes[result.y[position]],
         )
         assert (one.p0, one.p1, one.p) == tuple(
             array[position] for array in (predictions.p0, predictions.p1, predictions.p)
@@ -69,10 +69,10 @@ def test_the_merge_rule_is_the_recipes(rule):
 
 
 def test_a_pool_holds_the_objects_between_its_ends_and_the_object_itself():
-    said, made = evaluation(), fitted()
+    result, made = evaluation(), fitted()
     (part,) = made.parts
-    for row in said.dataset.X.index[said.rows[::15]] + 1:
-        one = explain(said, made, row).fits[0]
+    for row in result.dataset.X.index[result.rows[::15]] + 1:
+        one = explain(result, made, row).fits[0]
         for fit in (one.zero, one.one):
             inside = (part.placed.scores >= fit.pool[0]) & (part.placed.scores <= fit.pool[1])
             assert fit.rows == inside.sum() + 1
@@ -82,10 +82,10 @@ def test_a_pool_holds_the_objects_between_its_ends_and_the_object_itself():
 
 def test_out_of_bag_leaves_the_reference_object_out():
     changes = {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)}
-    said, made = evaluation(**changes), fitted(**changes)
+    result, made = evaluation(**changes), fitted(**changes)
     (part,) = made.parts
-    for position in range(0, len(said.y), 9):
-        fit = explain(said, made, int(said.dataset.X.index[said.rows[position]]) + 1).fits[0].zero
+    for position in range(0, len(result.y), 9):
+        fit = explain(result, made, int(result.dataset.X.index[result.rows[position]]) + 1).fits[0].zero
         removed = int(part.tests.reference[position])
         left = np.delete(part.placed.scores, removed)
         assert fit.counts.sum() == len(left) + 1
@@ -94,24 +94,24 @@ def test_out_of_bag_leaves_the_reference_object_out():
 
 def test_the_table_has_one_line_a_calibration_set_and_label():
     changes = {"placement": "cv", "cv": 3}
-    said = evaluation(**changes)
-    table = explain(said, fitted(**changes), widest_row(said)).to_frame()
+    predicted = evaluation(**changes)
+    table = explain(predicted, fitted(**changes), widest_row(predicted)).to_frame()
     assert len(table) == 6
     np.testing.assert_allclose(table["p"], table["of class 1"] / table["rows"])
 
 
 def test_the_widest_row_is_the_widest():
-    said = evaluation()
-    width = said.predictions["venn_abers"].width
-    assert width[position_of(said, widest_row(said))] == width.max()
+    result = evaluation()
+    width = result.predictions["venn_abers"].width
+    assert width[position_of(result, widest_row(result))] == width.max()
 
 
 def test_rows_that_are_no_test_rows_are_refused_with_the_remedy():
-    said, made = evaluation(), fitted()
-    trained = int(said.dataset.X.index[made.parts[0].train[0]]) + 1
+    result, made = evaluation(), fitted()
+    trained = int(result.dataset.X.index[made.parts[0].train[0]]) + 1
     for row in (trained, 2, 10**9):
         with pytest.raises(InputError, match=f"Row {row} is not among the .* test rows.*Choose"):
-            explain(said, made, row)
+            explain(result, made, row)
 
 
 def test_without_calibration_scores_the_reason_is_the_calibrators():
@@ -131,8 +131,8 @@ def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
         data="sample:breast_cancer", model="naive_bayes", placement="cv", cv=3, calibrators=("venn_abers",)
     )
     made = fit(recipe, load(recipe))
-    said = calibrate(recipe, made)
-    one = explain(said, made, widest_row(said))
+    evaluation = calibrate(recipe, made)
+    one = explain(evaluation, made, widest_row(evaluation))
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
     names = {}
     exec(chart_source("explained", one, {"calibration_set": 2}), names)
@@ -142,8 +142,8 @@ def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
 
 @pytest.mark.parametrize("changes", [{}, {"placement": "cv", "cv": 3}], ids=str)
 def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
-    said = evaluation(**changes)
-    one = explain(said, fitted(**changes), widest_row(said))
+    predicted = evaluation(**changes)
+    one = explain(predicted, fitted(**changes), widest_row(predicted))
     assert (lambda same: (same.p0, same.p1, same.p))(moved_by_hand(one, "")) == pytest.approx(
         (one.p0, one.p1, one.p)
     )
@@ -166,6 +166,6 @@ def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
 
 def test_the_full_placement_has_no_rows_to_move():
     changes = PLACED[7]
-    said = evaluation(**changes)
+    predicted = evaluation(**changes)
     with pytest.raises(InputError, match="no fixed calibration set"):
-        moved_by_hand(explain(said, fitted(**changes), widest_row(said)), "")
+        moved_by_hand(explain(predicted, fitted(**changes), widest_row(predicted)), "")

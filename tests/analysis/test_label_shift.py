@@ -144,9 +144,9 @@ def test_before_and_after_stand_below_each_other(evaluated):
         *(("platt", place) for place in ("table", "stated")),
     ]
     line = table.iloc[3]
-    said = evaluation.predictions["platt"]
+    predictions = evaluation.predictions["platt"]
     assert line["base_rate"] == pytest.approx(0.2)
-    assert line["mean_p"] == pytest.approx(np.average(said.p, weights=said.weight))
+    assert line["mean_p"] == pytest.approx(np.average(predictions.p, weights=predictions.weight))
     assert line["observed_expected"] == pytest.approx(0.2 / line["mean_p"])
     assert table.iloc[2]["base_rate"] == evaluation.y.mean()
     shown = formatted_rates(table, 0.2)

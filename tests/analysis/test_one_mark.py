@@ -16,28 +16,28 @@ from tests.figures.evaluations import evaluation
 @pytest.mark.parametrize("bins", [5, 10, 20])
 @pytest.mark.parametrize("calibrators", [("none", "venn"), ("platt",)])
 def test_it_is_the_bin_farthest_from_the_diagonal_in_standard_errors(bins, calibrators):
-    said = evaluation(bins=bins, calibrators=calibrators)
-    mark, p = telling_mark(said), said.predictions[calibrators[0]].p
+    result = evaluation(bins=bins, calibrators=calibrators)
+    mark, p = telling_mark(result), result.predictions[calibrators[0]].p
     off = []
     for low, high in zip(np.arange(bins) / bins, np.arange(1, bins + 1) / bins, strict=True):
         rows = (p >= low) & ((p < high) | (high == 1))
         n = rows.sum()
         if n >= 10:
             expected = min(max(p[rows].mean(), 1 / n), 1 - 1 / n)
-            gap = abs(said.y[rows].mean() - p[rows].mean())
+            gap = abs(result.y[rows].mean() - p[rows].mean())
             off.append((gap / np.sqrt(expected * (1 - expected) / n), low, n))
     assert (mark.low, mark.rows) == (pytest.approx(max(off)[1]), max(off)[2])
-    rows = selected_rows(said, mark.selection)
+    rows = selected_rows(result, mark.selection)
     assert (mark.rows, mark.predicted, mark.observed) == pytest.approx(
-        (len(rows), p[rows].mean(), said.y[rows].mean())
+        (len(rows), p[rows].mean(), result.y[rows].mean())
     )
 
 
 def test_its_words_hold_its_numbers():
-    said = evaluation()
-    mark = telling_mark(said)
-    rows = selected_rows(said, mark.selection)
-    p, y = said.predictions["none"].p[rows], said.y[rows]
+    result = evaluation()
+    mark = telling_mark(result)
+    rows = selected_rows(result, mark.selection)
+    p, y = result.predictions["none"].p[rows], result.y[rows]
     n, predicted, events, observed = re.match(
         r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are in class 'yes': "
         r"([\d.]+)%\. ",

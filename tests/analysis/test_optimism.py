@@ -13,7 +13,7 @@ from calib.metrics import brier_score
 from calib.metrics.scoring import squared_errors
 from calib.recipe import Recipe
 from calib.sources import load
-from tests.analysis.judged import judged
+from tests.analysis.given import given_evaluation
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 SPEC = importlib.util.spec_from_file_location("make_samples", FOLDER / "make.py")
@@ -89,7 +89,7 @@ def test_the_counts_show_the_line_that_they_were_drawn_from():
 
 def made(y, p, cluster=None):
     """(mean squared error, its standard error) of given predictions, in clusters or not."""
-    evaluation = judged(y, {"none": p})
+    evaluation = given_evaluation(y, {"none": p})
     data = replace(evaluation.dataset, cluster=cluster)
     return _mean_and_error(replace(evaluation, dataset=data), "none", squared_errors)
 
@@ -106,7 +106,7 @@ def test_rows_of_one_cluster_are_one_draw():
 
 def test_an_infinite_loss_has_no_interval():
     y, p = np.array([0, 1, 0, 1] * 5), np.array([0.0, 1.0, 1.0, 0.4] * 5)
-    evaluation = judged(y, {"none": p})
+    evaluation = given_evaluation(y, {"none": p})
     table = optimism(evaluation, evaluation).table.set_index("metric")
     assert np.isnan(table.loc["log_loss", ["value", "lower", "upper"]].to_numpy(dtype=float)).all()
     assert table.loc["brier", "value"] == 0

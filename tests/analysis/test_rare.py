@@ -20,8 +20,8 @@ from tests.figures.evaluations import evaluation
 )
 def test_half_of_the_rows_decide(p, weight, median):
     weights = None if weight is None else np.array(weight)
-    said = Predictions(np.array([0, 0, 1]), np.array(p), weight=weights)
-    found = small_median(replace(evaluation(), predictions={"none": said}))
+    predicted = Predictions(np.array([0, 0, 1]), np.array(p), weight=weights)
+    found = small_median(replace(evaluation(), predictions={"none": predicted}))
     assert found == (None if median is None else pytest.approx(median))
     assert small_median(replace(evaluation(), predictions={})) is None
 

@@ -124,9 +124,9 @@ def test_the_widths_are_those_of_estimates_over_many_samples(estimates):
     found, y, p = estimates
     spread = dict(zip(WIDTHS, 2 * 1.96 * found.std(axis=0), strict=True))
     share, act = y.mean(), p > 0.3
-    said = slope_width(1000, p), auc_width(1000, share, auc(y, p))
-    assert said[0] == pytest.approx(spread["slope"], rel=0.12)
-    assert said[1] == pytest.approx(spread["auc"], rel=0.12)
+    predicted = slope_width(1000, p), auc_width(1000, share, auc(y, p))
+    assert predicted[0] == pytest.approx(spread["slope"], rel=0.12)
+    assert predicted[1] == pytest.approx(spread["auc"], rel=0.12)
     benefit = net_benefit_width(1000, share, act[y == 1].mean(), (~act)[y == 0].mean(), 0.3)
     assert benefit == pytest.approx(spread["net_benefit"], rel=0.12)
     # Riley's spread of O/E takes the labels for one frequency; the model's own spread makes it an upper

@@ -58,12 +58,12 @@ def test_decimals_that_fall_just_short_of_an_edge_go_with_their_bin():
     p = np.array([0.1 + 0.2, 0.7 - 0.4, 0.15, 0.29, 0.57, 1.0, 0.0])
     y = np.array([0, 1, 0, 1, 0, 1, 0])
     e = evaluation(calibrators=("none",))
-    from tests.analysis.test_advice import judged
+    from tests.analysis.given import given_evaluation
 
     for bins in (10, 20, 100):
         shape = shape_of(binned_curve(y, p, bins=bins))
         for low, high, count in zip(shape.low, shape.high, shape.count, strict=True):
-            made = judged(y, {"none": p})
+            made = given_evaluation(y, {"none": p})
             assert len(selected_rows(made, write_ranges([("none", low, high)]))) == count
     assert e is not None
 

@@ -65,8 +65,8 @@ def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     """A Recipe with this calibrator alone, and the paper's formulas written out."""
     on_probabilities = {"platt.on": "score"}  # the paper's eq. 2.4 takes the forest's probability as it is
     alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,), options=on_probabilities), DATA)
-    said, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
-    p, label = said.p, (said.p > 0.5).astype(int)
+    predictions, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
+    p, label = predictions.p, (predictions.p > 0.5).astype(int)
     estimate = np.where(label == 1, p, 1 - p)
     assert row["accuracy"] == pytest.approx((label == y).mean())
     assert row["accuracy_gap"] == pytest.approx(estimate.mean() - (label == y).mean())
@@ -78,9 +78,9 @@ def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     hits = (label == y).astype(float)
     assert row["accuracy_error"] == pytest.approx(1.959964 * hits.std(ddof=1) / np.sqrt(len(y)))
     if key.startswith("venn"):
-        low = np.where(label == 1, said.p0, 1 - said.p1)  # eq. 5–6
-        high = np.where(label == 1, said.p1, 1 - said.p0)
-        assert np.array_equal(label, said.p0 > 1 - said.p1)
+        low = np.where(label == 1, predictions.p0, 1 - predictions.p1)  # eq. 5–6
+        high = np.where(label == 1, predictions.p1, 1 - predictions.p0)
+        assert np.array_equal(label, predictions.p0 > 1 - predictions.p1)
         assert [row["low"], row["high"], row["size"]] == pytest.approx(
             [low.mean(), high.mean(), (high - low).mean()]
         )
@@ -139,9 +139,9 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
     ids=str,
 )
 def test_departures_from_the_paper_are_named_one_by_one(changes, words):
-    said = departures(Recipe().replace(**AS_PUBLISHED).replace(**changes))
-    assert len(said) == len(words)
-    assert all(word in sentence for word, sentence in zip(words, said, strict=True))
+    predicted = departures(Recipe().replace(**AS_PUBLISHED).replace(**changes))
+    assert len(predicted) == len(words)
+    assert all(word in sentence for word, sentence in zip(words, predicted, strict=True))
 
 
 def made(**columns):

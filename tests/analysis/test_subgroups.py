@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from calib.analysis.curves import binomial_interval
 from calib.analysis.subgroups import MISSING, REST, Grouping, group_rows, judge_groups, subset
-from tests.analysis.test_advice import judged
+from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import evaluation
 
 columns = st.one_of(
@@ -73,16 +73,16 @@ def test_the_table_holds_what_pandas_and_the_definition_say():
     e = evaluation(calibrators=("none", "platt"))
     grouping = group_rows(e.dataset.X["b"].iloc[e.rows])
     table = judge_groups(e, grouping).table
-    for key, said in e.predictions.items():
+    for key, predictions in e.predictions.items():
         lines = table[table["calibrator"] == key]
-        groups = pd.DataFrame({"y": e.y, "p": said.p}).groupby(grouping.index)
+        groups = pd.DataFrame({"y": e.y, "p": predictions.p}).groupby(grouping.index)
         np.testing.assert_allclose(lines["mean_p"], groups["p"].mean())
         np.testing.assert_allclose(lines["observed"], groups["y"].mean())
         np.testing.assert_array_equal(lines["count"], groups.size())
         ends = binomial_interval(groups["y"].sum(), groups.size())
         np.testing.assert_allclose(lines[["lower", "upper"]], np.column_stack(ends))
         for g, line in enumerate(lines.itertuples()):
-            y, p = e.y[grouping.index == g], said.p[grouping.index == g]
+            y, p = e.y[grouping.index == g], predictions.p[grouping.index == g]
             assert line.brier == pytest.approx(np.mean((y - p) ** 2))
             assert line.z == pytest.approx((y.sum() - p.sum()) / np.sqrt((p * (1 - p)).sum()))
             assert line.off == (abs(line.z) > norm.isf(0.025 / len(grouping.names)))
@@ -96,7 +96,7 @@ def test_right_probabilities_are_called_off_in_one_sample_of_twenty():
         p = rng.beta(2, 2, 600)
         y = (rng.random(600) < p).astype(int)
         grouping = Grouping(tuple("abcdef"), rng.integers(6, size=600))
-        alarms.append(judge_groups(judged(y, {"none": p}), grouping).table["off"].any())
+        alarms.append(judge_groups(given_evaluation(y, {"none": p}), grouping).table["off"].any())
     assert np.mean(alarms) == pytest.approx(0.05, abs=0.03)
 
 
@@ -104,13 +104,13 @@ def test_a_group_that_is_wrong_though_the_whole_is_right_is_found():
     rng = np.random.default_rng(3)
     group = np.repeat([0, 1], 500)
     y = (rng.random(1000) < np.where(group == 1, 0.6, 0.4)).astype(int)
-    table = judge_groups(judged(y, {"none": np.full(1000, 0.5)}), Grouping(("a", "b"), group)).table
+    table = judge_groups(given_evaluation(y, {"none": np.full(1000, 0.5)}), Grouping(("a", "b"), group)).table
     assert table["off"].all()
     assert list(np.sign(table["z"])) == [-1, 1]
 
 
 def test_certain_predictions_are_off_when_wrong_and_right_when_right():
-    e = judged([0, 1, 1], {"none": [0.0, 1.0, 0.0]})
+    e = given_evaluation([0, 1, 1], {"none": [0.0, 1.0, 0.0]})
     table = judge_groups(e, Grouping(("right", "wrong"), np.array([0, 0, 1]))).table
     np.testing.assert_array_equal(table["off"], [False, True])
     np.testing.assert_array_equal(table["z"], [0, np.inf])
@@ -121,9 +121,9 @@ def test_a_subset_holds_the_numbers_of_its_rows():
     rows = np.flatnonzero(e.y == 1)[:10]
     part = subset(e, rows)
     np.testing.assert_array_equal(part.rows, e.rows[rows])
-    for key, said in e.predictions.items():
+    for key, predictions in e.predictions.items():
         for name in ("y", "p", "lower", "upper", "p0", "p1"):
-            whole, own = getattr(said, name), getattr(part.predictions[key], name)
+            whole, own = getattr(predictions, name), getattr(part.predictions[key], name)
             assert (own is None) == (whole is None)
             if whole is not None:
                 np.testing.assert_array_equal(own, whole[rows])

@@ -100,10 +100,10 @@ def test_net_benefit_is_that_of_the_curve_at_the_thresholds_of_the_range():
     evaluation = judged(table(), settings={"decide.lowest": 0.2, "decide.highest": 0.6})
     found = net_benefits(evaluation)
     assert list(found["threshold"].unique()) == pytest.approx([1 / 6, 0.3, 0.4, 0.5])
-    for key, said in evaluation.predictions.items():
+    for key, predictions in evaluation.predictions.items():
         own = found[found["rule"] == key]
         np.testing.assert_allclose(
-            own["value"], net_benefit(evaluation.y, said.p, own["threshold"].to_numpy())
+            own["value"], net_benefit(evaluation.y, predictions.p, own["threshold"].to_numpy())
         )
     every = found[found["rule"] == "all"]
     odds = every["threshold"] / (1 - every["threshold"])

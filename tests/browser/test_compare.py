@@ -73,8 +73,10 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(tab):
             )
         tab.settle()
     table = read_table(taken(tab, "Calibrated table (CSV)"), "calibrated.csv")
-    said = read_calibrator(content).predict(scores["score"])
-    np.testing.assert_array_equal(table[["p0", "p1", "p"]], np.column_stack([said.p0, said.p1, said.p]))
+    predictions = read_calibrator(content).predict(scores["score"])
+    np.testing.assert_array_equal(
+        table[["p0", "p1", "p"]], np.column_stack([predictions.p0, predictions.p1, predictions.p])
+    )
     assert table["id"][0] == "'=1+1"
     assert json.loads(content)["made"]["recipe"]["model"] == "naive_bayes"
 

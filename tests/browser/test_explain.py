@@ -41,9 +41,9 @@ def explained_row(tab) -> int:
 
 def assert_explained(tab, evaluation, row: int) -> None:
     """Title and words hold the numbers of this row."""
-    said, position = evaluation.predictions["venn_abers"], position_of(evaluation, row)
-    pair = said.p0[position], said.p1[position]
-    p0, p1, p = briefly(*pair, said.p[position])
+    predictions, position = evaluation.predictions["venn_abers"], position_of(evaluation, row)
+    pair = predictions.p0[position], predictions.p1[position]
+    p0, p1, p = briefly(*pair, predictions.p[position])
     name = evaluation.dataset.classes[evaluation.y[position]]
     assert f"Row {row} ({class_named(name)}): p0 = {p0} and p1 = {p1} give p = {p}" in tab.chart_titles()
     words = tab.page.locator(".stMarkdown p").all_inner_texts()

@@ -40,7 +40,7 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     text = alone.page.inner_text("body")
     assert "150 test rows" in text
     assert "of new.csv" in text
-    said = evaluation.predictions["platt"]
-    low, high = (number(end) for end in confidence_interval("auc", said.y, said.p))
+    predictions = evaluation.predictions["platt"]
+    low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
     assert f"[{low}, {high}]" in text
     assert alone.errors == []

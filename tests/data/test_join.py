@@ -84,8 +84,8 @@ def test_what_is_left_out_need_not_be_there_and_labels_meet_as_they_are_merged()
 
 def test_predictions_made_elsewhere_calibrate_on_one_file_and_are_judged_on_the_other():
     old, new = (pd.DataFrame({"label": t["label"], "p": 1 / (1 + np.exp(-t["x"]))}) for t in (OLD, NEW))
-    said = recipe(content="predictions", calibrators=("none", "platt"), weight=None)
-    evaluation = evaluate(said, load(said, {"00aa": old, "00bb": new.assign(comment="x")}))
+    predictions = recipe(content="predictions", calibrators=("none", "platt"), weight=None)
+    evaluation = evaluate(predictions, load(predictions, {"00aa": old, "00bb": new.assign(comment="x")}))
     np.testing.assert_allclose(evaluation.predictions["none"].p, new["p"], atol=1e-12)
     np.testing.assert_array_equal(np.sort(evaluation.calibration_scores), np.sort(old["p"]))
 

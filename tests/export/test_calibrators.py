@@ -66,11 +66,13 @@ def test_every_calibrator_comes_back_with_the_same_answers(unfitted):
     fitted = unfitted.fit(scores, y)
     saved = read_calibrator(write_calibrator(fitted))
     queries = asked(scores)
-    said = saved.predict(queries)
-    np.testing.assert_array_equal(said.p, fitted.predict(queries))
+    predictions = saved.predict(queries)
+    np.testing.assert_array_equal(predictions.p, fitted.predict(queries))
     assert saved.gives_interval == fitted.gives_interval
     if fitted.gives_interval:
-        np.testing.assert_array_equal(np.column_stack([said.p0, said.p1]), fitted.predict_interval(queries))
+        np.testing.assert_array_equal(
+            np.column_stack([predictions.p0, predictions.p1]), fitted.predict_interval(queries)
+        )
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=30))
@@ -78,8 +80,10 @@ def test_venn_abers_comes_back_for_any_small_set_with_ties_and_one_class(objects
     scores, labels = np.array(objects, dtype=float).T
     fitted = VennAbers().fit(scores, labels.astype(int))
     queries = np.arange(-10, 11) / 2
-    said = read_calibrator(write_calibrator(fitted)).predict(queries)
-    np.testing.assert_array_equal(np.column_stack([said.p0, said.p1]), fitted.predict_interval(queries))
+    predictions = read_calibrator(write_calibrator(fitted)).predict(queries)
+    np.testing.assert_array_equal(
+        np.column_stack([predictions.p0, predictions.p1]), fitted.predict_interval(queries)
+    )
 
 
 def test_rank_comes_back_with_the_scores_of_every_tree():
@@ -110,9 +114,9 @@ def predictions():
 
 
 def test_an_evaluations_calibrator_answers_as_on_the_page_and_says_what_it_is(predictions):
-    for key, said in predictions.predictions.items():
+    for key, predicted in predictions.predictions.items():
         saved = read_calibrator(calibrator_json(predictions, key))
-        np.testing.assert_array_equal(saved.predict(predictions.scores).p, said.p)
+        np.testing.assert_array_equal(saved.predict(predictions.scores).p, predicted.p)
         assert saved.classes == predictions.dataset.classes
         assert saved.made["digest"] == predictions.dataset.digest
         assert saved.calibration["rows"] == len(predictions.calibration_y)

@@ -109,13 +109,13 @@ def test_the_report_holds_recipe_digest_versions_and_numbers_but_no_cell(evaluat
 
 
 def test_the_report_says_who_cannot_answer_and_why(dataset):
-    said = evaluate(Recipe(model="svm", calibrators=("platt", "beta")), dataset)
-    assert said.refused["beta"] in Page(report_html(said)).text
+    evaluation = evaluate(Recipe(model="svm", calibrators=("platt", "beta")), dataset)
+    assert evaluation.refused["beta"] in Page(report_html(evaluation)).text
 
 
 def test_the_report_of_nothing_but_refusals_is_a_page_all_the_same(dataset):
-    said = evaluate(Recipe(model="svm", calibrators=("beta",)), dataset)
-    assert said.refused["beta"] in Page(report_html(said)).text
+    evaluation = evaluate(Recipe(model="svm", calibrators=("beta",)), dataset)
+    assert evaluation.refused["beta"] in Page(report_html(evaluation)).text
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -175,11 +175,11 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     assert list(found) == SECTIONS
     assert "3,000 rows" in found["What was judged"]
     assert f"Test {evaluation.size:,} {evaluation.y.sum():,}" in found["Data and flow of rows"]
-    for key, said in evaluation.predictions.items():
-        low, high = (number(end) for end in confidence_interval("auc", said.y, said.p))
+    for key, predictions in evaluation.predictions.items():
+        low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
         area = number(evaluation.measured(["auc"]).loc[key, "auc"])
         assert f"{area} [{low}, {high}]" in found["Discrimination and overall performance"]
-        slope = calibration_line_intervals(said.y, said.p).slope
+        slope = calibration_line_intervals(predictions.y, predictions.p).slope
         assert f"{number(slope.value)} [{number(slope.low)}, {number(slope.high)}]" in found["Calibration"]
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band

@@ -22,9 +22,9 @@ def rare(n=20_000, seed=0, **view):
     rng = np.random.default_rng(seed)
     p = expit(rng.normal(-6, 1.6, n))
     y = (rng.random(n) < p).astype(int)
-    said = evaluation(calibrators=("none",), n=600, **view)
+    predicted = evaluation(calibrators=("none",), n=600, **view)
     return replace(
-        said, y=y, rows=np.arange(n), scores=p, predictions={"none": Predictions(y, p)}, weight=None
+        predicted, y=y, rows=np.arange(n), scores=p, predictions={"none": Predictions(y, p)}, weight=None
     )
 
 
@@ -33,9 +33,9 @@ def marks(figure):
 
 
 def test_marks_lie_at_their_log_odds_and_say_their_probabilities():
-    said = rare(bins=20, binning="quantile", curve="binned")
-    curve = binned_curve(said.y, said.predictions["none"].p, bins=20, strategy="quantile")
-    figure = ENTRY.draw(ENTRY.prepare(said, axes="log_odds"))
+    evaluation = rare(bins=20, binning="quantile", curve="binned")
+    curve = binned_curve(evaluation.y, evaluation.predictions["none"].p, bins=20, strategy="quantile")
+    figure = ENTRY.draw(ENTRY.prepare(evaluation, axes="log_odds"))
     x, y = (np.concatenate([np.asarray(getattr(t, name), float) for t in marks(figure)]) for name in "xy")
     there = curve.observed > 0
     np.testing.assert_allclose(np.sort(x), np.sort(logit(curve.mean_p)))
@@ -54,15 +54,15 @@ def test_marks_lie_at_their_log_odds_and_say_their_probabilities():
 
 
 def test_the_axes_hold_the_rows_and_not_only_the_means_of_wide_bins():
-    said = rare()  # in bins of equal width, the first of which holds nearly all
-    axis = ENTRY.prepare(said, axes="log_odds").axis
-    held = (said.predictions["none"].p >= axis.low) & (said.predictions["none"].p <= axis.high)
+    evaluation = rare()  # in bins of equal width, the first of which holds nearly all
+    axis = ENTRY.prepare(evaluation, axes="log_odds").axis
+    held = (evaluation.predictions["none"].p >= axis.low) & (evaluation.predictions["none"].p <= axis.high)
     assert held.mean() > 0.9
 
 
 def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty():
-    said = rare(bins=20, binning="quantile", curve="binned")
-    record = ENTRY.prepare(said, axes="log_odds")
+    evaluation = rare(bins=20, binning="quantile", curve="binned")
+    record = ENTRY.prepare(evaluation, axes="log_odds")
     curve, figure = record.bins["none"], ENTRY.draw(record)
     none = np.flatnonzero(curve.observed == 0)
     assert none.size
@@ -107,10 +107,10 @@ def test_every_view_is_drawn_in_log_odds_within_the_axes_but_for_lines_that_leav
 
 
 def test_the_histogram_counts_every_row_between_edges_that_are_even_in_log_odds():
-    said = rare()
-    p = said.predictions["none"].p
+    evaluation = rare()
+    p = evaluation.predictions["none"].p
     axis = LogOddsAxis.around([np.array([0.001, 0.2])])
-    found = histogram(said.y, p, edges=axis.edges(10))
+    found = histogram(evaluation.y, p, edges=axis.edges(10))
     assert found.count.sum() == len(p)
     np.testing.assert_array_equal(found.count, np.histogram(p, found.edges)[0])
     np.testing.assert_allclose(np.diff(logit(found.edges[1:-1])), np.diff(logit(found.edges[1:-1]))[0])
@@ -139,9 +139,9 @@ def test_no_point_is_needed_for_an_axis():
 
 
 def test_pairs_and_their_margins_are_put_on_the_axes_and_none_is_lost():
-    said = evaluation(calibrators=("none", "venn_abers"), n=600)
-    plain, moved = (FIGURES["pairs"].prepare(said, axes=axes) for axes in ("probability", "log_odds"))
-    p0, p1 = said.predictions["venn_abers"].pairs.T
+    result = evaluation(calibrators=("none", "venn_abers"), n=600)
+    plain, moved = (FIGURES["pairs"].prepare(result, axes=axes) for axes in ("probability", "log_odds"))
+    p0, p1 = result.predictions["venn_abers"].pairs.T
     figure = FIGURES["pairs"].draw(moved)
     x = np.concatenate([t.x for t in figure.data if t.customdata is not None])
     np.testing.assert_allclose(
@@ -154,8 +154,8 @@ def test_pairs_and_their_margins_are_put_on_the_axes_and_none_is_lost():
 
 
 def test_intervals_in_bins_keep_their_ends_on_the_axes():
-    said = evaluation(calibrators=("none", "venn_abers"), n=600, bins=5)
-    record = FIGURES["interval_bins"].prepare(said, axes="log_odds")
+    predicted = evaluation(calibrators=("none", "venn_abers"), n=600, bins=5)
+    record = FIGURES["interval_bins"].prepare(predicted, axes="log_odds")
     figure, bins = FIGURES["interval_bins"].draw(record), record.bins
     trace = next(t for t in figure.data if t.name == "mean p0 to mean p1")
     there = bins.count >= 10

@@ -77,7 +77,8 @@ def test_the_decision_curve_is_net_benefit_and_its_title_is_the_gain_at_the_thre
     record = FIGURES["net_benefit"].prepare(decision)
     y, t = decision.evaluation.y, decision.threshold
     here = {
-        k: net_benefit(y, said.p, np.array([t]))[0] for k, said in decision.evaluation.predictions.items()
+        k: net_benefit(y, predictions.p, np.array([t]))[0]
+        for k, predictions in decision.evaluation.predictions.items()
     }
     best = max(here, key=here.get)
     simple = max(0.0, y.mean() - (1 - y.mean()) * t / (1 - t))
@@ -101,11 +102,11 @@ def test_a_gain_within_sampling_variability_is_told_as_that(evaluations, seed):
     recipe = Recipe(data="upload:00", target="label", content="predictions", calibrators=("none",))
     data = load(recipe, {"00": pd.DataFrame({"score": p, "label": y})})
     decision = decide(evaluate(recipe, data), cost_false_alarm=1, cost_miss=3)
-    said, t = decision.evaluation.predictions["none"], decision.threshold
-    brought = np.where(said.y == 1, 1.0, -t / (1 - t))
+    predictions, t = decision.evaluation.predictions["none"], decision.threshold
+    brought = np.where(predictions.y == 1, 1.0, -t / (1 - t))
     rule = brought if brought.mean() > 0 else np.zeros(len(brought))
-    interval = ttest_rel(brought * (said.p > t), rule).confidence_interval()
-    mean = np.mean(brought * (said.p > t) - rule)
+    interval = ttest_rel(brought * (predictions.p > t), rule).confidence_interval()
+    mean = np.mean(brought * (predictions.p > t) - rule)
     np.testing.assert_allclose(
         gain(decision.evaluation, "none", t), (mean, interval.low, interval.high), atol=1e-12
     )
@@ -128,8 +129,10 @@ def test_a_range_of_thresholds_is_drawn_from_end_to_end(decision):
     table, figure = record.to_frame(), FIGURES["net_benefit"].draw(record)
     at = np.linspace(0.1, 0.3, 101)
     np.testing.assert_allclose(table["threshold"], at)
-    said = decision.evaluation.predictions["none"]
-    np.testing.assert_allclose(table["none"], [net_benefit(said.y, said.p, np.array([t]))[0] for t in at])
+    predictions = decision.evaluation.predictions["none"]
+    np.testing.assert_allclose(
+        table["none"], [net_benefit(predictions.y, predictions.p, np.array([t]))[0] for t in at]
+    )
     assert figure.layout.xaxis.range == (0.1, 0.3)
     assert "The vertical line" in record.caption
     beyond = FIGURES["net_benefit"].prepare(decision, lowest=0.3, highest=0.4)

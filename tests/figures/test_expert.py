@@ -16,11 +16,11 @@ from tests.figures.evaluations import evaluation
 
 
 def test_the_graph_of_cumulative_differences_is_the_walk_of_every_calibrator():
-    said = evaluation()
-    record = FIGURES["cumulative"].prepare(said)
+    result = evaluation()
+    record = FIGURES["cumulative"].prepare(result)
     table, figure = record.to_frame(), FIGURES["cumulative"].draw(record, LIGHT)
     lines = {trace.name: trace for trace in figure.data}
-    for key, one in said.predictions.items():
+    for key, one in result.predictions.items():
         walk = cumulative_differences(one.y, one.p)
         np.testing.assert_array_equal(table[table["calibrator"] == key]["cumulative"], walk.walk[1:])
         np.testing.assert_array_equal(lines[label_of(key)].y, walk.walk)
@@ -29,14 +29,14 @@ def test_the_graph_of_cumulative_differences_is_the_walk_of_every_calibrator():
 
 
 def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predictions():
-    said = evaluation()
-    record = FIGURES["smooth_calibration"].prepare(said)
+    result = evaluation()
+    record = FIGURES["smooth_calibration"].prepare(result)
     table, figure = record.to_frame(), FIGURES["smooth_calibration"].draw(record, LIGHT)
-    errors = {key: METRICS["smooth_ece"].function(one.y, one.p) for key, one in said.predictions.items()}
+    errors = {key: METRICS["smooth_ece"].function(one.y, one.p) for key, one in result.predictions.items()}
     low, high = min(errors, key=errors.get), max(errors, key=errors.get)
     least, most = briefly(errors[low], errors[high])
     assert record.title.endswith(f"from {least} ({label_of(low)}) to {most} ({label_of(high)})")
-    for trace, (key, one) in zip(figure.data[1:], said.predictions.items(), strict=True):
+    for trace, (key, one) in zip(figure.data[1:], result.predictions.items(), strict=True):
         found, own = smoothed_residuals(one.y, one.p), table[table["calibrator"] == key]
         np.testing.assert_allclose(
             own["observed"], np.interp(own["probability"], found.points, found.observed)
@@ -49,18 +49,20 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
     ("figure", "metric"), [("smooth_calibration", "smooth_ece"), ("cumulative", "kuiper_p")]
 )
 def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
-    said = evaluation()
-    assert not asked_for(FIGURES[figure], said)
-    recipe = said.recipe.replace(**{"reliability.more_metrics": (metric,)})
-    assert asked_for(FIGURES[figure], said.with_view(recipe))
+    predicted = evaluation()
+    assert not asked_for(FIGURES[figure], predicted)
+    recipe = predicted.recipe.replace(**{"reliability.more_metrics": (metric,)})
+    assert asked_for(FIGURES[figure], predicted.with_view(recipe))
 
 
 @pytest.mark.parametrize("figure", ["smooth_calibration", "cumulative"])
 def test_weighted_rows_are_drawn_as_repeated_rows(figure):
-    said = evaluation()
-    counts = np.random.default_rng(0).integers(1, 4, len(said.y)).astype(float)
-    again = np.repeat(np.arange(len(said.y)), counts.astype(int))
-    weighed = {key: replace(one, weight=counts) for key, one in said.predictions.items()}
-    rows = {key: Predictions(one.y[again], one.p[again]) for key, one in said.predictions.items()}
-    tables = [FIGURES[figure].prepare(replace(said, predictions=each)).to_frame() for each in (weighed, rows)]
+    result = evaluation()
+    counts = np.random.default_rng(0).integers(1, 4, len(result.y)).astype(float)
+    again = np.repeat(np.arange(len(result.y)), counts.astype(int))
+    weighed = {key: replace(one, weight=counts) for key, one in result.predictions.items()}
+    rows = {key: Predictions(one.y[again], one.p[again]) for key, one in result.predictions.items()}
+    tables = [
+        FIGURES[figure].prepare(replace(result, predictions=each)).to_frame() for each in (weighed, rows)
+    ]
     pd.testing.assert_frame_equal(*tables)

@@ -14,8 +14,8 @@ from tests.figures.evaluations import evaluation, fitted
 
 
 def explained(**changes):
-    said = evaluation(**changes)
-    return explain(said, fitted(**changes), widest_row(said))
+    predicted = evaluation(**changes)
+    return explain(predicted, fitted(**changes), widest_row(predicted))
 
 
 def by_hand(scores, y, score, merge="log"):

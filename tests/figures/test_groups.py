@@ -8,7 +8,7 @@ from calib.analysis.curves import binomial_interval
 from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import group_rows
 from calib.figures import DARK, FIGURES
-from tests.analysis.test_advice import judged
+from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import evaluation
 
 FIGURE = FIGURES["groups"]
@@ -20,8 +20,8 @@ def test_observed_and_predicted_are_those_of_pandas():
     record = FIGURE.prepare(e, values)
     figure = FIGURE.draw(record, DARK)
     index = group_rows(values).index
-    observed, *said = figure.data
-    for key, trace in zip(("none", "platt"), said, strict=True):
+    observed, *predicted = figure.data
+    for key, trace in zip(("none", "platt"), predicted, strict=True):
         groups = pd.DataFrame({"y": e.y, "p": e.predictions[key].p}).groupby(index)
         lower, upper = binomial_interval(groups["y"].sum(), groups.size())
         np.testing.assert_allclose(observed.x, groups["y"].mean())
@@ -41,7 +41,7 @@ def test_by_default_the_recipes_group_and_else_the_first_column():
 def test_small_groups_are_faint_and_said():
     y = np.tile([0, 1], 30)
     values = pd.Series(["large"] * 56 + ["small"] * 4, name="size")
-    record = FIGURE.prepare(judged(y, {"none": np.full(60, 0.5)}), values)
+    record = FIGURE.prepare(given_evaluation(y, {"none": np.full(60, 0.5)}), values)
     assert "1 group with fewer than 10 rows" in record.caption
     for trace in FIGURE.draw(record).data:
         assert trace.marker.opacity[1] < 0.5 < trace.marker.opacity[0]
@@ -61,8 +61,8 @@ def test_small_groups_are_faint_and_said():
 def test_the_title_counts_the_groups_that_are_off(predicted, words):
     group = np.repeat([0, 1], 500)
     y = np.r_[np.tile([0] * 7 + [1] * 3, 50), np.tile([1] * 7 + [0] * 3, 50)]
-    said = {key: np.array(p)[group] for key, p in predicted.items()}
-    record = FIGURE.prepare(judged(y, said), pd.Series(group, name="g"))
+    predictions = {key: np.array(p)[group] for key, p in predicted.items()}
+    record = FIGURE.prepare(given_evaluation(y, predictions), pd.Series(group, name="g"))
     assert words in record.title
     ringed = [np.array(t.marker.line.width) == 2 for t in FIGURE.draw(record).data[1:]]
     assert [bool(r.all()) for r in ringed] == [p == [0.5, 0.5] for p in predicted.values()]

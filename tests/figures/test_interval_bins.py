@@ -12,10 +12,10 @@ from tests.figures.evaluations import evaluation
 
 @pytest.mark.parametrize("method", ["venn", "venn_abers"])
 def test_bins_hold_the_means_of_their_rows(method):
-    said = evaluation()
-    predictions = said.predictions[method]
-    record = prepare(said, method)
-    index = bin_index(predictions.p, said.recipe.bins)
+    result = evaluation()
+    predictions = result.predictions[method]
+    record = prepare(result, method)
+    index = bin_index(predictions.p, result.recipe.bins)
     agree = told = 0
     for line in record.to_frame().itertuples():
         rows = index == line.Index
@@ -24,8 +24,8 @@ def test_bins_hold_the_means_of_their_rows(method):
             continue
         assert line.lower == pytest.approx(predictions.lower[rows].mean())
         assert line.upper == pytest.approx(predictions.upper[rows].mean())
-        assert line.observed == pytest.approx(said.y[rows].mean())
-        low, high = binomial_interval(said.y[rows].sum(), rows.sum())
+        assert line.observed == pytest.approx(result.y[rows].mean())
+        low, high = binomial_interval(result.y[rows].sum(), rows.sum())
         assert (line.observed_low, line.observed_high) == pytest.approx((float(low), float(high)))
         told += rows.sum() >= FEW
         agree += rows.sum() >= FEW and low <= line.upper and high >= line.lower
@@ -34,10 +34,10 @@ def test_bins_hold_the_means_of_their_rows(method):
 
 
 def test_equal_count_bins_follow_the_recipe():
-    said = evaluation(binning="quantile", bins=5)
-    counts = prepare(said).bins.count
+    predictions = evaluation(binning="quantile", bins=5)
+    counts = prepare(predictions).bins.count
     assert len(counts) <= 5
-    assert counts.sum() == len(said.y)
+    assert counts.sum() == len(predictions.y)
 
 
 def test_bins_with_few_rows_are_faint_and_said():

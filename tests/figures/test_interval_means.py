@@ -42,18 +42,21 @@ def test_the_verdict_says_on_which_side_the_frequency_lies():
     score = rng.random(6000)
     y = (rng.random(6000) < score).astype(int)
     recipe = Recipe(content="predictions", calibrators=METHODS)
-    said = evaluate(recipe, Dataset("given", pd.DataFrame({"s": score}), y, predictions=True))
-    assert prepare(said).table()["Holds"].str.startswith("yes").all()
-    for turned, words in ((np.ones_like(said.y), "no, above"), (np.zeros_like(said.y), "no, below")):
+    evaluation = evaluate(recipe, Dataset("given", pd.DataFrame({"s": score}), y, predictions=True))
+    assert prepare(evaluation).table()["Holds"].str.startswith("yes").all()
+    for turned, words in (
+        (np.ones_like(evaluation.y), "no, above"),
+        (np.zeros_like(evaluation.y), "no, below"),
+    ):
         wrong = {
             key: type(one)(turned, one.p, one.lower, one.upper, one.p0, one.p1)
-            for key, one in said.predictions.items()
+            for key, one in evaluation.predictions.items()
             if one.lower is not None
         }
         from dataclasses import replace
 
-        assert set(prepare(replace(said, y=turned, predictions=wrong)).table()["Holds"]) == {words}
-        alone = prepare(replace(said, y=turned, predictions=dict(list(wrong.items())[:1])))
+        assert set(prepare(replace(evaluation, y=turned, predictions=wrong)).table()["Holds"]) == {words}
+        alone = prepare(replace(evaluation, y=turned, predictions=dict(list(wrong.items())[:1])))
         assert alone.title.endswith(f"not as {alone.series[0].name} predicted")
 
 

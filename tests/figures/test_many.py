@@ -13,8 +13,8 @@ SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
 
 
 def source(figure, calibrators):
-    said = evaluation(calibrators=calibrators)
-    return decide(said) if figure == "net_benefit" else said
+    predicted = evaluation(calibrators=calibrators)
+    return decide(predicted) if figure == "net_benefit" else predicted
 
 
 @pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])

@@ -8,7 +8,7 @@ from calib.figures import formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
 from calib.figures.metrics import best
 from calib.metrics import METRICS, metric_table
-from tests.analysis.judged import judged
+from tests.analysis.given import given_evaluation
 
 
 @pytest.mark.parametrize("n", [93, 225, 540])
@@ -18,8 +18,8 @@ def test_what_a_perfect_model_seems_to_lose_is_said_to_be_chance(n):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         p = rng.random(n)
-        said = judged((rng.random(n) < p).astype(int), {"none": p}).metrics.loc["none"]
-        shown.append((said["miscalibration"], said["miscalibration_chance"]))
+        evaluation = given_evaluation((rng.random(n) < p).astype(int), {"none": p}).metrics.loc["none"]
+        shown.append((evaluation["miscalibration"], evaluation["miscalibration_chance"]))
     lost, chance = np.mean(shown, axis=0)
     assert lost == pytest.approx(chance, rel=0.1)
     assert lost < 0.6 * n ** (-2 / 3)
@@ -28,8 +28,8 @@ def test_what_a_perfect_model_seems_to_lose_is_said_to_be_chance(n):
 def test_a_model_that_is_wrong_loses_more_than_chance():
     rng = np.random.default_rng(0)
     p = rng.random(540)
-    said = judged((rng.random(540) < p).astype(int), {"none": p**3}).metrics.loc["none"]
-    assert said["miscalibration"] > 3 * said["miscalibration_chance"]
+    evaluation = given_evaluation((rng.random(540) < p).astype(int), {"none": p**3}).metrics.loc["none"]
+    assert evaluation["miscalibration"] > 3 * evaluation["miscalibration_chance"]
 
 
 def test_everyday_tables_have_no_murphy_terms_over_100_bins():
@@ -54,11 +54,11 @@ def test_values_that_read_the_same_share_the_star_and_where_all_do_there_is_none
     y = np.array([0, 1, 1, 0])
     p, worse = np.array([0.0, 0.5, 1.0, 1.0]), np.array([0.5, 0.0, 1.0, 1.0])
     table = formatted_metrics(
-        judged(y, {"none": p, "ppa": p, "platt": worse}), ["brier", "log_loss", "accuracy"]
+        given_evaluation(y, {"none": p, "ppa": p, "platt": worse}), ["brier", "log_loss", "accuracy"]
     )
     assert list(table["Brier score"].str.contains("★")) == [True, True, False]
     assert list(table["Log loss"]) == ["∞", "∞", "∞"]
-    twins = {"A": judged(y, {"none": p}), "B": judged(y, {"none": p})}
+    twins = {"A": given_evaluation(y, {"none": p}), "B": given_evaluation(y, {"none": p})}
     assert (
         not formatted_side_by_side(twins, ["brier", "log_loss"]).map(lambda text: "★" in text).any(axis=None)
     )
@@ -66,14 +66,14 @@ def test_values_that_read_the_same_share_the_star_and_where_all_do_there_is_none
 
 def test_side_by_side_an_infinite_log_loss_has_no_ring_and_no_praise():
     y, p = np.array([0, 1, 1, 0]), np.array([1.0, 0.5, 1.0, 0.2])
-    record = prepare({"A": judged(y, {"none": p})}, metric="log_loss")
+    record = prepare({"A": given_evaluation(y, {"none": p})}, metric="log_loss")
     assert not record.table["best"].any()
     assert "Best" not in record.title
 
 
 def test_the_table_is_that_of_the_metrics():
     y, p = np.array([0, 1, 1, 0] * 10), np.linspace(0.1, 0.9, 40)
-    evaluation = judged(y, {"none": p})
+    evaluation = given_evaluation(y, {"none": p})
     pd.testing.assert_frame_equal(
         evaluation.metrics, metric_table(evaluation.predictions, bins=evaluation.recipe.bins)
     )
@@ -105,5 +105,5 @@ def test_the_best_side_by_side_is_named_where_rows_can_tell_and_with_those_that_
     positives, said, title
 ):
     y = np.r_[np.ones(positives, int), np.zeros(600 - positives, int)]
-    evaluation = judged(y, {key: np.full(600, p) for key, p in said.items()})
+    evaluation = given_evaluation(y, {key: np.full(600, p) for key, p in said.items()})
     assert prepare({"one": evaluation}, "brier").title == title

@@ -15,7 +15,7 @@ from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
-from tests.analysis.judged import jitter, judged, world
+from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.analysis.test_choice import certain_and_wrong
 from tests.figures.evaluations import evaluation
 
@@ -40,35 +40,36 @@ def coordinates(trace):
 @pytest.mark.parametrize("binning", ["uniform", "quantile"])
 @pytest.mark.parametrize("bins", [5, 20])
 def test_its_numbers_are_those_of_the_binned_curve(bins, binning):
-    said = case(bins=bins, binning=binning)
-    table = ENTRY.prepare(said).to_frame()
+    evaluation = case(bins=bins, binning=binning)
+    table = ENTRY.prepare(evaluation).to_frame()
     assert list(table["calibrator"].unique()) == list(METHODS)
     for key in METHODS:
-        curve = binned_curve(said.y, said.predictions[key].p, bins=bins, strategy=binning)
+        curve = binned_curve(evaluation.y, evaluation.predictions[key].p, bins=bins, strategy=binning)
         rows = table[table["calibrator"] == key]
         for name in ("mean_p", "observed", "count", "lower", "upper", "band_lower", "band_upper"):
             np.testing.assert_array_equal(rows[name], getattr(curve, name))
 
 
 def test_its_steps_and_smooth_lines_are_those_of_the_curves():
-    said = case(curve="corp")
-    table = ENTRY.prepare(said).to_frame()
-    expected = corp_curve(said.y, said.predictions["platt"].p)
+    evaluation = case(curve="corp")
+    table = ENTRY.prepare(evaluation).to_frame()
+    expected = corp_curve(evaluation.y, evaluation.predictions["platt"].p)
     rows = table[table["calibrator"] == "platt"]
     np.testing.assert_array_equal(rows["p"], expected.p)
     np.testing.assert_array_equal(rows["recalibrated"], expected.recalibrated)
-    said = case(curve="smoothed")
-    record = ENTRY.prepare(said)
+    evaluation = case(curve="smoothed")
+    record = ENTRY.prepare(evaluation)
     np.testing.assert_array_equal(
-        record.curves["platt"].smoothed, smooth_curve(said.y, said.predictions["platt"].p).smoothed
+        record.curves["platt"].smoothed,
+        smooth_curve(evaluation.y, evaluation.predictions["platt"].p).smoothed,
     )
 
 
 def test_every_bin_is_drawn_where_it_is_and_says_its_count():
-    said = case(bins=20)
-    figure = ENTRY.draw(ENTRY.prepare(said, faint=True))
+    evaluation = case(bins=20)
+    figure = ENTRY.draw(ENTRY.prepare(evaluation, faint=True))
     for key in METHODS:
-        curve = binned_curve(said.y, said.predictions[key].p, bins=20)
+        curve = binned_curve(evaluation.y, evaluation.predictions[key].p, bins=20)
         marks = [t for t in traces(figure, key) if t.customdata is not None and "markers" in t.mode]
         drawn = np.vstack([coordinates(trace) for trace in marks])
         filled = curve.count > 0
@@ -105,8 +106,8 @@ def test_bins_with_few_rows_are_faint_and_said_so():
 
 
 def test_a_curve_with_few_rows_in_every_bin_keeps_its_marks():
-    y, truth, _, _ = world(7, 60)
-    assert ENTRY.prepare(judged(y, {"none": truth}, bins=50)).faint
+    y, truth, _, _ = known_truth(7, 60)
+    assert ENTRY.prepare(given_evaluation(y, {"none": truth}, bins=50)).faint
 
 
 @pytest.mark.parametrize("axes", ["probability", "log_odds"])
@@ -164,30 +165,30 @@ def test_each_calibrator_stands_once_in_the_legend_with_its_own_marker():
 
 
 def test_the_title_is_the_finding():
-    said = case()
-    brier, ece = said.metrics["brier"], said.metrics["ece"]
-    better = differences(said, ("brier",)).table.query("upper < 0").set_index("calibrator")["value"]
-    title = ENTRY.prepare(said).title
+    evaluation = case()
+    brier, ece = evaluation.metrics["brier"], evaluation.metrics["ece"]
+    better = differences(evaluation, ("brier",)).table.query("upper < 0").set_index("calibrator")["value"]
+    title = ENTRY.prepare(evaluation).title
     if len(better):
         best = better.idxmin()
         assert f"from {brief(brier['none'])} to {brief(brier[best])}" in title
         assert f"from {brief(ece['none'])} to {brief(ece[best])}" in title
     else:
         assert title.startswith(f"No calibrator shown lowers the Brier score of {brief(brier['none'])}")
-    alone = ENTRY.prepare(said, calibrators=["none"]).title
+    alone = ENTRY.prepare(evaluation, calibrators=["none"]).title
     assert alone == f"Uncalibrated: Brier score {brief(brier['none'])}, ECE {brief(ece['none'])}"
 
 
 def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks_for_it():
-    y, truth, _, rng = world(7, 600)
-    said = judged(
+    y, truth, _, rng = known_truth(7, 600)
+    evaluation = given_evaluation(
         y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]}
     )
-    assert recommend(said).answer == "Use Platt."
-    assert ENTRY.prepare(said).title.startswith("Platt ends the infinite log loss")
-    assert ENTRY.prepare(judged(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})).title.startswith(
-        "Too few rows"
-    )
+    assert recommend(evaluation).answer == "Use Platt."
+    assert ENTRY.prepare(evaluation).title.startswith("Platt ends the infinite log loss")
+    assert ENTRY.prepare(
+        given_evaluation(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})
+    ).title.startswith("Too few rows")
 
 
 @pytest.mark.parametrize(
@@ -207,20 +208,20 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
     ],
 )
 def test_the_title_says_what_the_advice_beside_it_says(seed, rows, shift, noise, answer, title):
-    y, truth, said, rng = world(seed, rows, lambda p: np.clip(p + shift, 0.02, 0.98))
+    y, truth, said, rng = known_truth(seed, rows, lambda p: np.clip(p + shift, 0.02, 0.98))
     close, platt = jitter(truth, rng, 0.005), jitter(truth, rng, noise)
-    found = judged(y, {"none": said, "platt": platt, "venn_abers": close})
+    found = given_evaluation(y, {"none": said, "platt": platt, "venn_abers": close})
     assert recommend(found).answer == answer
     assert ENTRY.prepare(found).title.startswith(title)
     assert ("passed over" in ENTRY.prepare(found).title) == ("passed over" in recommend(found).reasons[0])
 
 
 def test_the_words_for_the_blind_name_every_ece():
-    said = case()
-    alt = ENTRY.prepare(said).alt
+    evaluation = case()
+    alt = ENTRY.prepare(evaluation).alt
     for key in METHODS:
-        assert f"ECE {number(said.metrics.loc[key, 'ece'])}" in alt
-    assert f"{len(said.y)} test rows" in alt
+        assert f"ECE {number(evaluation.metrics.loc[key, 'ece'])}" in alt
+    assert f"{len(evaluation.y)} test rows" in alt
 
 
 def test_only_the_calibrators_asked_for_are_drawn():
@@ -229,9 +230,9 @@ def test_only_the_calibrators_asked_for_are_drawn():
 
 
 def test_a_hundred_thousand_rows_stay_a_small_figure():
-    said = case(n=100_000)
+    predicted = case(n=100_000)
     for kind in KINDS:
-        view = said.with_view(said.recipe.replace(curve=kind, band="confidence"))
+        view = predicted.with_view(predicted.recipe.replace(curve=kind, band="confidence"))
         assert len(ENTRY.draw(ENTRY.prepare(view)).to_json()) < 510_000
 
 
@@ -277,14 +278,14 @@ def test_the_strong_line_stops_at_bins_with_few_rows_and_these_are_numbered_wher
 def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
     e = viewed(curve="smoothed")
     record, figure = drawn(e)
-    for key, said in e.predictions.items():
-        curve = smooth_curve(e.y, said.p)
+    for key, predictions in e.predictions.items():
+        curve = smooth_curve(e.y, predictions.p)
         (line,) = [t for t in lines_of(figure, key) if t.customdata is not None]
         np.testing.assert_allclose(line.x, curve.p)
         np.testing.assert_allclose(line.y, np.where(curve.count < FEW, np.nan, curve.smoothed))
         assert np.isfinite(line.y).mean() > 0.5
         lines = record.to_frame().query("calibrator == @key")
-        bins = binned_curve(e.y, said.p, bins=10)
+        bins = binned_curve(e.y, predictions.p, bins=10)
         filled = bins.count > 0
         np.testing.assert_array_equal(lines["count"], bins.count)
         expected = np.interp(bins.mean_p[filled], curve.p, curve.smoothed)
@@ -295,8 +296,8 @@ def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
 def test_steps_are_the_isotonic_fit_with_its_band(band):
     e = viewed(curve="corp", band=band)
     record, figure = drawn(e)
-    for key, said in e.predictions.items():
-        curve = corp_curve(e.y, said.p, band=band, repeats=BAND_REPEATS, random_state=e.recipe.seed)
+    for key, predictions in e.predictions.items():
+        curve = corp_curve(e.y, predictions.p, band=band, repeats=BAND_REPEATS, random_state=e.recipe.seed)
         lines = record.to_frame().query("calibrator == @key")
         for name in ("p", "recalibrated", "count", "lower", "upper"):
             np.testing.assert_allclose(lines[name], getattr(curve, name))
@@ -325,10 +326,10 @@ def test_the_histogram_counts_every_row_and_the_rows_picked():
     _, figure = drawn(e, selection=selection)
     rows = selected_rows(e, selection)
     assert rows.size
-    for key, said in e.predictions.items():
+    for key, predictions in e.predictions.items():
         whole, picked = (t for t in figure.data if t.legendgroup == key and t.yaxis == "y2")
-        np.testing.assert_array_equal(whole.y[:-1], histogram(e.y, said.p, bins=10).count)
-        np.testing.assert_array_equal(picked.y[:-1], histogram(e.y[rows], said.p[rows], bins=10).count)
+        np.testing.assert_array_equal(whole.y[:-1], histogram(e.y, predictions.p, bins=10).count)
+        np.testing.assert_array_equal(picked.y[:-1], histogram(e.y[rows], predictions.p[rows], bins=10).count)
 
 
 def rings(figure):

@@ -23,17 +23,20 @@ def test_marks_are_the_frequencies_of_ten_bins():
     figure = draw(prepare(SAID, "kc1"))
     marks = [trace for trace in figure.data if trace.mode == "lines+markers"]
     assert len(marks) == 2
-    for trace, said in zip(marks, SAID.values(), strict=True):
-        place = np.minimum(9, (said.p * 10 + 1e-9).astype(int))
+    for trace, predictions in zip(marks, SAID.values(), strict=True):
+        place = np.minimum(9, (predictions.p * 10 + 1e-9).astype(int))
         there = np.unique(place)
-        np.testing.assert_allclose(trace.x, [said.p[place == b].mean() for b in there])
-        np.testing.assert_allclose(trace.y, [said.y[place == b].mean() for b in there])
+        np.testing.assert_allclose(trace.x, [predictions.p[place == b].mean() for b in there])
+        np.testing.assert_allclose(trace.y, [predictions.y[place == b].mean() for b in there])
         assert list(trace.customdata) == [(place == b).sum() for b in there]
 
 
 def test_the_title_gives_the_range_and_no_winner():
     record = prepare(SAID, "kc1")
-    values = {name: METRICS["reliability"].function(said.y, said.p) for name, said in SAID.items()}
+    values = {
+        name: METRICS["reliability"].function(predictions.y, predictions.p)
+        for name, predictions in SAID.items()
+    }
     assert dict(record.reliability) == values
     assert record.title == "kc1: reliability over 100 bins from {} (right) to {} (<b>bold</b>)".format(
         *briefly(values["right"], values["<b>bold</b>"])
@@ -66,11 +69,11 @@ def test_no_predictions_are_refused():
 
 
 def test_weighted_rows_are_drawn_as_repeated_rows():
-    said = SAID["right"]
+    predictions = SAID["right"]
     counts = np.random.default_rng(1).integers(1, 4, 400).astype(float)
     again = np.repeat(np.arange(400), counts.astype(int))
-    weighed = prepare({"": Predictions(said.y, said.p, weight=counts)})
-    rows = prepare({"": Predictions(said.y[again], said.p[again])})
+    weighed = prepare({"": Predictions(predictions.y, predictions.p, weight=counts)})
+    rows = prepare({"": Predictions(predictions.y[again], predictions.p[again])})
     pd.testing.assert_frame_equal(weighed.to_frame(), rows.to_frame())
     assert weighed.reliability[""] == pytest.approx(rows.reliability[""])
     assert f"{int(counts.sum())} predictions" in weighed.caption

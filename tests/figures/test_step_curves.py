@@ -15,32 +15,32 @@ def at(x, y, scores, side):
 
 
 def test_the_line_between_its_steps_is_the_interval():
-    said = evaluation()
-    record = prepare(said)
+    result = evaluation()
+    record = prepare(result)
     (curve,) = record.curves
     x, p0, p1 = drawn_steps(curve, record.score_range)
     middles = (x[1:] + x[:-1]) / 2
-    pairs = said.calibrators["venn_abers"][0].predict_interval(middles)
+    pairs = result.calibrators["venn_abers"][0].predict_interval(middles)
     np.testing.assert_array_equal(pairs, np.column_stack([p0[:-1], p1[:-1]]))
-    tests = said.predictions["venn_abers"]
-    np.testing.assert_array_equal(at(x, p0, said.scores, "right"), tests.p0)
-    np.testing.assert_array_equal(at(x, p1, said.scores, "left"), tests.p1)
+    tests = result.predictions["venn_abers"]
+    np.testing.assert_array_equal(at(x, p0, result.scores, "right"), tests.p0)
+    np.testing.assert_array_equal(at(x, p1, result.scores, "left"), tests.p1)
 
 
 def test_every_calibration_row_and_every_test_row_is_in_its_lane():
-    said = evaluation()
-    lanes = prepare(said).lanes
-    assert sorted(lanes["ones"]) == sorted(said.calibration_scores[said.calibration_y == 1])
-    assert sorted(lanes["zeros"]) == sorted(said.calibration_scores[said.calibration_y == 0])
-    assert lanes["tests"].tolist() == said.scores.tolist()
-    traces = {trace.name: trace for trace in draw(prepare(said)).data}
+    predicted = evaluation()
+    lanes = prepare(predicted).lanes
+    assert sorted(lanes["ones"]) == sorted(predicted.calibration_scores[predicted.calibration_y == 1])
+    assert sorted(lanes["zeros"]) == sorted(predicted.calibration_scores[predicted.calibration_y == 0])
+    assert lanes["tests"].tolist() == predicted.scores.tolist()
+    traces = {trace.name: trace for trace in draw(prepare(predicted)).data}
     assert traces["calibration, class yes"].marker.symbol != traces["calibration, class no"].marker.symbol
 
 
 def test_the_numbers_hold_between_the_scores_they_name():
-    said = evaluation()
-    table = prepare(said).to_frame()
-    calibrator = said.calibrators["venn_abers"][0]
+    predicted = evaluation()
+    table = prepare(predicted).to_frame()
+    calibrator = predicted.calibrators["venn_abers"][0]
     for line in table.itertuples(index=False):
         low, high = line[1], line[2]
         middle = high - 1 if np.isinf(low) else low + 1 if np.isinf(high) else (low + high) / 2

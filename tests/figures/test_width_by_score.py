@@ -8,23 +8,26 @@ from tests.figures.evaluations import evaluation
 
 
 def test_every_row_lies_at_its_score_and_width():
-    said = evaluation()
-    record = prepare(said)
-    width = said.predictions["venn_abers"].width
+    result = evaluation()
+    record = prepare(result)
+    width = result.predictions["venn_abers"].width
     counted = {(x, y): n for x, y, n in zip(record.marks.x, record.marks.y, record.marks.count, strict=True)}
-    points, counts = np.unique(np.column_stack([said.scores, width]), axis=0, return_counts=True)
+    points, counts = np.unique(np.column_stack([result.scores, width]), axis=0, return_counts=True)
     assert counted == {tuple(point): n for point, n in zip(points, counts, strict=True)}
     assert len(np.unique(record.marks.x)) == len(record.marks.x)  # inductive: one width a score
     np.testing.assert_array_equal(record.to_frame()["width"], width)
 
 
 def test_the_title_names_the_widest_and_the_ring_is_on_it():
-    said = evaluation(model="svm")
-    row = widest_row(said)
-    record = prepare(said, row=row)
-    position = position_of(said, row)
+    result = evaluation(model="svm")
+    row = widest_row(result)
+    record = prepare(result, row=row)
+    position = position_of(result, row)
     ring = draw(record).data[-1]
-    assert (ring.x[0], ring.y[0]) == (said.scores[position], said.predictions["venn_abers"].width[position])
-    assert record.chosen[1] == said.scores[position]
+    assert (ring.x[0], ring.y[0]) == (
+        result.scores[position],
+        result.predictions["venn_abers"].width[position],
+    )
+    assert record.chosen[1] == result.scores[position]
     low, high = record.score_range
-    assert low < said.scores.min() < 0 < 1 < said.scores.max() < high
+    assert low < result.scores.min() < 0 < 1 < result.scores.max() < high

@@ -12,8 +12,8 @@ TREE = {"model": "decision_tree", "params": (("min_samples_leaf", 1),), "n": 80}
 
 
 def test_every_width_is_counted_once_in_its_bin():
-    said = [evaluation(), evaluation(placement="cv", cv=3), evaluation(placement="train")]
-    record = prepare(said)
+    predicted = [evaluation(), evaluation(placement="cv", cv=3), evaluation(placement="train")]
+    record = prepare(predicted)
     assert [s.name for s in record.series] == [
         f"{method}, {kind}"
         for method in ("Venn", "Venn–Abers")
@@ -37,7 +37,7 @@ def test_every_width_is_counted_once_in_its_bin():
                 width[low] + (rank - low) * (width[min(low + 1, len(width) - 1)] - width[low])
             )
     frame = record.to_frame()
-    assert frame.groupby("method")["rows"].sum().tolist() == [len(said[0].y)] * 6
+    assert frame.groupby("method")["rows"].sum().tolist() == [len(predicted[0].y)] * 6
     assert len([trace for trace in draw(record).data if trace.fill]) == 6
 
 
@@ -65,5 +65,5 @@ def test_without_intervals_the_reason_is_said():
 
 
 def test_folds_count_the_calibration_rows_of_one_fold():
-    said = evaluation(evaluation="folds", folds=3)
-    assert {s.calibration_size for s in series_of(said)} == {len(said.calibration_y) // 3}
+    predicted = evaluation(evaluation="folds", folds=3)
+    assert {s.calibration_size for s in series_of(predicted)} == {len(predicted.calibration_y) // 3}

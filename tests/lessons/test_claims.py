@@ -92,25 +92,25 @@ def marks(evaluation: Evaluation, least: int = 1) -> list[tuple[float, float]]:
 
 
 def test_why_calibrate_every_mark_from_06_on_lies_above_the_diagonal():
-    assert all(came > said for said, came in marks(of("why_calibrate", 1)) if said >= 0.6)
-    assert not all(came > said for said, came in marks(of("why_calibrate", 1)) if said >= 0.5), (
-        "nearer they do not"
-    )
+    assert all(came > predicted for predicted, came in marks(of("why_calibrate", 1)) if predicted >= 0.6)
+    assert not all(
+        came > predicted for predicted, came in marks(of("why_calibrate", 1)) if predicted >= 0.5
+    ), "nearer they do not"
 
 
 @over_seeds
 def test_why_calibrate_the_forest_is_right_nearly_always_and_too_modest_on_the_right(seed):
     evaluation = of("why_calibrate", 1, seed=seed)
     assert evaluation.metrics.accuracy["none"] > 0.95
-    assert all(came > said for said, came in marks(evaluation, 10) if said > 0.7)
+    assert all(came > predicted for predicted, came in marks(evaluation, 10) if predicted > 0.7)
 
 
 @over_seeds
 def test_why_calibrate_naive_bayes_says_0_or_1_and_is_far_off_at_the_right_end(seed):
     p = (evaluation := of("why_calibrate", 2, seed=seed)).predictions["none"].p
     assert np.mean((p < 0.05) | (p > 0.95)) > 0.9
-    said, came = marks(evaluation)[-1]
-    assert said - came > 0.2
+    predicted, came = marks(evaluation)[-1]
+    assert predicted - came > 0.2
 
 
 @over_seeds
@@ -130,8 +130,8 @@ def test_why_calibrate_the_calibrated_model_pays_less_and_knew_it():
 def test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_fifty_bins_only_add_noise():
     few, many = of("reliability_diagram", 2), of("reliability_diagram", 3)
     assert np.array_equal(few.predictions["none"].p, many.predictions["none"].p)
-    said, came, _ = bins(few)
-    assert np.abs(said - came).max() < 0.05
+    predicted, came, _ = bins(few)
+    assert np.abs(predicted - came).max() < 0.05
     assert many.metrics.ece["none"] > 4 * few.metrics.ece["none"]
     posterior = few.dataset.posterior[few.rows]
     assert np.sqrt(np.mean((few.predictions["none"].p - posterior) ** 2)) < 0.06
@@ -245,8 +245,8 @@ def test_deep_trees_calibrated_they_still_say_two_things_only():
     evaluation = of("deep_trees", 5)
     assert set(evaluation.predictions["none"].p) == {0.0, 1.0}
     assert len(set(evaluation.predictions["venn_abers"].p)) == 2
-    said, came, _ = bins(evaluation, "venn_abers")
-    assert np.abs(said - came).max() < 0.1
+    predicted, came, _ = bins(evaluation, "venn_abers")
+    assert np.abs(predicted - came).max() < 0.1
     scores = evaluation.metrics
     assert scores.brier["venn_abers"] < scores.brier["none"] - 0.05
     assert scores.auc["venn_abers"] == pytest.approx(scores.auc["none"], abs=0.01)

@@ -8,7 +8,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.lessons import LESSONS
 from calib.lessons.glossary import GLOSSARY
-from pages.ui.learn.glossary import linked, said_in
+from pages.ui.learn.glossary import linked, links_in
 from pages.ui.text import plain
 
 TEXTS = [
@@ -33,7 +33,7 @@ def test_what_was_stumbled_over_is_explained():
 @pytest.mark.parametrize("key", [key for key, term in GLOSSARY.items() if term.linked])
 def test_every_term_that_texts_link_to_is_linked_from_one(key):
     term = GLOSSARY[key]
-    shown = any(key in experiment.words for experiment in EXPERIMENTS.values())
+    shown = any(key in experiment.terms for experiment in EXPERIMENTS.values())
     assert shown or any(f"#{term.anchor} " in text for text in linked(TEXTS)), (
         "else it is explained for nobody"
     )
@@ -55,5 +55,5 @@ def test_a_term_is_linked_once_with_its_meaning_and_nothing_else_is_changed():
 
 
 def test_the_words_of_a_picture_are_named_once_each_with_their_meaning():
-    found = said_in(["TCE of pools, $DIR$", "and TCE again; RF\\_d"], {"RF_d"})
+    found = links_in(["TCE of pools, $DIR$", "and TCE again; RF\\_d"], {"RF_d"})
     assert re.findall(r"learn_glossary#(\S+)", found) == ["tce", "pool", "dir"]

@@ -40,8 +40,8 @@ def gaps_by_definition(y, p, bins):
         low, high = Fraction(b, bins), Fraction(b + 1, bins)
         inside = [i for i, v in enumerate(p) if low <= v < high or (v == high == 1)]
         if inside:
-            ones, said = sum(int(y[i]) for i in inside), sum(p[i] for i in inside)
-            found.append((len(inside), abs(Fraction(ones, len(inside)) - said / len(inside))))
+            ones, predicted = sum(int(y[i]) for i in inside), sum(p[i] for i in inside)
+            found.append((len(inside), abs(Fraction(ones, len(inside)) - predicted / len(inside))))
     return found
 
 
@@ -197,18 +197,18 @@ def test_one_far_mistake_does_not_throw_newton_off(share, far):
 
 def test_line_of_nearly_separated_data_is_still_the_maximum():
     rng = np.random.default_rng(1)
-    said = np.sort(rng.random(400))
-    y = (said > 0.5).astype(int)
+    predicted = np.sort(rng.random(400))
+    y = (predicted > 0.5).astype(int)
     y[[198, 203]] = 1 - y[[198, 203]]
-    line = calibration_line(y, said)
-    residual = y - expit(line.intercept + line.slope * logit(said))
-    assert np.abs([residual.mean(), (residual * logit(said)).mean()]).max() < 1e-9
+    line = calibration_line(y, predicted)
+    residual = y - expit(line.intercept + line.slope * logit(predicted))
+    assert np.abs([residual.mean(), (residual * logit(predicted)).mean()]).max() < 1e-9
 
 
 def test_in_the_large_of_predictions_hundreds_of_logits_apart():
     y, p = np.array([1, 1, 0, 0]), np.array([1e-12, 1 - 1e-12, 0.3, 1e-300])
-    said = expit(calibration_line(y, p).in_the_large + logit(p))
-    assert said.sum() == pytest.approx(2, abs=1e-9)
+    predicted = expit(calibration_line(y, p).in_the_large + logit(p))
+    assert predicted.sum() == pytest.approx(2, abs=1e-9)
 
 
 def test_spiegelhalter_p_values_are_uniform_under_calibration():

@@ -55,12 +55,12 @@ def test_average_precision_and_brier_skill_are_those_of_scikit_learn(seed, decim
 
 def test_the_correction_is_that_of_the_papers_and_takes_away_what_chance_adds():
     y, p = random_case(1, 400)
-    said = 0.0
+    predicted = 0.0
     for k in range(10):
         rows = np.minimum((p * 10).astype(int), 9) == k
         n, f = rows.sum(), y[rows].mean()
-        said += n / 400 * ((f - p[rows].mean()) ** 2 - y[rows].var(ddof=1) / n)
-    assert corrected_reliability(y, p, bins=10) == pytest.approx(said)
+        predicted += n / 400 * ((f - p[rows].mean()) ** 2 - y[rows].var(ddof=1) / n)
+    assert corrected_reliability(y, p, bins=10) == pytest.approx(predicted)
     rng = np.random.default_rng(0)
     p = (np.repeat(np.arange(10), 20) + 0.5) / 10
     draws = [rng.random(200) < np.clip(p + shift, 0, 1) for shift in (0.0, 0.04) for _ in range(4000)]
@@ -301,12 +301,12 @@ def clustered(seed, clusters, rarer=0.0):
     """Right probabilities of rows of which those of one cluster resemble each other in labels and predictions."""
     rng = np.random.default_rng(seed)
     whose = np.repeat(np.arange(clusters), rng.integers(1, 40, clusters))
-    said, chance = (
+    predicted, chance = (
         np.sqrt(share) * rng.normal(size=clusters)[whose] + np.sqrt(1 - share) * rng.normal(size=len(whose))
         for share in (0.7, 0.6)
     )
-    said -= rarer
-    return (chance < said).astype(int), ndtr(said), whose
+    predicted -= rarer
+    return (chance < predicted).astype(int), ndtr(predicted), whose
 
 
 @pytest.mark.soak

@@ -112,12 +112,12 @@ def test_weights_are_repetitions_in_every_term_too(function, options):
     metric = replace(METRICS["brier"], needs=needs.get(function.__name__, "probabilities"))
     first, second = arguments(metric)
     weights = np.random.default_rng(6).integers(0, 4, len(first))
-    said = function(first, second, sample_weight=weights, **options)
+    predicted = function(first, second, sample_weight=weights, **options)
     repeated = function(np.repeat(first, weights, axis=0), np.repeat(second, weights, axis=0), **options)
-    if isinstance(said, float):
-        assert said == pytest.approx(repeated, abs=1e-12)
+    if isinstance(predicted, float):
+        assert predicted == pytest.approx(repeated, abs=1e-12)
     else:
-        assert asdict(said) == pytest.approx(asdict(repeated), abs=1e-9)
+        assert asdict(predicted) == pytest.approx(asdict(repeated), abs=1e-9)
 
 
 @every
@@ -155,8 +155,8 @@ def test_bad_input_is_refused_by_name(metric):
 def test_the_direction_is_that_of_a_perfect_forecast(key):
     metric = METRICS[key]
     y, p = arguments(metric, 200)
-    perfect, said = metric.function(y, y.astype(float)), metric.function(y, p)
-    assert perfect > said if metric.higher_is_better else perfect < said
+    perfect, predicted = metric.function(y, y.astype(float)), metric.function(y, p)
+    assert perfect > predicted if metric.higher_is_better else perfect < predicted
 
 
 @pytest.mark.parametrize("key", ["slope", "intercept", "spiegelhalter_z", "accuracy_gap"])

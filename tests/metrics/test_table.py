@@ -31,24 +31,26 @@ def test_rows_are_methods_and_cells_are_the_metrics_of_each(predictions):
     assert list(table.index) == ["none", "venn_abers"]
     assert list(table.columns) == [k for k, m in METRICS.items() if m.everyday and m.needs != "posterior"]
     assert (table.dtypes == np.float64).all()
-    said = predictions["none"]
+    predicted = predictions["none"]
     for key in table.columns:
         if METRICS[key].needs == "probabilities":
-            assert table.loc["none", key] == METRICS[key].function(said.y, said.p)
+            assert table.loc["none", key] == METRICS[key].function(predicted.y, predicted.p)
 
 
 def test_intervals_are_nan_where_a_method_has_none(predictions):
     table = metric_table(predictions)
     assert table.loc["none", ["lower", "upper", "width"]].isna().all()
-    said = predictions["venn_abers"]
-    assert table.loc["venn_abers", "lower"] == pytest.approx(said.lower.mean(), abs=1e-12)
-    assert table.loc["venn_abers", "width"] == pytest.approx((said.upper - said.lower).mean(), abs=1e-12)
+    predicted = predictions["venn_abers"]
+    assert table.loc["venn_abers", "lower"] == pytest.approx(predicted.lower.mean(), abs=1e-12)
+    assert table.loc["venn_abers", "width"] == pytest.approx(
+        (predicted.upper - predicted.lower).mean(), abs=1e-12
+    )
 
 
 def test_binned_metrics_take_the_bins_and_strategy(predictions):
     table = metric_table(predictions, bins=7, strategy="quantile")
-    said = predictions["none"]
-    assert table.loc["none", "ece"] == expected_calibration_error(said.y, said.p, 7, "quantile")
+    predicted = predictions["none"]
+    assert table.loc["none", "ece"] == expected_calibration_error(predicted.y, predicted.p, 7, "quantile")
     assert table.loc["none", "ece"] != metric_table(predictions).loc["none", "ece"]
 
 
@@ -73,9 +75,9 @@ SHARED = [key for key, metric in METRICS.items() if metric.of is not None]
 def test_a_number_of_a_shared_result_is_that_of_its_function(key):
     y, p = random_case(1, 200)
     weight = np.random.default_rng(1).integers(1, 4, 200).astype(float)
-    metric, said = METRICS[key], Predictions(y, p, 0.9 * p, p, weight=weight)
+    metric, predicted = METRICS[key], Predictions(y, p, 0.9 * p, p, weight=weight)
     second = np.column_stack([0.9 * p, p]) if metric.needs == "intervals" else p
-    assert metric_value(metric, said) == metric.function(y, second, sample_weight=weight)
+    assert metric_value(metric, predicted) == metric.function(y, second, sample_weight=weight)
 
 
 def test_what_several_numbers_are_of_is_worked_out_once():
@@ -89,8 +91,8 @@ def test_what_several_numbers_are_of_is_worked_out_once():
     first, second = (
         Metric(k, k, brier_score, None, "", of=of, read=itemgetter(i)) for i, k in enumerate("ab")
     )
-    said = Predictions(y, p)
-    assert (metric_value(first, said), metric_value(second, said)) == (y.mean(), p.mean())
+    predicted = Predictions(y, p)
+    assert (metric_value(first, predicted), metric_value(second, predicted)) == (y.mean(), p.mean())
     assert calls == [50]
     assert metric_value(first, Predictions(y[:9], p[:9])) == y[:9].mean()
     assert calls == [50, 9]

@@ -23,9 +23,9 @@ def test_values_in_the_unit_interval_are_probabilities_and_others_margins():
 
 
 def test_what_the_scores_are_can_be_said_instead_of_seen():
-    said = GivenScores("p", probability=False).fit(TABLE, Y)
-    assert not gives_probability(said)
-    assert class_one_score(said, TABLE.assign(p=[2.0, 0.5, -1.0])).tolist() == [2.0, 0.5, -1.0]
+    predicted = GivenScores("p", probability=False).fit(TABLE, Y)
+    assert not gives_probability(predicted)
+    assert class_one_score(predicted, TABLE.assign(p=[2.0, 0.5, -1.0])).tolist() == [2.0, 0.5, -1.0]
     with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
         class_one_score(GivenScores("margin", probability=True).fit(TABLE, Y), TABLE)
 

@@ -63,11 +63,11 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
 
 def test_log_odds_are_proposed_where_half_of_the_predictions_are_small_and_taken_by_a_click():
     at = page(**QUICK)
-    said = next(element.value for element in at.info if "Half of the predictions" in element.value)
+    predictions = next(element.value for element in at.info if "Half of the predictions" in element.value)
     at.button(key="log_odds").click().run()
     recipe = settled(at).session_state["recipe"]
     assert (recipe.setting("reliability.axes"), recipe.binning) == ("log_odds", "quantile")
-    assert said not in [element.value for element in at.info]
+    assert predictions not in [element.value for element in at.info]
     assert "reliability.axes" in at.query_params
     at = page(data="sample:breast_cancer", model="naive_bayes")
     assert not [element for element in at.info if "Half of the predictions" in element.value]

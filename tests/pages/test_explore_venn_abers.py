@@ -51,8 +51,12 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
     assert faults(at) == []
     evaluation = expected(query)
     method = query.get("venn_abers.interval", "venn_abers")
-    said = evaluation.predictions[method]
-    summary, table, shown = interval_summary(evaluation.y, said.pairs), evaluation.metrics, headline(at)
+    predictions = evaluation.predictions[method]
+    summary, table, shown = (
+        interval_summary(evaluation.y, predictions.pairs),
+        evaluation.metrics,
+        headline(at),
+    )
     name = {"venn": "Venn", "venn_abers": "Venn–Abers"}[method]
     assert shown[f"Mean p0 to mean p1 · {name}"] == f"{brief(summary.lower)} to {brief(summary.upper)}"
     assert shown["Mean width"] == brief(summary.width)
@@ -131,16 +135,17 @@ def test_a_row_by_its_number_is_explained_in_words_and_the_others_are_refused():
     row = int(evaluation.dataset.X.index[evaluation.rows[3]]) + 1
     at.number_input(key="venn_abers.row").set_value(row).run()
     assert at.query_params["venn_abers.row"] == str(row)
-    said = evaluation.predictions["venn_abers"]
+    predictions = evaluation.predictions["venn_abers"]
     assert any(
-        title.startswith(f"Row {row} (") and f"p0 = {brief(said.p0[3])} and p1 = {brief(said.p1[3])}" in title
+        title.startswith(f"Row {row} (")
+        and f"p0 = {brief(predictions.p0[3])} and p1 = {brief(predictions.p1[3])}" in title
         for title in titles(at)
     )
     words = [text for text in sentences(at) if text.startswith(("With label", "Merged"))]
     assert len(words) == 3
-    assert words[0].endswith(f"= {number(said.p0[3])}.")
-    assert words[1].endswith(f"= {number(said.p1[3])}.")
-    assert words[2].endswith(f"p = {number(said.p[3])}.")
+    assert words[0].endswith(f"= {number(predictions.p0[3])}.")
+    assert words[1].endswith(f"= {number(predictions.p1[3])}.")
+    assert words[2].endswith(f"p = {number(predictions.p[3])}.")
     trained = next(
         r for r in evaluation.dataset.X.index if r not in evaluation.dataset.X.index[evaluation.rows]
     )

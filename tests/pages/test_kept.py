@@ -42,7 +42,7 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
     """A graph may take the time and memory it is allowed before it is refused, and a page runs at every touch."""
     session, brought, asked, counts = Kept(), dict.fromkeys(["00ff"]), [], []
     monkeypatch.setattr(kept, "session", lambda: session)
-    monkeypatch.setattr(state, "brought", lambda: brought)
+    monkeypatch.setattr(state, "held", lambda: brought)
     recipe = Recipe(data=data, content="predictions", onnx="upload:11ff", onnx_file="slow.onnx")
 
     def refused():

@@ -217,21 +217,21 @@ def predictions(sets=("a", "b"), setups=("x", "y"), repeats=2, n=60):
 
 
 def test_reliability_pools_the_folds_of_a_data_set():
-    said = predictions()
+    predicted = predictions()
     rows = pd.DataFrame(
         list(product("ab", "xy", range(2), range(3))), columns=["data", "setup", "repeat", "fold"]
     )
     rows = rows.assign(seed=0, reliability=0.5, brier=0.25)
-    summary = summarise(rows, "reliability", predictions=said)
+    summary = summarise(rows, "reliability", predictions=predicted)
     for data, setup in product("ab", "xy"):
-        y = np.concatenate([said[data, setup, repeat].y for repeat in range(2)])
-        p = np.concatenate([said[data, setup, repeat].p for repeat in range(2)])
+        y = np.concatenate([predicted[data, setup, repeat].y for repeat in range(2)])
+        p = np.concatenate([predicted[data, setup, repeat].p for repeat in range(2)])
         bins = np.minimum(99, np.floor(p * 100 + 1e-9)).astype(int)
         parts = [(bins == b) for b in np.unique(bins)]
         expected = sum(part.sum() * (p[part].mean() - y[part].mean()) ** 2 for part in parts) / len(y)
         assert summary.means.loc[data, setup] == pytest.approx(expected)
     assert summary.pooled
-    assert summarise(rows, "brier", predictions=said).means.to_numpy().tolist() == [[0.25, 0.25]] * 2
+    assert summarise(rows, "brier", predictions=predicted).means.to_numpy().tolist() == [[0.25, 0.25]] * 2
     alone = summarise(rows, "reliability")
     assert (alone.means == 0.5).all().all()
     assert alone.over_folds
@@ -241,14 +241,16 @@ def test_reliability_pools_the_folds_of_a_data_set():
 
 
 def test_predictions_missing_of_a_setup_are_a_gap():
-    said = predictions()
-    said = {key: one for key, one in said.items() if key[:2] != ("b", "y")}
-    found = pooled_values(said)
+    predicted = predictions()
+    predicted = {key: one for key, one in predicted.items() if key[:2] != ("b", "y")}
+    found = pooled_values(predicted)
     assert np.isnan(found.loc["b", "y"])
-    y, p = (np.concatenate([getattr(said["b", "x", repeat], name) for repeat in range(2)]) for name in "yp")
+    y, p = (
+        np.concatenate([getattr(predicted["b", "x", repeat], name) for repeat in range(2)]) for name in "yp"
+    )
     assert found.loc["b", "x"] == METRICS["reliability"].function(y, p)
-    assert list(pooled_predictions(said, "b", ["y", "x"])) == ["x"]
-    assert len(pooled_predictions(said, "a", ["x"])["x"].y) == 120
+    assert list(pooled_predictions(predicted, "b", ["y", "x"])) == ["x"]
+    assert len(pooled_predictions(predicted, "a", ["x"])["x"].y) == 120
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,6 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test rows. Platt is fitted on probabilities, as in the paper; the Explore pages fit it on log-odds.",
     more_figures=("calibration_size_entropy",),
-    words=FORESTS,
+    terms=FORESTS,
     also={"calibration_size_data": draw_data},
 )

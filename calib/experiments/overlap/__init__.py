@@ -118,7 +118,7 @@ EXPERIMENT = Experiment(
     "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as in the paper; "
     "the Explore pages fit it on log-odds.",
     more_figures=("overlap_measures",),
-    words=(*FORESTS, "bhattacharyya"),
+    terms=(*FORESTS, "bhattacharyya"),
     large=True,
     also={"overlap_data": draw_data},
     plays="steps",

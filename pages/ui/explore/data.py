@@ -85,7 +85,7 @@ def _read(content: bytes, name: str) -> str:
 
 def _keep_file(key: str, file: state.Upload | state.Model) -> None:
     """Keep it beside the last few, within their bounds; what the settings need stays in any case."""
-    files, needed = state.brought(), {key, *sources.missing(state.recipe(), ())}
+    files, needed = state.held(), {key, *sources.missing(state.recipe(), ())}
     files[key] = file
     for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
         del files[other]

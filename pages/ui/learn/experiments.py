@@ -22,7 +22,7 @@ from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
 from pages.ui import browser, chart, controls, headings, jobs, stage, state
 from pages.ui.learn import asking, play, room
-from pages.ui.learn.glossary import linked, said_in, words
+from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
 
 SHORT = 14  # letters of all choices together that still stand side by side
@@ -141,10 +141,10 @@ def _explained(experiment: Experiment, records: Sequence[Any]) -> None:
     texts = [
         plain(text) for record in records if record is not None for text in (record.title, record.caption)
     ]
-    named = {GLOSSARY[key].name for key in experiment.words}
-    links = [text for text in (words(experiment.words), said_in(texts, named)) if text]
-    if links:
-        st.markdown(f":small[Words in the pictures: {', '.join(links)}.]")
+    named = {GLOSSARY[key].name for key in experiment.terms}
+    found = [text for text in (links(experiment.terms), links_in(texts, named)) if text]
+    if found:
+        st.markdown(f":small[Words in the pictures: {', '.join(found)}.]")
 
 
 def _draw_large(experiment: Experiment, values: dict[str, Any], result: Any) -> None:

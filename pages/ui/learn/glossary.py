@@ -48,13 +48,13 @@ def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
     ]
 
 
-def said_in(texts: Iterable[str], known: set[str]) -> str:
+def links_in(texts: Iterable[str], known: set[str]) -> str:
     """Links to the terms that stand in texts without links, those of ``known`` left out."""
     terms = {PLAIN[found[0]].name: PLAIN[found[0]] for text in texts for found in WORDS.finditer(text)}
     return ", ".join(_link(plain(name), term) for name, term in terms.items() if name not in known)
 
 
-def words(keys: Iterable[str]) -> str:
+def links(keys: Iterable[str]) -> str:
     """Links to these entries."""
     return ", ".join(_link(plain(GLOSSARY[key].name), GLOSSARY[key]) for key in keys)
 

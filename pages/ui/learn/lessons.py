@@ -78,7 +78,8 @@ def panel(script: str) -> bool:
 
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
-    st.html(f"<style>{BESIDE.replace('PAPER', frame.theme().paper)}</style>")
+    theme = frame.theme()
+    st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
     _place(lesson, number, step)
     st.title(plain(step.title), anchor=False)
     with st.container(key="lesson_beside"):

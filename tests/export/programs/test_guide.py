@@ -66,5 +66,5 @@ def test_a_classifier_with_its_calibrator_is_written_as_its_calibrator(placement
     )
     scored = calibrated.placed_.score(X)
     scores = scored.scores if placement != "cv" else scored.by_fold.T
-    said = ENGINES["sqlite"](calibrated, scores)
-    np.testing.assert_allclose(said[:, -1], calibrated.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
+    predicted = ENGINES["sqlite"](calibrated, scores)
+    np.testing.assert_allclose(predicted[:, -1], calibrated.predict_proba(X)[:, 1], rtol=0, atol=1e-12)

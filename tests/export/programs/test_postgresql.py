@@ -86,5 +86,5 @@ def test_a_numeric_column_is_compared_as_doubles(psql):
 def test_folds_and_what_predict_refuses(psql):
     scores, y = calibration(600)
     folds = FoldCalibrators((VennAbers().fit(scores[:300], y[:300]), VennAbers().fit(scores[300:], y[300:])))
-    said = answered(psql, folds, np.array([[0.0, 1.0], [0.4, np.nan], [np.inf, 0.4], [0.4, 0.6]]))
-    assert np.isfinite(said).all(axis=1).tolist() == [True, False, False, True]
+    predicted = answered(psql, folds, np.array([[0.0, 1.0], [0.4, np.nan], [np.inf, 0.4], [0.4, 0.6]]))
+    assert np.isfinite(predicted).all(axis=1).tolist() == [True, False, False, True]

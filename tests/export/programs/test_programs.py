@@ -82,12 +82,12 @@ def is_steps(fitted):
     return fitted.key in EXACT or getattr(fitted, "between", "linear") != "linear"
 
 
-def agree(said, wanted, exact):
-    assert said.shape == wanted.shape
+def agree(predicted, wanted, exact):
+    assert predicted.shape == wanted.shape
     if exact:
-        np.testing.assert_array_equal(said, wanted)
+        np.testing.assert_array_equal(predicted, wanted)
     else:
-        np.testing.assert_allclose(said, wanted, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(predicted, wanted, rtol=0, atol=1e-12)
 
 
 MANY = pytest.param(1500, 20_000, marks=pytest.mark.soak)
@@ -180,9 +180,9 @@ def test_what_predict_refuses_has_no_answer(key, engine):
     scores, y = calibration(100)
     fitted = CALIBRATORS[key]().fit(scores, y)
     wrong = [np.nan, np.inf, -np.inf, *([-1e-9, np.nextafter(1, 2)] if fitted.takes == "probability" else [])]
-    said = ENGINES[engine](fitted, np.array([0.5, *wrong]))
-    assert np.isfinite(said[0]).all()
-    assert np.isnan(said[1:]).all()
+    predicted = ENGINES[engine](fitted, np.array([0.5, *wrong]))
+    assert np.isfinite(predicted[0]).all()
+    assert np.isnan(predicted[1:]).all()
 
 
 def test_what_is_no_number_has_no_answer_in_programs():
@@ -193,12 +193,12 @@ def test_what_is_no_number_has_no_answer_in_programs():
     venn: dict = {}
     exec(write_python(Venn().fit([0.2, 0.8], [0, 1])), venn)
     assert venn["calibrate"](None) == (None, None, None)
-    said = run(
+    predicted = run(
         write_javascript(fitted) + "const said = [null, undefined, '0.5', true].map(calibrate).map("
         "x => x === null ? -1 : 1);",
         np.zeros((1, 1)),
     )
-    assert said.tolist() == [-1, -1, -1, -1]
+    assert predicted.tolist() == [-1, -1, -1, -1]
 
 
 def test_python_imports_nothing_but_math_and_javascript_nothing():
@@ -291,8 +291,8 @@ def test_notes_and_names_out_of_a_file_stay_comments():
     with sqlite3.connect(":memory:") as base:
         base.execute('CREATE TABLE t ("{}" REAL)'.format(name.replace('"', '""')))
         base.execute("INSERT INTO t VALUES (0.5)")
-        ((said,),) = base.execute(f"SELECT {write_sql(saved, name)} FROM t")
-    assert said == pytest.approx(0.5)
+        ((predicted,),) = base.execute(f"SELECT {write_sql(saved, name)} FROM t")
+    assert predicted == pytest.approx(0.5)
 
 
 def test_an_evaluations_calibrator_runs_from_its_file():
@@ -302,8 +302,12 @@ def test_an_evaluations_calibrator_runs_from_its_file():
     content = calibrator_json(evaluate(recipe, load(recipe)), "venn_abers")
     saved = read_calibrator(content)
     scores = np.random.default_rng(0).random((50, 3))
-    said = saved.predict(scores)
-    agree(ENGINES["duckdb"](saved, scores), np.column_stack([said.p0, said.p1, said.p]), exact=False)
+    predictions = saved.predict(scores)
+    agree(
+        ENGINES["duckdb"](saved, scores),
+        np.column_stack([predictions.p0, predictions.p1, predictions.p]),
+        exact=False,
+    )
     with pytest.raises(InputError, match="score must name 3 different scores"):
         write_sql(saved, ["a", "b"])
     assert "second" in write_sql(saved, ["first", "second", "third"])

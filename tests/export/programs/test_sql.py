@@ -32,10 +32,10 @@ def test_sqlite_and_duckdb_read_every_number_as_the_double_that_was_meant():
     lite, duck = sqlite3.connect(":memory:"), duckdb.connect()
     for block in np.array_split(values, 100):
         rows = ", ".join(f"({literal(value)})" for value in block)
-        said = np.array([value for (value,) in lite.execute(f"SELECT column1 FROM (VALUES {rows})")])
+        predicted = np.array([value for (value,) in lite.execute(f"SELECT column1 FROM (VALUES {rows})")])
         tiny = (np.abs(block) < 1e-290) & (block != 0)  # of which SQLite may read the neighbour
-        np.testing.assert_array_equal(said[~tiny], block[~tiny])
-        assert (np.abs(said[tiny] - block[tiny]) < 1e-305).all()
+        np.testing.assert_array_equal(predicted[~tiny], block[~tiny])
+        assert (np.abs(predicted[tiny] - block[tiny]) < 1e-305).all()
         np.testing.assert_array_equal(
             [v for (v,) in duck.execute(f"SELECT * FROM (VALUES {rows})").fetchall()], block
         )
@@ -95,9 +95,9 @@ def test_columns_of_decimals_and_texts_are_read_as_doubles(engine, kind, unfitte
     base = engine.connect(":memory:")
     base.execute(f"CREATE TABLE t (place INTEGER, score {kind})")
     base.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(DECIMALS)))
-    said = answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY place").fetchall())
+    predicted = answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY place").fetchall())
     exact = fitted.gives_interval
-    np.testing.assert_allclose(said[:, -1], fitted.predict(scores), rtol=0, atol=0 if exact else 1e-12)
+    np.testing.assert_allclose(predicted[:, -1], fitted.predict(scores), rtol=0, atol=0 if exact else 1e-12)
 
 
 def test_single_precision_is_taken_for_the_double_that_it_is():
@@ -106,8 +106,8 @@ def test_single_precision_is_taken_for_the_double_that_it_is():
     base = duckdb.connect()
     base.execute("CREATE TABLE t (place INTEGER, score REAL)")
     base.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(scores.tolist())))
-    said = answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY place").fetchall())
-    np.testing.assert_array_equal(said[:, :2], fitted.predict_interval(scores))
+    predicted = answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY place").fetchall())
+    np.testing.assert_array_equal(predicted[:, :2], fitted.predict_interval(scores))
 
 
 @pytest.mark.parametrize("text", ["", "n/a"])

@@ -1,4 +1,4 @@
-"""Evaluations of given predictions, without a model, and worlds whose truth is known."""
+"""Evaluations of given predictions, without a model, and rows whose true probability is known."""
 
 from types import MappingProxyType
 
@@ -10,7 +10,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset, Predictions
 
 
-def judged(y, said, calibration_y=None, **recipe) -> Evaluation:
+def given_evaluation(y, predicted, calibration_y=None, **recipe) -> Evaluation:
     """An Evaluation of given predictions; enough calibration rows unless they are given."""
     y = np.asarray(y)
     calibration_y = np.tile([0, 1], 500) if calibration_y is None else np.asarray(calibration_y)
@@ -20,7 +20,7 @@ def judged(y, said, calibration_y=None, **recipe) -> Evaluation:
         rows=np.arange(len(y)),
         y=y,
         scores=np.zeros(len(y)),
-        predictions=MappingProxyType({key: Predictions(y, np.asarray(p)) for key, p in said.items()}),
+        predictions=MappingProxyType({key: Predictions(y, np.asarray(p)) for key, p in predicted.items()}),
         refused=MappingProxyType({}),
         calibrators=MappingProxyType({}),
         calibration_scores=np.zeros(len(calibration_y)),
@@ -32,7 +32,7 @@ def judged(y, said, calibration_y=None, **recipe) -> Evaluation:
     )
 
 
-def world(seed, n, distort=lambda p: p):
+def known_truth(seed, n, distort=lambda p: p):
     """(y, the truth, what the model says, the generator)."""
     rng = np.random.default_rng(seed)
     truth = rng.beta(1.2, 1.2, n)
