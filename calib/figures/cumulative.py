@@ -99,7 +99,7 @@ def _of_clusters(evaluation: Evaluation) -> str:
         return told
     return (
         f"{told} Of only {counted(few, 'cluster')} the test refuses probabilities that are right more often than "
-        "it says: of 20 in simulations 5 to 12% of the time, instead of 5%."
+        "it says: of 20 in simulations 4 to 12% of the time, instead of 5%."
     )
 
 
