@@ -76,5 +76,24 @@ def test_what_was_said_never_to_be_is_no_chance():
         assert mark.sentence.endswith(verdict)
 
 
+@pytest.mark.parametrize(("cluster", "verdict"), [(None, "It promised too little."), ("who", "Chance alone")])
+def test_copies_of_a_row_are_no_more_evidence_than_the_row(cluster, verdict):
+    """Twelve of twenty where half are promised, forty times each."""
+    frame = pd.DataFrame({"target": np.arange(20) < 12, "p": 0.5, "who": np.arange(20)}).astype(
+        {"target": int}
+    )
+    frame = frame.loc[frame.index.repeat(40)].reset_index(drop=True)
+    recipe = Recipe(
+        content="predictions",
+        target="target",
+        positive=1,
+        cluster=cluster,
+        calibrators=("none",),
+        placement="none",
+    )
+    made = prepare_predictions(frame, "target", 1, ["p"], roles={"cluster": cluster})
+    assert verdict in telling_mark(evaluate(recipe, made)).sentence
+
+
 def test_few_rows_have_no_mark_to_be_read():
     assert telling_mark(evaluation(n=30, bins=50)) is None
