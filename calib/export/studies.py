@@ -20,26 +20,14 @@ from calib.kernel.wording import within_a_sentence
 from calib.study.summary import MetricSummary, friedman_line
 from calib.study.tables import MEAN, Table, as_read, tables
 
+# In braces: after \\ the first three would be its arguments, and ?` is a ligature.
 LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{
-        sign: f"{{{sign}}}" for sign in "[]*`"
-    },  # after \\ the first three are its arguments; ?` is a ligature
+    **{sign: f"{{{sign}}}" for sign in "[]*`"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{"--": "-{}-", "\n": " ", "\r": " "},
-    **{
-        "∞": r"$\infty$",
-        "−": "$-$",
-        "χ²": r"$\chi^2$",
-        "α": r"$\alpha$",
-        "λ": r"$\lambda$",
-        "σ": r"$\sigma$",
-    },
+    **{"∞": r"$\infty$", "−": "$-$", "χ²": r"$\chi^2$", "α": r"$\alpha$", "λ": r"$\lambda$", "σ": r"$\sigma$"},
     **{"★": r"$\star$", "²": "$^2$", "½": r"$\frac12$", "×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$"},
     **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "√": r"$\surd$", "Σ": r"$\Sigma$", "ε": r"$\epsilon$"},
 }

@@ -113,10 +113,10 @@ def _pictures(
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with places[i], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
-            st.plotly_chart(figure, theme=None, key=own, height=high, alt=_said(entry, panel), **interaction)
+            st.plotly_chart(figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction)
 
 
-def _said(entry: FigureEntry, panel: Any) -> str:
+def _in_words(entry: FigureEntry, panel: Any) -> str:
     """A picture in words; while a question is open without what answers it, as the heading above it."""
     if not headings.asked():
         return panel.alt
