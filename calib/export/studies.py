@@ -27,7 +27,14 @@ LATEX = {
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{"--": "-{}-", "\n": " ", "\r": " "},
-    **{"∞": r"$\infty$", "−": "$-$", "χ²": r"$\chi^2$", "α": r"$\alpha$", "λ": r"$\lambda$", "σ": r"$\sigma$"},
+    **{
+        "∞": r"$\infty$",
+        "−": "$-$",
+        "χ²": r"$\chi^2$",
+        "α": r"$\alpha$",
+        "λ": r"$\lambda$",
+        "σ": r"$\sigma$",
+    },
     **{"★": r"$\star$", "²": "$^2$", "½": r"$\frac12$", "×": r"$\times$", "±": r"$\pm$", "·": r"$\cdot$"},
     **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "√": r"$\surd$", "Σ": r"$\Sigma$", "ε": r"$\epsilon$"},
 }

@@ -113,7 +113,9 @@ def _pictures(
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         with places[i], st.container(key=f"projected_{own}") if fits else nullcontext():
             high = "stretch" if fits else "content"
-            st.plotly_chart(figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction)
+            st.plotly_chart(
+                figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
+            )
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:
