@@ -2,7 +2,9 @@
 
 import io
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -79,6 +81,21 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(tab):
     )
     assert table["id"][0] == "'=1+1"
     assert json.loads(content)["made"]["recipe"]["model"] == "naive_bayes"
+
+
+@pytest.mark.soak
+def test_the_sql_that_is_downloaded_runs_where_the_scores_are(tab, evaluation):
+    """In a table of SQLite, beside the scores that the page has calibrated."""
+    tab.open("explore_compare", **QUICK)
+    select = taken(tab, "SQL", tab.by_key("one_calibrator")).decode()
+    scores = pd.DataFrame({"score": evaluation.scores})
+    with closing(sqlite3.connect(":memory:")) as base:
+        scores.to_sql("scores", base)
+        found = pd.read_sql(f"SELECT {select} FROM scores", base)
+    predictions = evaluation.predictions["venn_abers"]
+    np.testing.assert_array_equal(
+        found[["p0", "p1", "p"]], np.column_stack([predictions.p0, predictions.p1, predictions.p])
+    )
 
 
 @pytest.mark.soak

@@ -1,12 +1,14 @@
-"""Roles set on an uploaded table in a browser: a split in time, one by cluster, counts; the numbers are calib's."""
+"""Roles set on an uploaded table in a browser: splits in time and by cluster, counts, a base rate, as calib has it."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from calib.analysis.advice import recommend
+from calib.analysis.label_shift import estimate_of_rows
 from calib.analysis.optimism import optimism, random_recipe
 from calib.data import TableFile
-from calib.evaluate import evaluate
+from calib.evaluate import evaluate, fit
 from calib.recipe import Recipe
 from calib.sources import digest, load
 from tests.browser import files
@@ -90,3 +92,21 @@ def test_counts_are_proposed_and_judged_as_their_rows(tab):
     assert recipe.weight == "count"
     assert f"{evaluation.size:,} test rows" in tab.page.get_by_test_id("stMain").inner_text()
     assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
+
+
+@pytest.mark.soak
+def test_a_base_rate_is_stated_then_estimated_from_rows_without_labels_and_taken(tab):
+    table = files.churn()
+    content, unlabelled = files.as_csv(table), table[table["outcome"] == "stayed"].drop(columns="outcome")
+    query = {"model": "logistic_regression", "calibrators": "none,platt", "reliability.details": "base_rate"}
+    tab.open("explore_data", **query).upload("visits.csv", content).go("Reliability")
+    tab.unfold("Base rate").type_number("base_rate", 5)
+    recipe, data, evaluation = judged(tab, content)
+    assert recipe.base_rate == 0.05
+    assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
+    tab.upload("rows.csv", files.as_csv(unlabelled), "unlabelled")
+    key = recommend(evaluation).choice
+    found = estimate_of_rows(evaluation, fit(recipe, data), unlabelled, key)
+    tab.page.get_by_text(found.finding).wait_for()
+    tab.by_key("take_rate").get_by_role("button").click()
+    assert judged(tab.settle(), content)[0].base_rate == float(f"{found.rate:.4g}")
