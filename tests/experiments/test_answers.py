@@ -46,6 +46,7 @@ IN_CLAIMS = {
 
 NO_TURN = {
     "tree_count": "what trees disagree about falls with their number, whatever they are",
+    "overlap": "it is about fully grown trees in two dimensions, and so is no other forest's picture",
     "calibration_size": "more rows serve the forest itself most, with every measure that has an answer",
     "theorem": "it is one",
     "order": "it is so for every number of rows",

@@ -49,7 +49,7 @@ def test_log_loss_counts_the_finite_runs():
 def test_constant_is_no_answer_where_there_is_nothing_to_know():
     drawn = record("constant", {"gap": 0.0})
     assert drawn.answer is None
-    assert "and even so" in drawn.title
+    assert "and here the constant predictor is no worse: its Brier score is 0.25, " in drawn.title
 
 
 def test_order_prints_unshortened_fractions():

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl.figure import _course
 from calib.experiments.shared.forest_settings import MEASURES
 from tests.experiments.simulated import found, record
@@ -37,6 +38,21 @@ def test_overlap_compares_with_the_same_forest_uncalibrated(base, d, measure):
         before, after = map(float, pair.groups())
         assert after < before
         assert any(before == pytest.approx(value, rel=0.05) for value in by_step["none"])
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [("overlap", {"base": "default", "d": "2"}), ("calibration_size", {"base": "tuned"})],
+)
+def test_an_answer_is_given_only_where_the_picture_shows_what_was_asked(key, asked):
+    elsewhere = {"measure": "brier", "base": (set(BASES) - {asked["base"]}).pop()}
+    given = record(key, key, **asked)
+    assert given.answer == EXPERIMENTS[key].right
+    assert not given.unasked
+    for name, value in (elsewhere | ({"d": "20"} if key == "overlap" else {})).items():
+        other = record(key, key, **(asked | {name: value}))
+        assert other.answer is None
+        assert other.unasked.startswith("The question is about the TCE of ")
 
 
 @pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, MEASURES)))

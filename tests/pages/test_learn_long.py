@@ -14,6 +14,7 @@ from tests.sweep import sweep
 from tests.waiting import LIMIT
 
 KEYS = ("overlap", "calibration_size")
+ASKED = {"overlap": "fully grown trees in two dimensions.", "calibration_size": "the tuned forest."}
 SMALL = {"d": "2", "n": 200, "repetitions": 1}
 
 
@@ -34,8 +35,11 @@ def test_it_opens_at_once_with_what_was_made_beforehand_and_says_how(key):
 
 @pytest.mark.parametrize("key", sweep(KEYS, "calibration_size"))
 def test_a_view_setting_computes_nothing(key):
-    at = opened(key, measure="ece", base="default")
+    at = opened(key, measure="ece", base="default", guess="1")
     assert faults(at) == []
+    assert [text.value.endswith(". The question is about the TCE of " + ASKED[key]) for text in at.info] == [
+        True
+    ]
     record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0), measure="ece", base="default")
     assert titles(at)[0] == record.title
 

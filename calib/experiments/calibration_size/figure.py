@@ -76,6 +76,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     much = measure in ("accuracy", "group_entropy", "bin_entropy")
     best, extreme = (last.idxmax(), "highest") if much else (last.idxmin(), "lowest")
     needs = _needs(rows, measure) if measure in ("tce", "ece", "brier") else ""
+    other = measure != "tce" or base != "tuned"
+    unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"With as many calibration as training rows {name(best)} has the {extreme} {MEASURES[measure]}, "
         f"{brief(last[best])}; the {BASES[base].lower()} has {brief(last[UNCALIBRATED])} as it is, "
@@ -86,9 +88,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
-        answer=1 + int(np.argmin([last[key] for key in CANDIDATES]))
-        if measure == "tce" and base == "tuned"
-        else None,
+        answer=None if unasked else 1 + int(np.argmin([last[key] for key in CANDIDATES])),
+        unasked=unasked,
         rows=rows,
         measure=measure,
         coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"]),

@@ -16,7 +16,7 @@ from calib.experiments.shared.findings import Finding, band, plus_minus
 from calib.experiments.shared.repeated_draws import running_mean
 from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import briefly, number
 
 SAID = 5  # places at which the bands are told in words
 NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
@@ -41,11 +41,13 @@ def prepare(found: OneTrainingSet) -> Constant:
     low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
-    title = "Both are valid" if valid else "By chance beyond three standard errors"
-    worth = "but" if useless else "and even so"
+    title = "Both are valid" if valid else "One mean error is by chance beyond three standard errors"
+    worth = (
+        "but the constant predictor is worse" if useless else "and here the constant predictor is no worse"
+    )
+    own, other = briefly(brier["constant"], brier["full"])
     return Constant(
-        title=f"{title}, {worth} the constant predictor's Brier score is {brief(brier['constant'])}, "
-        f"that of Venn–Abers {brief(brier['full'])}",
+        title=f"{title}, {worth}: its Brier score is {own}, that of Venn–Abers {other}",
         caption="One training set: marks at the bottom and the top are its rows of class 0 and 1, the thin line is "
         "the true probability. Bands run from p0 to p1. Over many training sets, "
         f"{'; '.join(words)}.",

@@ -25,7 +25,6 @@ EXPERIMENT = Experiment(
         "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
         "There is nearly nothing left to repair there: a forest that predicts 0 or 1 is right.",
     ),
-    turn={"base": "tuned"},
     parameters=(
         measure("overlap"),
         with_default(base("overlap", "overlap_measures"), "default"),

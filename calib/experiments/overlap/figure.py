@@ -70,6 +70,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     title, answer, named = _finding(table, measure, BASES[base].lower())
     table = _as_far_as(table, steps)
     each = list(table.groupby("d"))
+    other = measure != "tce" or base != "default" or int(table["d"].min()) != 2
+    unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return Panels(
         title=title,
         caption="From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
@@ -81,7 +83,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         table=table.drop(columns="root")[
             ["d", "step", "distance", "method", "base", "runs", measure, f"{measure}_error"]
         ],
-        answer=answer if measure == "tce" else None,
+        answer=None if unasked else answer,
+        unasked=unasked,
         panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
         columns=min(2, len(each)),
         coloured=in_colour([UNCALIBRATED, *named], THIRD),
@@ -148,7 +151,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
         f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {name(best)}; at {steps} most "
         "calibrators make it worse"
     )
-    return title, (1 + min(2, 3 * (step - 1) // last)) if d == 2 else None, (str(best),)
+    return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
 
 
 def _worse(as_it_is: pd.Series, calibrated: pd.DataFrame) -> int:

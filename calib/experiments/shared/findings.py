@@ -25,6 +25,8 @@ class Finding:
     drawn
         What can be seen in the picture, for those who cannot see it while the question beside it is open: where
         ``alt`` tells the answer.
+    unasked
+        Why no answer is given where the picture shows something else than what was asked.
     """
 
     title: str
@@ -33,6 +35,7 @@ class Finding:
     table: pd.DataFrame
     answer: int | None
     drawn: str = field(default="", kw_only=True)
+    unasked: str = field(default="", kw_only=True)
 
     def to_frame(self) -> pd.DataFrame:
         return self.table

@@ -19,14 +19,21 @@ GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions are a group"}
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
-    """Which of the depths comes closest to the truth."""
+    """Which of the depths asked for comes closest to the truth: none of several whose TCE reads the same."""
     tce = {errors.name: errors.tce for errors in found.shown}
-    best = min(tce, key=tce.__getitem__)
-    others = listed([f"{brief(value)} {_at(name)}" for name, value in tce.items() if name != best])
-    who = "One tree" if found.settings["model"] == "tree" else "The forest"
-    title = f"{who} is closest to the truth {_at(best)}: TCE {brief(tce[best])}, against {others}"
-    answer = 1 + int(np.argmin([tce[f"Depth {depth}"] for depth in DEPTHS]))
-    return against_truth(found.shown, found.columns, cloud, title, answer)
+    asked = [f"Depth {depth}" for depth in DEPTHS]
+    least = min(tce[name] for name in asked)
+    level = [name for name, value in tce.items() if brief(value) == brief(least)]
+    best = [number for number, name in enumerate(asked, start=1) if name in level]
+    others = listed([f"{brief(value)} {_at(name)}" for name, value in tce.items() if name not in level])
+    who = "one tree" if found.settings["model"] == "tree" else "the forest"
+    beaten = any(value < least for name, value in tce.items() if name not in level)
+    title = (
+        f"{f'Of depths {listed(list(map(str, DEPTHS)))}, {who}' if beaten else who.capitalize()} is "
+        f"{'about equally close' if level[1:] else 'closest'} to the truth {listed(list(map(_at, level)))}: "
+        f"TCE {brief(least)}{f', against {others}' if others else ''}"
+    )
+    return against_truth(found.shown, found.columns, cloud, title, best[0] if len(best) == 1 else None)
 
 
 def _at(name: str) -> str:

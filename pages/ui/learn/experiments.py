@@ -97,9 +97,11 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         records = (way.pictures or partial(draw, experiment))(recipe, values, result)
         _explained(experiment, records)
     if verdict is not None:
-        answer = next((r.answer for r in records if r is not None and r.answer is not None), None)
+        drawn = [record for record in records if record is not None]
+        answer = next((record.answer for record in drawn if record.answer is not None), None)
+        unasked = next((record.unasked for record in drawn if record.unasked), "")
         with verdict:
-            _verdict(experiment, int(guess), answer, values)
+            _verdict(experiment, int(guess), answer, unasked)
     _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
@@ -314,11 +316,11 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
         controls.parameter_control(parameter, field, value)
 
 
-def _verdict(experiment: Experiment, guess: int, answer: int | None, values: dict[str, Any]) -> None:
+def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: str) -> None:
     """The reader's prediction against what came out, and one setting with which it would be another."""
     guessed = f"You said: {plain(experiment.answers[guess - 1])}."
     if answer is None:
-        st.info(f"{guessed} With these settings no answer stands out.")
+        st.info(f"{guessed} {unasked or 'With these settings no answer stands out.'}")
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right

@@ -38,9 +38,39 @@ def test_the_readers_own_depth_may_be_the_closest_and_is_no_answer():
         side_by_side(["Depth 2", "Depth 4", "Depth 8", "Depth 5"], (0.04, 0.01, 0.02, 0.0025), model="forest")
     )
     assert record.title.startswith(
-        "The forest is closest to the truth at depth 5: TCE 0.0025, against 0.040 at depth 2"
+        "Of depths 2, 4 and 8, the forest is closest to the truth at depth 4: TCE 0.010, against 0.040 at depth 2"
     )
+    assert "and 0.0025 at depth 5" in record.title, "which nobody was asked about"
     assert record.answer == 2
+
+
+@pytest.mark.parametrize(
+    ("distances", "answer", "said"),
+    [
+        (
+            (0.0188, 0.01477, 0.01531, 0.01465),  # the forest curtailed below 200 rows
+            None,
+            "The forest is about equally close to the truth at depth 4, at depth 8 and without a limit: TCE 0.015, "
+            "against 0.019 at depth 2",
+        ),
+        (
+            (0.019, 0.0147, 0.02, 0.01465),
+            2,
+            "The forest is about equally close to the truth at depth 4 and without",
+        ),
+        ((0.02, 0.02, 0.02, 0.02), None, "at depth 2, at depth 4, at depth 8 and without a limit: TCE 0.020"),
+        (
+            (0.03, 0.02, 0.02, 0.01),
+            None,
+            "Of depths 2, 4 and 8, the forest is about equally close to the truth at",
+        ),
+    ],
+)
+def test_no_depth_wins_among_numbers_that_read_the_same(distances, answer, said):
+    names = ["Depth 2", "Depth 4", "Depth 8", "No limit"]
+    record = FIGURES["tree_depth"].prepare(side_by_side(names, distances, model="forest"))
+    assert said in record.title
+    assert record.answer == answer
 
 
 @pytest.mark.parametrize(
