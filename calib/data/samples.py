@@ -68,7 +68,7 @@ SAMPLES: dict[str, Sample] = {
             "Predictions of three models",
             "predictions.csv.gz",
             "yes",
-            "No model needed: naive Bayes too bold, a forest too modest, and the margins of an SVM.",
+            "No model needed: naive Bayes too sure, a forest too modest, and the margins of an SVM.",
             predictions=True,
         ),
         Sample(

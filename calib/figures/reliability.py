@@ -284,7 +284,7 @@ def _open(found: Choice, key: str) -> str:
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
         "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
-        "little; an S-shape means too timid, its mirror image too bold."
+        "little; an S-shape means too modest, its mirror image too sure."
     )
     if recipe.curve == "corp":
         text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."

@@ -253,7 +253,7 @@ METRICS: Registry[Metric] = Registry(
             "Calibration slope",
             slope,
             None,
-            "Below 1 the probabilities are too extreme, above 1 too timid.",
+            "Below 1 the probabilities are too extreme, above 1 too modest.",
             ".3f",
             target=1.0,
             of=calibration_line,

@@ -71,8 +71,8 @@ ELSEWHERE = {
     "calibration_size": {
         "The paper's order": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
         "Look at ECE": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
-        "It says little": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
-        "Look where its line": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
+        "A small ECE says": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
+        "Its line ends lowest": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
     },
     "order": {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
@@ -261,7 +261,7 @@ def by_count(seed, **settings):
 
 
 @over_seeds
-@claims("tree_count", "More trees narrow the cloud", "What they can still take away")
+@claims("tree_count", "More trees narrow the cloud", "What more trees can still")
 def test_with_5_trees_half_can_go_with_50_a_tenth(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
@@ -406,7 +406,7 @@ def test_so_it_is_with_other_draws(seed, step):
     assert tce["venn_abers"] > tce["none"]
 
 
-@claims("overlap", "Half-way it is now too timid")
+@claims("overlap", "Half-way it is now too modest")
 def test_half_way_in_many_dimensions_calibration_helps_even_the_tuned_forest():
     for base in ("default", "tuned"):
         half_way = tce_by_step(base, 20).loc[9:14]
@@ -631,7 +631,7 @@ def test_pools_grow_slower_than_the_data_and_categories_as_fast(seed):
     assert (abers.low < abers.high).all()
 
 
-@claims("pooling", "Every move takes one", "Whichever violators", "Joining two violators", "Turn a label")
+@claims("pooling", "Every move takes one", "Whichever pair", "Joining two pools", "Turn a label")
 def test_moves_take_one_pool_each_and_their_order_does_not_matter():
     moves, rng = found("pooling"), np.random.default_rng(0)
     sizes = [len(state) for state in moves.states]

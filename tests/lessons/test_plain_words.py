@@ -28,6 +28,10 @@ BETTER = {
     r"\bto mend\b": "to remove",
     r"\bobjects\b": "rows",
     r"\b[Ll]earned\b": "learnt",
+    r"\bnext to nothing\b": "almost nothing",
+    r"\bfor good\b": "for ever",
+    r"\btimid\b": "modest",
+    r"\b(a|the) lone\b": "a single",
 }
 ALLOWED = {"objects"}  # the name of a setting in links
 

@@ -103,7 +103,10 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
     better = ", ".join(
         f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items()
     )
-    return f"It stays within a fifth of where it ends from: {steady}. First below the forest as it is at: {better}. "
+    return (
+        f"Each line stays within a fifth of its last value from: {steady}. "
+        f"First below the forest as it is at: {better}. "
+    )
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:

@@ -13,12 +13,12 @@ EXPERIMENT = Experiment(
     name="CL and GL on Gaussians",
     question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
     "only. It has far more than a hundred leaves. Into how many groups of equal prediction do they fall?",
-    answers=("As many as leaves", "Some twenty", "Two"),
+    answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
         "That takes each leaf as a group. Leaves with the same prediction cannot be told apart by it, and "
         "pure leaves predict only 0 or 1.",
-        "That would need leaves with some twenty different predictions. Pure leaves predict 0 or 1, whatever "
+        "That would need leaves with about twenty different predictions. Pure leaves predict 0 or 1, whatever "
         "their size.",
         "Every leaf holds one class only, so each predicts 0 or 1: two groups.",
     ),
@@ -67,9 +67,9 @@ EXPERIMENT = Experiment(
         "different values, and the two groups split again.",
         "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
         "probabilities inside the group. Hover over a cell for its group and its share of both.",
-        "Lower the depth: the two groups of a stump are well calibrated (small CL) but lump together what differs "
-        "(large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on it "
-        "rises again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
+        "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL) but lump together what "
+        "differs (large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on "
+        "it rises again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
         "Groups are equal predictions here. Take each leaf as a group instead, as Tree depth does: GL then falls to "
         "nearly nothing in a deep tree, and CL rises by as much, for the sum of the two is the same.",
         "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",

@@ -31,8 +31,8 @@ def prepare(found: Settling) -> Counterexample:
         title=f"The simplified interval settles at [{brief(simplified[0])}, {brief(simplified[1])}], {verdict} the "
         "frequency 1/2",
         caption=f"Mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of each size. "
-        "The line is P(Y = 1) = 1/2, which corollary 1 wants between the two. Simplified Venn–Abers misses it ever "
-        "more clearly; the full one closes in on it, up to the sampling error of so many draws.",
+        "The line is P(Y = 1) = 1/2, which by corollary 1 should lie between the two. Simplified Venn–Abers "
+        "misses it ever more clearly; the full one closes in on it, up to the sampling error of so many draws.",
         alt=f"With {found.sizes[-1]:,} training rows: simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",

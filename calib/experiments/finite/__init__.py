@@ -12,7 +12,7 @@ START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0
 FLAT = (
     "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
 )
-"""The same labels where next to nothing can be told apart: one leaf is best."""
+"""The same labels where almost nothing can be told apart: one leaf is best."""
 
 EXPERIMENT = Experiment(
     key="finite",
@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     why=(
         "It is calibrated, but lumps everything together: all that could be told apart is lost.",
         "One split tells the two halves apart, and its leaves still hold enough labels.",
-        "Fitting every label is not the same as knowing the probabilities: a lone 0 among ones speaks for its "
+        "Fitting every label is not the same as knowing the probabilities: a single 0 among ones decides for its "
         "whole neighbourhood.",
     ),
     turn={"line": FLAT},
@@ -52,8 +52,8 @@ EXPERIMENT = Experiment(
         "elsewhere here.",
         "One leaf is calibrated: half of the labels are 1, and so is the mean probability. What it loses is grouping "
         "loss (GL). One split takes most of that away and stays calibrated, or nearly so.",
-        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves; the lone 0 on the right "
-        "spoils its neighbourhood. They are worse than one leaf, although they fit every label.",
+        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves; the single 0 on the right "
+        "decides for its neighbourhood. They are worse than one leaf, although they fit every label.",
         "Entropy (IL) is the same for all partitions. Turn one label and see how far the best partition moves: the "
         "tree sees labels only, never the true probabilities.",
     ),

@@ -46,7 +46,7 @@ def prepare_curve(found: SettingCurve) -> Lines:
         f"Curtailing below {a} takes one tree's TCE from {brief(one[0])} to {brief(one.min())}, below {b} the "
         f"forest's from {brief(many[0])} to {brief(many.min())}",
         "A leaf with fewer rows takes the estimate of an ancestor; 0 leaves all as they are. Rings mark the least. "
-        "Too small a threshold leaves noise, too large a one lumps together.",
+        "Too small a threshold leaves noise, too large a threshold lumps different rows together.",
         ringed="all",
     )
 

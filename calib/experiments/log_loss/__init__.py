@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     key="log_loss",
     page=PAGE,
     name="Infinite log loss",
-    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever after. Isotonic "
+    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever. Isotonic "
     "regression predicts 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of "
     "direct isotonic regression are still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
     why=(
         "Each mistake is rare. But one of a hundred test rows on the wrong side of certainty is enough.",
         "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test that.",
-        "A hundred rows try the certain ends, and one on the wrong side makes the loss infinite for good.",
+        "A hundred rows test the certain ends, and one on the wrong side makes the loss infinite for ever.",
     ),
     turn={"tests": 20},
     parameters=(
@@ -43,7 +43,7 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends a run of isotonic regression for good, whether fitted on the training scores (DIR) "
+        "Every certain mistake ends a run of isotonic regression, whether fitted on the training scores (DIR) "
         "or on a held-out third.",
         "With a window of 0.5 the other four lines never end. Platt's curve only comes near 0 and 1, and so does the "
         "score itself: with the narrowest window its runs end as well.",

@@ -15,10 +15,11 @@ EXPERIMENT = Experiment(
     answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
     right=2,
     why=(
-        "That holds for pools that are a fixed share of the data. Isotonic pools multiply, so each grows more slowly.",
+        "That holds for pools that are a fixed share of the data. There are ever more isotonic pools, so each "
+        "grows more slowly.",
         "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row counts for less in a "
         "larger pool.",
-        "That is how means get precise. An interval is not a mean: it shows how far one more row moves the fit.",
+        "That is how fast means get precise. An interval is not a mean: it shows how far one more row moves the fit.",
     ),
     turn={"method": "venn"},
     parameters=(

@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
             "choice",
             "pca",
             choices=tuple(EMBEDDINGS),
-            help="How rows of more than two dimensions are laid on the page: the plane of largest spread, or "
+            help="How rows of more than two dimensions are drawn on the page: the plane of largest spread, or "
             "neighbours kept together.",
             extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
@@ -98,12 +98,12 @@ EXPERIMENT = Experiment(
         "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
         "every distance. Venn–Abers does at all twenty here.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
-        "to repair. Half-way it is now too timid, and there calibration helps, also with the tuned forest.",
+        "to repair. Half-way it is now too modest, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
         "already. Platt, beta and isotonic can.",
         "Beta over the tuned forest has peaks where a calibration row with a score of 0 was of class 1, and the "
-        "log-odds of 0 are beyond all others. One such row bends the whole map. Platt, which takes the score itself, "
-        "hardly notices.",
+        "log-odds of 0 lie far beyond all others. One such row bends the whole map. Platt, which takes the score "
+        "itself, hardly notices.",
         "With the tuned forest choose the measure ECE, which real data allow, too, and switch on Venn in the "
         "legend. It predicts only two values: between overlap and half-way in two dimensions it has the smallest ECE, "
         "and the largest TCE of the calibrators.",

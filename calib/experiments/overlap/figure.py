@@ -75,7 +75,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     return Panels(
         title=title,
         caption="From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
-        f"colour: calibrators of the {BASES[base].lower()}, which is trained on what the calibration set leaves; "
+        f"colour: calibrators of the {BASES[base].lower()}, which is trained on the rows that do not calibrate; "
         "thick and grey: this forest as it is; black lines (white in dark mode): forests that learn from "
         f"everything. {how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "

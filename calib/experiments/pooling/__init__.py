@@ -56,10 +56,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=pool_step_by_step,
     notice=(
-        "Every move takes one pool away, and none is ever split again. Whichever violators are joined first, the end "
+        "Every move takes one pool away, and none is ever split again. Whichever pair is joined first, the end "
         "is the same; here it is always the leftmost pair.",
         "Below, the same in the cumulative-sum diagram: going right counts rows, going up counts class 1. A pool "
-        "is a chord and its share is the chord's slope. Joining two violators cuts off a corner that points upward.",
+        "is a chord and its share is the chord's slope. Joining two pools cuts off a corner that points upward.",
         "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
         "convex curve below them. Its slopes are the isotonic fit.",
         "Turn a label and start again: one label can change most of the fitted values, or only a few.",

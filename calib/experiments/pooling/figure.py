@@ -61,7 +61,7 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
         "convex hull, where it will end. The next pair to be joined is drawn thick. "
         f"The upright bar is for a new row at score {score:g}: with it as class 0 the fit would end at "
         f"p0 = {number(p0)} there, with it as class 1 at p1 = {number(p1)}. The star is p = {number(fits.p)}, "
-        "merged from both.",
+        "combined from both.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",

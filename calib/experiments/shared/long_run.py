@@ -57,7 +57,7 @@ class HowMade:
         tools = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return (
             f"Computed beforehand, on {self.when}, with seed {self.seed} by scripts/long_experiments.py in "
-            f"{self.minutes:.0f} minutes of processor time, the searches for RF_opt apart ({tools})."
+            f"{self.minutes:.0f} minutes of processor time, not counting the searches for RF_opt ({tools})."
         )
 
 

@@ -20,7 +20,7 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
-NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
+NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, combined"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def prepare(draws: Draws) -> Theorem:
         caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
         "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
         "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
-        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes about "
+        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes it about "
         "2 to 3 of it.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),

@@ -44,9 +44,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",
         f"A tree alone has TCE {brief(curve['alone'][0])} on average, all {found.values[-1]} together "
-        f"{brief(tce[-1])}; the first {enough} come within twice that",
-        "It is scatter that falls, and only so far: a mean over trees takes away what they disagree about, not what "
-        "all of them get wrong. Steps to the right are nearly equal factors.",
+        f"{brief(tce[-1])}; with the first {enough} it is at most twice that",
+        "It is scatter that falls, and only down to a limit: a mean over trees takes away what they disagree about, "
+        "not what all of them get wrong. Steps to the right are nearly equal factors.",
         ringed="none",
     )
 

@@ -70,7 +70,8 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         "CL: what wrong numbers cost. GL: what lumping together costs. The ring marks the least sum. In the tree "
         f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two part where leaves become pure: all of them "
         "predict 0 or 1, so that by predictions they are two groups. The forest's groups are equal predictions or, "
-        "where hardly two coincide, 20 quantile bins, and the spread inside them is what little CL and GL lack of TCE.",
+        "where nearly all differ, 20 quantile bins; the little by which CL + GL falls short of TCE is the spread "
+        "inside the bins.",
     )
 
 

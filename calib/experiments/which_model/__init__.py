@@ -17,9 +17,9 @@ EXPERIMENT = Experiment(
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(
-        "A forest assumes next to nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
+        "A forest assumes almost nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
         "A curved boundary fits, and Platt scaling has only two numbers to learn: little scatter.",
-        "It was exactly right in the upper row. Its straight boundary is wrong here, and no more rows can bend it.",
+        "It was exactly right in the upper row. Its straight boundary is wrong here, and more rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     parameters=(
@@ -73,9 +73,9 @@ EXPERIMENT = Experiment(
         "Lower row: its line leaves the diagonal, and more rows do not bring it back: from 1000 to 2000 its error "
         "stays. The bent line, bias, is the smaller part of that. The larger is scatter: rows that are equally likely "
         "lie on different sides of the wide class, and one straight boundary cannot suit both.",
-        "The line of the support-vector machine bends: Platt scaling lays one curve over scores that were never meant "
+        "The line of the support-vector machine bends: Platt scaling fits one curve to scores that were never meant "
         "to be probabilities, and is too low where the truth is high and too high where it is low.",
-        "The forest's line stays near the diagonal in both rows, because it assumes next to nothing. Its error "
+        "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),
     formulas=(
