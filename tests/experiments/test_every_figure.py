@@ -1,5 +1,7 @@
 """What holds for every Learn picture, with the default settings, in both themes."""
 
+import re
+
 import pytest
 
 from calib.experiments import EXPERIMENTS
@@ -8,6 +10,8 @@ from calib.figures.projector import for_a_room
 from tests.experiments.simulated import record as record_of
 from tests.headlines import long_numbers
 from tests.sweep import sweep
+
+CLASS = "class [01]$|label (is )?[01]|^p[01]$"  # p0 and p1: for the label 0 and for 1
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
@@ -36,6 +40,17 @@ def test_one_of_the_answers_came_true_with_the_default_settings(drawn):
     assert answers == [experiment.right]
     assert len(experiment.why) == len(experiment.answers)
     assert all(text.endswith(".") for text in experiment.why)
+
+
+def test_the_inks_of_classes_and_of_losses_mean_nothing_else(drawn):
+    _, records = drawn
+    means = {LIGHT.positive: CLASS, LIGHT.negative: CLASS, LIGHT.calibration: "^CL", LIGHT.grouping: "^GL"}
+    for key, record in records.items():
+        for trace in FIGURES[key].draw(record, LIGHT).data:
+            for part in ("line", "marker"):
+                color = trace[part]["color"] if part in trace and "color" in trace[part] else None
+                if isinstance(color, str) and color in means:
+                    assert re.search(means[color], trace.name), (key, trace.name)
 
 
 @pytest.mark.parametrize("key", [key for key, experiment in EXPERIMENTS.items() if experiment.turn])

@@ -30,7 +30,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, briefly, number
 
 PUBLISHED_ENTROPY = {
     "rf_d": 5.60,
@@ -74,14 +74,12 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
     last = last[[key for key in DRAWN if key in last]]
     much = measure in ("accuracy", "group_entropy", "bin_entropy")
-    best, extreme = (last.idxmax(), "highest") if much else (last.idxmin(), "lowest")
+    best = last.idxmax() if much else last.idxmin()
     needs = _needs(rows, measure) if measure in ("tce", "ece", "brier") else ""
     other = measure != "tce" or base != "tuned"
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"With as many calibration as training rows {name(best)} has the {extreme} {MEASURES[measure]}, "
-        f"{brief(last[best])}; the {BASES[base].lower()} has {brief(last[UNCALIBRATED])} as it is, "
-        f"{brief(last['venn_abers'])} with Venn–Abers",
+        title=f"With as many calibration as training rows {_extreme(last, best, much, measure, base)}",
         caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
         "lines (white in dark mode), every 10%: forests that learn from training and calibration rows alike. Bands: "
         f"two standard errors. {needs}{how_made(found)}{GREY}",
@@ -93,6 +91,23 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         rows=rows,
         measure=measure,
         coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"]),
+    )
+
+
+def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) -> str:
+    """Who has the best of a measure, unless it reads the same as that of the forest as it is."""
+    what, forest, own, venn = MEASURES[measure], BASES[base].lower(), last[UNCALIBRATED], last["venn_abers"]
+    if brief(last[best]) == brief(own):
+        as_it_is, with_venn = briefly(own, venn)
+        side = "above" if much else "below"
+        return (
+            f"no method's {what} is clearly {side} that of the {forest}: {as_it_is} as it is; "
+            f"{with_venn} with Venn–Abers"
+        )
+    least, as_it_is, with_venn = briefly(last[best], own, venn)
+    return (
+        f"{name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
+        f"as it is, {with_venn} with Venn–Abers"
     )
 
 

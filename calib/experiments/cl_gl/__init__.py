@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page="cl_gl",
     name="CL and GL on Gaussians",
     question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
-    "only. It has far more than a hundred leaves. Into how many groups of equal prediction do they fall?",
+    "only. It has more than a hundred leaves. Into how many groups of equal prediction do they fall?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(

@@ -64,7 +64,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=480,
-            shapes=[level(theme, 0.5, line={"color": theme.ink, "width": 1.5})],
+            shapes=[level(theme, 0.5, line={"color": theme.diagonal, "width": 2})],
             xaxis={
                 "type": "log",
                 "title": {"text": "Training rows"},
@@ -76,7 +76,7 @@ def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
     )
     for key in ("simplified", "full"):
         mark = METHOD_MARKS[key]
-        color = theme.positive if key == "simplified" else mark.color
+        color = theme.ink if key == "simplified" else mark.color
         (p0, p1), (e0, e1) = found.means[key].T, found.errors[key].T
         figure.add_trace(band(found.sizes, p0, p1, color))
         for values, errors, dash, name in ((p0, e0, "dash", "p0"), (p1, e1, "dot", "p1")):
