@@ -15,7 +15,7 @@ with place.numbers:
     venn_abers.headline(evaluation)
 with place.block:
     venn_abers.switches(recipe)
-    pairs, table = st.columns([0.56, 0.44], gap="medium")
+    pairs, table = st.columns([0.49, 0.51], gap="medium")
 with pairs:
     chart.show(
         "pairs",

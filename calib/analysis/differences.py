@@ -21,7 +21,7 @@ from calib.evaluate import Evaluation, evaluate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import effective_weights, or_ones
 from calib.kernel.wording import listed
 from calib.metrics import METRICS, bootstrap_differences
 from calib.metrics.confidence import clustered_mean
@@ -141,9 +141,13 @@ def _resampled(
         counts=evaluation.counts,
         cluster=evaluation.cluster,
     )
+    rows = effective_weights(or_ones(evaluation.weight, evaluation.size))
+    alone = round(min(rows @ evaluation.y, rows @ (1 - evaluation.y))) < 2
     lines: dict[str, list[Line]] = {}
     for (metric, key), interval in found.items():
         value, lower, upper = map(_without_rounding, (interval.value, interval.lower, interval.upper))
+        if alone and value and metric == "auc":  # no resample tells how another row of that class would rank
+            lower = upper = np.nan
         lines.setdefault(metric, []).append((metric, key, value, lower, upper, repeats - interval.repeats))
     return lines
 

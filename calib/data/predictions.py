@@ -281,7 +281,14 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     # "not a" stands for several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
     action = f"Take {negative!r} as the positive class" if switch else ""
-    if interval[1] < 0.5:
+    scores = data.X[column]
+    if scores.min() == scores.max():
+        message = (
+            f"Every row has the same score, {number(float(scores.iloc[0]))}: it ranks no row above another."
+        )
+        remedy = "Check that this is the column of scores."
+        switch, action = None, ""
+    elif interval[1] < 0.5:
         message = (
             f"These scores rank the classes backwards: {result}. "
             f"They seem to be scores of class {negative!r}."

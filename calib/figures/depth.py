@@ -216,7 +216,11 @@ def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **
         len(LEAVES),
         height=height,
         xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
-        yaxis={"title": {"text": measure}, "nticks": 5},
+        yaxis={
+            "title": {"text": measure},
+            "nticks": 5,
+            "automargin": "left",
+        },  # ticks may be as long as 0.0004
         **changes,
     )
 

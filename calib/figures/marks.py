@@ -57,6 +57,8 @@ class Marks:
             return (
                 f"The {rows:,} rows are gathered in cells: a mark's area is the number of rows in its cell."
             )
+        if len(self.count) == 1 < rows:
+            return f"All {rows:,} rows share one place."
         if len(self.count) < rows:
             places = f"{len(self.count):,} different places"
             return f"The {rows:,} rows have {places}: a mark's area is the rows that share it."

@@ -24,7 +24,7 @@ from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums
-from calib.kernel.wording import briefly, counted, number, percent, probability
+from calib.kernel.wording import brief, briefly, counted, number, percent, probability
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
@@ -133,13 +133,19 @@ def prepare(
         color,
         evaluation.dataset.classes,
         axis,
-        "Half of the {} intervals are at most {} wide, the widest {}".format(
-            name, *briefly(float(np.median(width)), float(width.max()))
-        ),
+        _finding(name, width),
         _caption(marks, crossed) + (AT_THE_ENDS if axis else ""),
         f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
         f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {percent(y.mean())} of class 1.",
     )
+
+
+def _finding(name: str, width: np.ndarray) -> str:
+    """How wide intervals (n,) are; they are all alike where the model gives every row the same score."""
+    if width.min() == width.max():
+        return f"All {name} intervals are {brief(float(width[0]))} wide"
+    middle, widest = briefly(float(np.median(width)), float(width.max()))
+    return f"Half of the {name} intervals are at most {middle} wide, the widest {widest}"
 
 
 def _margins(ends: np.ndarray, axis: LogOddsAxis | None) -> np.ndarray:

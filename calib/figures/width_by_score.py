@@ -61,8 +61,10 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         own = position_of(evaluation, row)
         chosen = (row, float(score[own]), float(width[own]))
     name = label_of(calibrator)
+    at, least = brief(float(score[widest])), brief(float(width[widest]))
+    alike = width.min() == width.max()  # as with one score for every row: nowhere is it less certain
     finding = (
-        f"{name} is least certain at scores near {brief(float(score[widest]))}: {brief(float(width[widest]))}"
+        f"{name} is {'as certain at every score' if alike else f'least certain at scores near {at}'}: {least}"
     )
     return WidthByScore(
         table,

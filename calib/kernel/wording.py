@@ -221,15 +221,25 @@ def quoted(items: Sequence[object], most: int = 5) -> str:
 LONGEST_CLASS = 40
 
 
+def short_class(label: object) -> str:
+    r"""A class's label in one line, a long one cut in its middle.
+
+    >>> short_class("in two\r\nlines"), short_class(60 * "x") == 24 * "x" + "…" + 15 * "x"
+    ('in two lines', True)
+    """
+    text = " ".join(in_order(str(label)).split())
+    if len(text) > LONGEST_CLASS:
+        text = f"{text[: LONGEST_CLASS * 3 // 5]}…{text[-LONGEST_CLASS * 2 // 5 + 1 :]}"
+    return text
+
+
 def class_named(label: object) -> str:
-    """A class in a sentence, by its label, which may be a number or a whole phrase; a long one cut in its middle.
+    """A class in a sentence, by its label, which may be a number or a whole phrase.
 
     >>> class_named("malignant"), class_named(1), class_named("Class A")
     ("class 'malignant'", "class '1'", "'Class A'")
     """
-    text = in_order(str(label))
-    if len(text) > LONGEST_CLASS:
-        text = f"{text[: LONGEST_CLASS * 3 // 5]}…{text[-LONGEST_CLASS * 2 // 5 + 1 :]}"
+    text = short_class(label)
     return f"'{text}'" if text.casefold().startswith("class") else f"class '{text}'"
 
 

@@ -70,6 +70,16 @@ def test_equal_predictions_differ_by_nothing_and_nothing_is_sure_of_a_single_row
     assert one[["lower", "upper"]].isna().all(axis=None)
 
 
+@pytest.mark.parametrize(("ones", "known"), [(1, False), (2, True)])
+def test_of_a_class_with_a_single_row_no_resample_tells_how_the_auc_varies(ones, known):
+    """All resamples rank that one row: the interval would leave 0 out whatever another row of the class would do."""
+    y, p = np.r_[np.ones(ones, int), np.zeros(60, int)], np.r_[np.full(ones, 0.5), np.linspace(0.1, 0.9, 60)]
+    other = np.r_[np.full(ones, 0.9), p[ones:]]
+    line = differences(given_evaluation(y, {"none": p, "platt": other}), ("auc",)).line("auc", "platt")
+    assert line.value > 0.2
+    assert np.isfinite([line.lower, line.upper]).all() == known
+
+
 def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
     found = differences(evaluation(calibrators=("platt", "beta")), ("brier",))
     assert found.reference == "platt"

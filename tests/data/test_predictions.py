@@ -127,6 +127,14 @@ def test_scores_that_rank_the_classes_backwards_are_a_finding_with_a_switch():
     assert roc_auc_score(turned.y, turned.X["model"]) == pytest.approx(1 - area)
 
 
+def test_one_score_for_all_rows_is_named_as_what_it_is():
+    """Not as scores of another class, nor with an interval that its area, always one half, has not."""
+    frame = pd.DataFrame({"y": [0, 1] * 20, "model": 0.3})
+    (found,) = ranking_problems(prepare_predictions(frame, "y"))
+    assert found.message == "Every row has the same score, 0.300: it ranks no row above another."
+    assert found.fix is None
+
+
 def test_an_area_that_may_be_one_half_is_no_better_than_chance():
     frame = backwards(strength=0.02, seed=4)
     (found,) = ranking_problems(prepare_predictions(frame, "y"))

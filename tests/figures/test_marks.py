@@ -35,6 +35,11 @@ def test_equal_points_share_a_mark():
     assert "36 different places" in marks.note
 
 
+def test_rows_that_are_all_alike_have_one_place():
+    same = np.full(3, 0.5)
+    assert gather(same, same, np.array([0, 1, 0]), same, np.arange(3)).note == "All 3 rows share one place."
+
+
 def test_rows_apart_are_drawn_one_by_one_without_a_note():
     x, y, *rest = rows(50)
     marks = gather(x, y, *rest)

@@ -1,9 +1,14 @@
 """Width against score: the row's own numbers, and for the inductive kind a function of the score."""
 
 import numpy as np
+import pandas as pd
 
+from calib import Recipe, evaluate
 from calib.analysis.explain import position_of, widest_row
+from calib.data.predictions import prepare_predictions
+from calib.figures import pairs
 from calib.figures.width_by_score import draw, prepare
+from calib.kernel.wording import brief
 from tests.figures.evaluations import evaluation
 
 
@@ -31,3 +36,12 @@ def test_the_title_names_the_widest_and_the_ring_is_on_it():
     assert record.chosen[1] == result.scores[position]
     low, high = record.score_range
     assert low < result.scores.min() < 0 < 1 < result.scores.max() < high
+
+
+def test_where_all_rows_have_one_score_no_row_is_said_to_be_less_certain():
+    frame = pd.DataFrame({"label": [0, 1, 0] * 40, "score": 0.3})
+    recipe = Recipe(content="predictions", calibrators=("none", "venn_abers"))
+    result = evaluate(recipe, prepare_predictions(frame, "label"))
+    width = brief(result.predictions["venn_abers"].width[0])
+    assert prepare(result).title == f"Venn–Abers is as certain at every score: {width}"
+    assert pairs.prepare(result).title == f"All Venn–Abers intervals are {width} wide"

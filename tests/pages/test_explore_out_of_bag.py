@@ -11,6 +11,7 @@ from calib.analysis.setups import AS_PUBLISHED, NAMES, setup_recipes, setup_tabl
 from calib.figures import FIGURES, formatted_setups
 from calib.models import MODELS
 from calib.sources import load
+from pages.ui.explore import out_of_bag
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 
 STEM = "explore_out_of_bag"
@@ -36,9 +37,25 @@ def test_the_table_is_that_of_ten_evaluations(query):
     assert FIGURES["setups"].prepare(table).title in titles(at)
     found = headline(at)
     assert found["Lowest Brier score"] == table["brier"].idxmin()
-    assert found["Most accurate"] == table["accuracy"].idxmax()
+    assert found["Highest accuracy"].split(" and ")[0] == table["accuracy"].idxmax()
     assert found["Lowest reliability (100 bins)"] == table["reliability"].idxmin()
     assert found["Nearest to its accuracy"] == table["accuracy_gap"].abs().idxmin()
+
+
+def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_are_counted(monkeypatch):
+    table = expected()
+    table["accuracy"] = 0.9  # all lead
+    monkeypatch.setattr(out_of_bag, "setup_table", lambda _: table)
+    at = page(STEM, **SMALL)
+    accuracy, brier, reliability = (
+        next(metric for metric in at.metric if metric.label.startswith(label))
+        for label in ("Highest accuracy", "Lowest Brier", "Lowest reliability")
+    )
+    assert accuracy.value == f"{table.index[0]} and 9 others"
+    assert accuracy.delta == f"90% ± {100 * table.accuracy_error.iloc[0]:.0f}%"
+    error = table.brier_error[table.brier.idxmin()]
+    assert brier.delta == f"{table.brier.min():.2f} ± {error:.3f}"
+    assert "±" not in reliability.delta
 
 
 def test_with_few_rows_no_setup_is_named_the_best():

@@ -104,7 +104,7 @@ def test_ones_own_rows_are_summarised_with_published_values_beside():
     for data, setup in product(SETS, SETUPS):
         assert table.loc[data, setup].removesuffix(" ★") == number(means[data, setup])
     assert leader(at) == "RF-VAP · 1.0"
-    assert leader(at, "Highest win-rate") == "RF-VAP · 100%"
+    assert leader(at, "Highest win-rate") == "RF-VAP · 100% [100%, 100%]"
     beside = shown(at, "published")
     line = beside[(beside.index == "haberman") & (beside["setup"] == "RF-VAP")].iloc[0]
     assert line["published"] == "0.203"

@@ -24,6 +24,7 @@ from calib.kernel.wording import (
     number,
     percent,
     probability,
+    short_class,
 )
 from calib.recipe import Recipe
 from pages.ui import headings, state
@@ -221,8 +222,14 @@ def _rows(decision: Decision, method: str) -> None:
         key: st.column_config.NumberColumn(label_of(key), **digits) for key in decision.evaluation.predictions
     }
     columns |= {name: st.column_config.NumberColumn(**digits) for name in ("lower end", "upper end")}
+    columns |= {"class": st.column_config.TextColumn(width=110)}  # a label may be a sentence
     st.dataframe(
-        shown, width="stretch", hide_index=True, column_config=columns, key="undecided", alt="Undecided rows"
+        shown.assign(**{"class": shown["class"].map(short_class)}),
+        width="stretch",
+        hide_index=True,
+        column_config=columns,
+        key="undecided",
+        alt="Undecided rows",
     )
     if decision.undecided[method].sum() > len(shown):
         st.caption(f"The {len(shown)} widest; the file holds all.")

@@ -19,8 +19,9 @@ from calib.analysis.setups import (
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
+from calib.figures.critical_difference import leading
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import brief, brief_percent
+from calib.kernel.wording import brief, brief_percent, listed, number
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import bagging, controls, frame, headings, state, tables
@@ -94,22 +95,38 @@ def few(evaluations: dict[str, Evaluation]) -> bool:
 
 
 def headline(table: pd.DataFrame) -> None:
-    """The winner by each of the paper's criteria."""
+    """Who leads by each of the paper's criteria, with the interval of the number: a lead alone may be chance."""
     if table.empty:
         return
+    gap = table["accuracy_gap"].abs()
     with st.container(horizontal=True, key="headline"):
-        gap = table["accuracy_gap"].abs()
-        for label, name, value in (
-            (
-                "Nearest to its accuracy",
-                gap.idxmin(),
-                f"{100 * table.accuracy_gap[gap.idxmin()]:+.2g}%".replace("-", "−"),
-            ),
-            ("Lowest reliability (100 bins)", table.reliability.idxmin(), brief(table.reliability.min())),
-            ("Lowest Brier score", table.brier.idxmin(), brief(table.brier.min())),
-            ("Most accurate", table.accuracy.idxmax(), brief_percent(table.accuracy.max())),
+        for label, metric, from_best, written in (
+            ("Nearest to its accuracy", "accuracy_gap", gap, _signed),
+            ("Lowest reliability (100 bins)", "reliability", table.reliability, brief),
+            ("Lowest Brier score", "brier", table.brier, brief),
+            ("Highest accuracy", "accuracy", -table.accuracy, brief_percent),
         ):
-            st.metric(label, str(name), value, delta_color="off", delta_arrow="off", width=215)
+            names = leading(from_best)
+            lead = table.loc[names[0]]
+            value = written(lead[metric]) + _plus_minus(
+                lead.get(f"{metric}_error"), 100 if written != brief else 1
+            )
+            st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off", width=215)
+    st.caption(
+        "± is half the 95% interval for the test rows at hand; reliability has none. Setups nearer to each other than "
+        "that may change places with other rows."
+    )
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.2g}%".replace("-", "−")
+
+
+def _plus_minus(half: float | None, scale: int) -> str:
+    """Half an interval, in percentage points where the scale is 100."""
+    return (
+        "" if half is None or pd.isna(half) else f" ± {number(scale * half, 2)}{'%' if scale == 100 else ''}"
+    )
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:

@@ -18,7 +18,7 @@ from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
 from calib.kernel.declared import SETTINGS, declare_settings
 from calib.kernel.records import Parameter
-from calib.kernel.wording import brief, briefly
+from calib.kernel.wording import brief, briefly, short_class
 from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -158,21 +158,30 @@ def rows(result: Evaluation, row: int) -> None:
         help=controls.recipes_help("venn_abers.row"),
     )
     st.dataframe(
-        table.assign(label=table["label"].map(dict(enumerate(result.dataset.classes)))),
+        table.assign(label=table["label"].map(dict(enumerate(map(short_class, result.dataset.classes))))),
         key=key,
-        column_order=("row", "label", "score", "p0", "p1", "width", "p"),
+        column_order=(
+            "row",
+            "score",
+            "p0",
+            "p1",
+            "p",
+            "width",
+            "label",
+        ),  # a long label last: numbers stay in sight
         on_select=picked,
         selection_mode="single-row",
         hide_index=True,
         height=420,
         width="stretch",
         column_config={
-            "row": st.column_config.NumberColumn(format="%d", width=58),
-            "label": st.column_config.TextColumn(width=64),
+            "row": st.column_config.NumberColumn(format="%d", width=54),
+            "width": st.column_config.NumberColumn(format="%.3g", width=66),
+            "label": st.column_config.TextColumn(width=78),
         }
         | {
             name: st.column_config.NumberColumn(format="%.3g", width=58)
-            for name in ("score", "p0", "p1", "p", "width")
+            for name in ("score", "p0", "p1", "p")
         },
         alt="Test rows with score, p0, p1, p and width",
     )

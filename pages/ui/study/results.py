@@ -289,16 +289,23 @@ def headline(summary: MetricSummary, found: Opened) -> None:
     if summary.uncompared is not None:
         st.info(plain(summary.uncompared))
         return
-    ranks, rates, friedman = summary.average_ranks, summary.win_rates["mean"], summary.friedman
+    ranks, rates, friedman = summary.average_ranks, summary.win_rates, summary.friedman
+    winners = leading(-rates["mean"])
     with st.container(horizontal=True, key="headline"):
         for label, value, whose in (
             ("Best average rank", brief(ranks.min()), listed(leading(ranks), 2)),
-            ("Highest win-rate", brief_percent(rates.max()), listed(leading(-rates), 2)),
+            ("Highest win-rate", _with_interval(rates.loc[winners[0]]), listed(winners, 2)),
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
             st.metric(label, value, whose, delta_color="off", delta_arrow="off", width=215)
-    st.caption(plain(friedman_line(summary)))
+    st.caption(plain(f"[low, high]: 95% interval over data sets. {friedman_line(summary)}"))
+
+
+def _with_interval(rate: pd.Series) -> str:
+    """A win-rate with its ends, which one data set alone has not."""
+    mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
+    return mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
 
 
 def _say(notes: Sequence[str]) -> None:
