@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
+from calib.analysis.enough import rarer_rows
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.kernel import checks
@@ -319,7 +320,8 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
-    """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), calibrator, then the metrics of ``DRAWN``.
+    """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the rarer class),
+    calibrator, then the metrics of ``DRAWN``.
 
     Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for
     finite groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
@@ -340,6 +342,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "depth": point.depth,
         "leaves": point.leaves,
         "rows": evaluation.tested,
+        "rarer": rarer_rows(evaluation),
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):

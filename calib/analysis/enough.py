@@ -61,9 +61,14 @@ def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]
     return float(rows.sum()), float(rows @ y)
 
 
-def _to_judge(evaluation: Evaluation) -> Problem | None:
+def rarer_rows(evaluation: Evaluation) -> int:
+    """How many of the test rows are of the rarer class."""
     n, ones = _class_rows(evaluation.y, evaluation.weight)
-    rare = round(min(ones, n - ones))
+    return round(min(ones, n - ones))
+
+
+def _to_judge(evaluation: Evaluation) -> Problem | None:
+    rare = rarer_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:
         return None
     remedy = "A larger test share, or every row judged once by folds, gives more."

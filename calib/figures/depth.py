@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.depth import GROWTHS, LEAVES
+from calib.analysis.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
@@ -23,6 +24,7 @@ from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
+TOO_FEW = "Too few rows to tell the depths apart"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
         table,
         metric,
         calibrators,
-        _finding(found, metric, name),
+        _finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
         _caption(table, metric),
         _alt(found, metric, name),
     )
@@ -216,11 +218,8 @@ def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **
         len(LEAVES),
         height=height,
         xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
-        yaxis={
-            "title": {"text": measure},
-            "nticks": 5,
-            "automargin": "left",
-        },  # ticks may be as long as 0.0004
+        # Ticks may be as long as 0.0004, and the title stands left of them
+        yaxis={"title": {"text": measure}, "nticks": 5, "automargin": "left"},
         **changes,
     )
 

@@ -87,6 +87,13 @@ def test_the_title_names_the_best_depths_and_what_full_growth_gives():
     assert "72 test rows" in record.caption
 
 
+@pytest.mark.parametrize(("rarer", "told"), [(19, False), (20, True)])
+def test_no_depth_is_called_the_best_by_a_handful_of_the_rarer_class(rarer, told):
+    title = prepare([table.assign(rarer=rarer) for table in scores()]).title
+    assert ("best" in title) == told
+    assert ("Too few rows" in title) == (not told)
+
+
 def test_the_caption_speaks_of_the_panels_and_values_that_are_there():
     every = prepare(scores(), "log_loss").caption
     of_the_tree = prepare([table[table["growth"] == "tree"] for table in scores()], "brier").caption

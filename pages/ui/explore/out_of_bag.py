@@ -112,10 +112,7 @@ def headline(table: pd.DataFrame) -> None:
                 lead.get(f"{metric}_error"), 100 if written != brief else 1
             )
             st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off", width=215)
-    st.caption(
-        "± is half the 95% interval for the test rows at hand; reliability has none. Setups nearer to each other than "
-        "that may change places with other rows."
-    )
+    st.caption("± is half the 95% interval over these test rows; the reliability has none.")
 
 
 def _signed(share: float) -> str:
