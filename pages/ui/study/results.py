@@ -299,7 +299,8 @@ def headline(summary: MetricSummary, found: Opened) -> None:
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
             st.metric(label, value, whose, delta_color="off", delta_arrow="off", width=215)
-    st.caption(plain(f"[low, high]: 95% interval over data sets. {friedman_line(summary)}"))
+    ends = "" if rates["lower"].isna().all() else "[low, high]: 95% interval over data sets. "
+    st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
 
 def _with_interval(rate: pd.Series) -> str:
