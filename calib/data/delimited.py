@@ -20,6 +20,7 @@ from calib.kernel.memory import give_back
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
 SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
+AT_ONCE = 50_000_000  # characters
 TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
@@ -223,7 +224,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
     quoted = '"' in text
     try:
         table = pyarrow.csv.read_csv(
-            pa.PythonFile(_Encoded(text), "r"),
+            _encoded(text),
             pyarrow.csv.ReadOptions(column_names=keys, skip_rows_after_names=int(headed), block_size=1 << 24),
             pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
@@ -236,6 +237,13 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     return table.rename_columns(list(names))
+
+
+def _encoded(text: str) -> pa.NativeFile:
+    """A text as UTF-8: a short one at once, for what reads piece by piece keeps 30 MB of the pieces."""
+    if len(text) < AT_ONCE:
+        return pa.BufferReader(text.encode("utf-8", "replace"))
+    return pa.PythonFile(_Encoded(text), "r")
 
 
 class _Encoded(io.RawIOBase):

@@ -98,8 +98,8 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
 
 
 def own(values: pa.ChunkedArray) -> pd.Series:
-    """Numbers in memory of their own: into Arrow's, which pandas would share, nobody may write."""
-    return pd.Series(np.require(values.to_numpy(), requirements="W"), copy=False)
+    """Numbers in memory of their own: nobody may write into Arrow's, which also keeps what lies between them."""
+    return pd.Series(np.array(values.to_numpy()), copy=False)
 
 
 def in_one_table(columns: Mapping[str, pd.Series]) -> pd.DataFrame:

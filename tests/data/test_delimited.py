@@ -1,8 +1,9 @@
 """Delimiter, decimal comma, header and quoting are found out, and no row is lost on the way."""
 
+import pandas as pd
 import pytest
 
-from calib.data import DataError, read_table
+from calib.data import DataError, delimited, read_table
 from calib.data.delimited import header, sniff
 
 
@@ -113,3 +114,13 @@ def test_decimal_commas_and_thousands():
     frame = read('a,b\n"1,5",x\n"2,25",y\n')
     assert frame["a"].tolist() == [1.5, 2.25]
     assert read('a,b\n"1,5",x\n"2.5",y\n')["a"].tolist() == ["1,5", "2.5"]  # contradictory: left as it is
+
+
+def test_a_large_text_goes_to_arrow_piece_by_piece_whatever_its_letters(monkeypatch):
+    """Letters of one to four bytes, over several of Arrow's blocks of 16 MB."""
+    words = ["a", "ß", "…", "🙂"]
+    content = ("x,word\n" + "".join(f"{i},{words[i % 4] * 40}\n" for i in range(250_000))).encode()
+    whole = read_table(content, "t.csv")
+    monkeypatch.setattr(delimited, "AT_ONCE", 0)
+    pd.testing.assert_frame_equal(read_table(content, "t.csv"), whole)
+    assert whole["x"].tolist() == list(range(250_000))
