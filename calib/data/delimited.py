@@ -74,10 +74,8 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         notes.append(_called(names))
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
-    table = _parse(text, delimiter, names, headed, above)
+    given = [_parse(text, delimiter, names, headed, above)]
     del text, whole
-    given = [table]
-    del table
     frame = _typed(given, delimiter, notes)
     frame.attrs |= {
         "header": above + 1 if headed else 0,
