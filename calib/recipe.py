@@ -22,7 +22,7 @@ from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES
 from calib.data import DEFAULT_SAMPLE
-from calib.kernel import checks, declared
+from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
@@ -340,8 +340,8 @@ class Recipe:
     def from_json(cls, text: str | bytes) -> Recipe:
         """The Recipe a JSON object describes; missing fields take their defaults, unknown ones are refused."""
         try:
-            values = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            values = fields.loads(text)
+        except ValueError as error:
             raise InputError(f"The Recipe is not valid JSON: {error}.") from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
@@ -444,6 +444,6 @@ def _as_number(text: str, name: str, kind: type = float) -> Any:
 
 def _decode_json(name: str, text: str, what: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return fields.loads(text)
+    except ValueError:
         raise InputError(f"{name} must be {what} in JSON, but is {checks.shown(text)}.") from None

@@ -150,7 +150,7 @@ def begins(evaluation: Evaluation) -> tuple[str, ...]:
     >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
     ('venn_abers', 'platt')
     """
-    return START[::-1] if _is_tree(evaluation) else START  # the other order
+    return START[::-1] if _is_tree(evaluation) else START
 
 
 def _is_tree(evaluation: Evaluation) -> bool:

@@ -52,11 +52,9 @@ class Clusters:
         >>> copies.correlation, copies.worth(np.zeros(200, int), 1)
         (1.0, array([0.25]))
         """
-        named = np.asarray(cluster)
-        checks.same_length(y=y, cluster=named)
         weights = checks.weight_vector(sample_weight, len(y))
         held = weights > 0
-        whose = np.unique(named[held], return_inverse=True)[1]
+        whose = checks.counted_clusters(cluster, weights, len(y))
         return cls(whose, _correlation(whose, y[held], p[held], weights[held]), weights[held])
 
     @property

@@ -90,9 +90,8 @@ class LogOddsPolynomial(ScoreCalibrator):
         powers = self._powers(scores)[:, 1:]
         low, high = powers[:, 0].min(), powers[:, 0].max()
         if not ((powers[:, 0] > low + ROUNDING) & (powers[:, 0] < high - ROUNDING)).any():
-            powers[:, 1:] = (
-                0  # two scores tell no more than a line; the squares of 0.2 and 0.8 differ by rounding
-            )
+            # Two scores tell no more than a line; the squares of 0.2 and 0.8 differ by rounding.
+            powers[:, 1:] = 0
         fit = fit_logistic(powers, y, weights)
         self.coefficients_, self.bounded_ = np.append(fit.intercept, fit.slopes), fit.bounded
 

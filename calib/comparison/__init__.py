@@ -7,6 +7,7 @@ from calib.comparison.ranks import (
     average_ranks,
     cliques,
     friedman,
+    leading,
     nemenyi_critical_difference,
     ranks,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "bergmann_hommel",
     "cliques",
     "friedman",
+    "leading",
     "mean_over_sets",
     "nemenyi_critical_difference",
     "paired_t",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from calib.kernel import checks
@@ -58,6 +59,15 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
     array([1.5 , 1.75, 2.75])
     """
     return ranks(table, higher_is_better).mean(axis=0)
+
+
+def leading(values: pd.Series) -> list[str]:
+    """The names of the lowest value, of the best average rank say, several where they tie.
+
+    >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
+    ['a', 'c']
+    """
+    return [str(name) for name in values.index[np.isclose(values, values.min(), rtol=0, atol=1e-9)]]
 
 
 def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:

@@ -35,9 +35,8 @@ MISSING_NUMBER = (
 )
 # Columns with at most so many values remember how the file spelt them: one may be the label
 SPELT_VALUES = 100
-STARTS_NUMBER = frozenset(
-    "0123456789+-.,iInN"
-)  # inf and nan among them: a column that begins otherwise is words
+# inf and nan among them: a column that begins otherwise is words
+STARTS_NUMBER = frozenset("0123456789+-.,iInN")
 TOO_LARGE = 10**15
 LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"

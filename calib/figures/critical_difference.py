@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.comparison import bergmann_hommel, cliques, nemenyi_critical_difference
+from calib.comparison import bergmann_hommel, cliques, leading, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
 from calib.figures.base import MOST_SETUPS, FigureEntry, drawn_of, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
@@ -134,15 +134,6 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     return (
         f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
     )
-
-
-def leading(ranks: pd.Series) -> list[str]:
-    """The names of the best average rank, several where they tie.
-
-    >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
-    ['a', 'c']
-    """
-    return [str(name) for name in ranks.index[np.isclose(ranks, ranks.min(), rtol=0, atol=1e-9)]]
 
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:

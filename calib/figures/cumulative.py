@@ -61,7 +61,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     if not evaluation.predictions:
         raise InputError(ASKED)
     walks = {
-        key: once(each, cumulative_differences, partial(_walk, each, evaluation.cluster))
+        key: once(evaluation, (cumulative_differences, key), partial(_walk, each, evaluation.cluster))
         for key, each in evaluation.predictions.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]

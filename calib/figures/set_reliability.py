@@ -16,7 +16,7 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import briefly, number
+from calib.kernel.wording import low_to_high, number
 from calib.metrics import METRICS
 
 COLUMNS, BINS, LONGEST = 4, 10, 22
@@ -71,21 +71,13 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
     return SetReliability(
         curves,
         found,
-        _finding(data, found),
+        f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
         f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
         "setup). Below each name its reliability (Murphy, 100 bins), smaller is better; but a bin "
         "with few rows adds chance to it, the less the fewer different probabilities a setup has. Faint: fewer than "
         f"{FEW} rows.",
         f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
-
-
-def _finding(data: str, found: Mapping[str, float]) -> str:
-    """The range, but no winner: these numbers have no interval."""
-    low, high = min(found, key=lambda name: found[name]), max(found, key=lambda name: found[name])
-    least, most = briefly(found[low], found[high])
-    text = f"{f'{data}: r' if data else 'R'}eliability over 100 bins"
-    return f"{text} {least} ({low})" if low == high else f"{text} from {least} ({low}) to {most} ({high})"
 
 
 def panels_of(record: SetReliability) -> list[SetReliability]:

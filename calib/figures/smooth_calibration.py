@@ -20,7 +20,7 @@ from calib.figures.cumulative import ASKED
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import briefly, number
+from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
 
 DRAWN = 257  # points of the curve
@@ -67,9 +67,10 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
     curves = {
         key: smoothed_residuals(each.y, each.p, each.weight) for key, each in evaluation.predictions.items()
     }
+    errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(
         curves,
-        _finding({label_of(key): curve.error for key, curve in curves.items()}),
+        f"The smooth calibration error {'goes' if errors.startswith('from') else 'is'} {errors}",
         "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
         "is thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
         "differences of the error may be sampling variability." + asked(curves),
@@ -77,15 +78,6 @@ def prepare(evaluation: Evaluation) -> SmoothDiagram:
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",
     )
-
-
-def _finding(errors: Mapping[str, float]) -> str:
-    """The range, but no winner: these numbers have no interval."""
-    low, high = min(errors, key=lambda name: errors[name]), max(errors, key=lambda name: errors[name])
-    least, most = briefly(errors[low], errors[high])
-    if low == high:
-        return f"The smooth calibration error of {low} is {least}"
-    return f"The smooth calibration error goes from {least} ({low}) to {most} ({high})"
 
 
 def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:

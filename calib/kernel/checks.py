@@ -139,15 +139,13 @@ def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array
     return weights[counted], first[counted], second[counted]
 
 
-def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array | None:
-    """Int array of the rows of positive weight: whose each of n rows is, from 0 on; None where that is not known."""
-    if cluster is None:
-        return None
+def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
+    """Int array of the rows of positive weight: whose each of n rows is, from 0 on."""
     whose = np.asarray(cluster)
     if whose.shape != (n,):
         raise InputError(f"cluster: there are {n} rows, but {whose.shape} says who they belong to.")
     if sample_weight is not None:
-        whose = whose[np.asarray(sample_weight) > 0]
+        whose = whose[weight_vector(sample_weight, n) > 0]
     return np.unique(whose, return_inverse=True)[1]
 
 

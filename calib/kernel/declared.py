@@ -16,6 +16,7 @@ from typing import Any
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.fields import loads
 from calib.kernel.records import Parameter
 
 _settings: dict[str, Parameter] = {}
@@ -89,7 +90,7 @@ def read(text: str, parameter: Parameter, name: str = "") -> Any:
         return text
     if parameter.kind == "names":
         return list_from_text(name or parameter.name, text)
-    value = json.loads(text.lower()) if _is_json(text.lower()) else text
+    value = loads(text.lower()) if _is_json(text.lower()) else text
     if parameter.kind == "choice":
         allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
         return next((c for c in allowed if c == value or str(c).lower() == text.lower()), value)
@@ -98,8 +99,8 @@ def read(text: str, parameter: Parameter, name: str = "") -> Any:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        loads(text)
+    except ValueError:
         return False
     return True
 
@@ -119,8 +120,8 @@ def list_from_text(name: str, text: str) -> Any:
     if not text.startswith("["):
         return tuple(text.split(","))
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return loads(text)
+    except ValueError:
         raise InputError(f"{name} must be a list in JSON, but is {checks.shown(text)}.") from None
 
 

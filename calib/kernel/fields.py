@@ -33,6 +33,14 @@ def plain(values: Any) -> Any:
     return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
+def loads(text: str | bytes, **options: Any) -> Any:
+    """``json.loads``, for which parts nested too deeply are one more ValueError."""
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise ValueError("its parts are nested too deeply") from None
+
+
 def parse(content: str | bytes, what: str) -> Fields:
     """The object that a JSON text holds; ``what`` names it in messages.
 
@@ -48,10 +56,10 @@ def parse(content: str | bytes, what: str) -> Fields:
         raise InputError(f"{what} holds {word}, which is not a number.")
 
     try:
-        value = json.loads(content, parse_constant=no_number)
+        value = loads(content, parse_constant=no_number)
     except InputError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{what} is not valid JSON: {error}.") from None
     return Fields(value, f"{what}: the whole")
 

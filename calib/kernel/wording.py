@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -99,6 +99,17 @@ def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple
     while digits < MOST_DIGITS and len({number(value, digits) for value in known}) < len(known):
         digits += 1
     return tuple(number(value, digits) for value in values)
+
+
+def low_to_high(values: Mapping[str, float]) -> str:
+    """The range of numbers with their names, but no winner: for numbers that have no interval.
+
+    >>> low_to_high({"Platt": 0.0419, "Beta": 0.0262}), low_to_high({"Platt": 0.0419})
+    ('from 0.026 (Beta) to 0.042 (Platt)', '0.042 (Platt)')
+    """
+    low, high = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
+    least, most = briefly(values[low], values[high])
+    return f"{least} ({low})" if low == high else f"from {least} ({low}) to {most} ({high})"
 
 
 def brief_percent(share: float) -> str:

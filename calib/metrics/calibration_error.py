@@ -284,7 +284,7 @@ def spiegelhalter_test(
     (0.0, 1.0)
     """
     y, p = checks.labelled_probabilities(y, p)
-    whose = checks.counted_clusters(cluster, sample_weight, len(y))
+    whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
     weights, y, p = checks.counted_rows(sample_weight, y, p)
     weights = or_ones(weights, len(y))
     each = weights * (y - p) * (1 - 2 * p)

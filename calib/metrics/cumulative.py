@@ -98,7 +98,7 @@ def cumulative_differences(
     array([0.   , 0.375, 0.   ])
     """
     y, p = checks.labelled_probabilities(y, p)
-    whose = checks.counted_clusters(cluster, sample_weight, len(y))
+    whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
     weights, y, p = checks.counted_rows(sample_weight, y, p)
     tied = pool_ties(p, y, weights)
     total = tied.weights.sum()

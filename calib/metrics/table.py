@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ def metric_value(
     posterior : (n,) in [0, 1], optional
         The true probability of class 1 of each row.
     cluster : (n,), optional
-        Who each row belongs to; only tests ask for it.
+        Who each row belongs to, for a metric whose p-value depends on it; the same at every call for ``predictions``,
+        of which what several metrics need is kept.
 
     Raises
     ------
@@ -80,11 +82,9 @@ def _value(
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
-        of = metric.of
-        known = {"cluster": cluster} if metric.clustered else {}
-        return metric.read(
-            once(predictions, of, lambda: of(predictions.y, predictions.p, **weighted, **known))
-        )
+        clusters = {"cluster": cluster} if metric.clustered and cluster is not None else {}
+        summarize = partial(metric.of, predictions.y, predictions.p, **weighted, **clusters)
+        return metric.read(once(predictions, (metric.of, *clusters), summarize))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 

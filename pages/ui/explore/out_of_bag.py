@@ -16,10 +16,10 @@ from calib.analysis.setups import (
     setup_recipes,
     setup_table,
 )
+from calib.comparison import leading
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
-from calib.figures.critical_difference import leading
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent, listed, number
 from calib.models import MODELS
@@ -108,9 +108,8 @@ def headline(table: pd.DataFrame) -> None:
         ):
             names = leading(from_best)
             lead = table.loc[names[0]]
-            value = written(lead[metric]) + _plus_minus(
-                lead.get(f"{metric}_error"), 100 if written != brief else 1
-            )
+            value = written(lead[metric])
+            value += _plus_minus(lead.get(f"{metric}_error"), percent=value.endswith("%"))
             st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off", width=215)
     st.caption("± is half the 95% interval over these test rows; the reliability has none.")
 
@@ -119,11 +118,11 @@ def _signed(share: float) -> str:
     return f"{100 * share:+.2g}%".replace("-", "−")
 
 
-def _plus_minus(half: float | None, scale: int) -> str:
-    """Half an interval, in percentage points where the scale is 100."""
-    return (
-        "" if half is None or pd.isna(half) else f" ± {number(scale * half, 2)}{'%' if scale == 100 else ''}"
-    )
+def _plus_minus(half: float | None, percent: bool) -> str:
+    """Half an interval; in percentage points where the number before it is a percentage."""
+    if half is None or pd.isna(half):
+        return ""
+    return f" ± {number(100 * half, 2)}%" if percent else f" ± {number(half, 2)}"
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calib.comparison import leading
 from calib.data import read_table
 from calib.export import (
     drawings,
@@ -22,7 +23,6 @@ from calib.export import (
     study_bundle,
     study_html,
 )
-from calib.figures.critical_difference import leading
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter, Predictions
