@@ -304,10 +304,6 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
     give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
-    if recipe.judge_on is not None:  # the rarer one of one file may not be that of the other
-        notes = tuple(
-            note.replace("the rarer one (", "the rarer one of both files together (") for note in notes
-        )
     return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
 
 

@@ -71,6 +71,15 @@ def join_tables(
     return joined
 
 
+def of_both(frame: pd.DataFrame) -> str:
+    """What is to be said of the rarer class of a joined table: it may not be that of either file alone.
+
+    >>> of_both(pd.DataFrame())
+    ''
+    """
+    return " of both files together" if "judged_on" in frame.attrs else ""
+
+
 def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
     """Typed columns, but the label as the file spelt it."""
     typed = typed_frame(frame)

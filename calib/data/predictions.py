@@ -16,6 +16,7 @@ import pandas as pd
 
 from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
 from calib.data.errors import DataError
+from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
@@ -182,7 +183,8 @@ def prepare_predictions(
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
     named = {column: named_class(column, list(counts)) for column in chosen}
-    classes = choose_classes(counts, *((positive,) if positive is not None else _positive(counts, named)))
+    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
+    classes = choose_classes(counts, chosen_class, why, of_both(frame))
     for column in [] if scores else _other_class(values, named, classes.positive):
         del values[column]
     finite = {column: np.isfinite(given) for column, given in values.items()}

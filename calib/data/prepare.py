@@ -9,6 +9,7 @@ import pandas as pd
 
 from calib.data.columns import BEYOND, Column, bounded, inspect, is_number
 from calib.data.errors import DataError
+from calib.data.join import of_both
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, coded_labels
@@ -67,7 +68,7 @@ def prepare(
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
-    classes = choose_classes(label.counts, positive)
+    classes = choose_classes(label.counts, positive, where=of_both(frame))
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
     rows = label.there & known.rows
     unused, kept = _asked(typed, exclude, keep)

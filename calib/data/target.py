@@ -224,13 +224,17 @@ def tidy_labels(
     return tidy, notes
 
 
-def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "as chosen") -> Classes:
+def choose_classes(
+    counts: Mapping[str, int], positive: Any = None, why: str = "as chosen", where: str = ""
+) -> Classes:
     """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
 
     Parameters
     ----------
     why
         What the note says of a positive class that is given.
+    where
+        What it says after "the rarer one" of one that is not.
 
     Raises
     ------
@@ -260,7 +264,7 @@ def choose_classes(counts: Mapping[str, int], positive: Any = None, why: str = "
         if positive is None
         else match(positive, names)
     )
-    how = why if positive is not None else "the rarer one" if len(names) == 2 else "the rarest one"
+    how = why if positive is not None else f"the {'rarer' if len(names) == 2 else 'rarest'} one{where}"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows)."
