@@ -71,7 +71,7 @@ DARK = Theme(
     "#6B7785",
     "#E8833A",
     "#4FA3DB",
-    "#A24890",
+    "#9C4884",
     "#7FD6A2",
     ("#1F4F7A", "#3B86BF", "#8CC4EC", "#F0F7FC"),
 )
@@ -101,7 +101,7 @@ FIXED = {
     "quadratic": Mark("#C81450", "triangle-left", "dashdot"),
     "spline": Mark("#8C46B4", "star-diamond", "longdash"),
     "centered_isotonic": Mark("#8C82FA", "bowtie", "longdash"),
-    "histogram": Mark("#A05032", "hexagon", "dashdot"),
+    "histogram": Mark("#906030", "hexagon", "dashdot"),
 }
 
 # For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and

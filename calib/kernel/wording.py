@@ -92,11 +92,16 @@ def brief(value: float | None) -> str:
 def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple[str, ...]:
     """Numbers that are compared: so many significant digits, or as many as tell them apart, and from ``whole``.
 
+    What six digits do not tell apart takes none of them.
+
     >>> briefly(0.0419, 0.0262), briefly(0.1533, 0.1524), briefly(0.16641, 0.16582, digits=3)
     (('0.042', '0.026'), ('0.153', '0.152'), ('0.1664', '0.1658'))
+    >>> briefly(0.9999999), briefly(0.1533, 0.1524, 0.9999999)
+    (('1.0',), ('0.153', '0.152', '1.00'))
     """
     known = {value for value in values if value is not None and math.isfinite(value)} | {whole}
-    while digits < MOST_DIGITS and len({number(value, digits) for value in known}) < len(known):
+    apart = len({number(value, MOST_DIGITS) for value in known})
+    while len({number(value, digits) for value in known}) < apart:
         digits += 1
     return tuple(number(value, digits) for value in values)
 
@@ -136,7 +141,7 @@ def moved(before: float, after: float) -> str:
     """What a number was and is, for headlines; by how much it changes where no digits tell the two apart.
 
     >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
-    ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.000999 by 3.0e−7')
+    ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.0010 by 3.0e−7')
     """
     then, now = briefly(before, after)
     if then == now and before != after:

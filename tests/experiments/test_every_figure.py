@@ -1,5 +1,6 @@
 """What holds for every Learn picture, with the default settings, in both themes."""
 
+import itertools
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.figures.projector import for_a_room
 from tests.experiments.simulated import record as record_of
+from tests.figures.test_theme import VISION, difference
 from tests.headlines import long_numbers
 from tests.sweep import sweep
 
@@ -51,6 +53,21 @@ def test_the_inks_of_classes_and_of_losses_mean_nothing_else(drawn):
                 color = trace[part]["color"] if part in trace and "color" in trace[part] else None
                 if isinstance(color, str) and color in means:
                     assert re.search(means[color], trace.name), (key, trace.name)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_lines_of_one_picture_differ_in_dash_or_in_colour_for_readers_with_any_colour_vision(drawn, theme):
+    _, records = drawn
+    for key, record in records.items():
+        lines = {
+            (trace.line.color, trace.line.dash or "solid"): trace.name
+            for trace in FIGURES[key].draw(record, theme).data
+            if trace.type == "scatter" and "lines" in (trace.mode or "") and trace.line.width != 0
+            if trace.name and (trace.line.color or "").startswith("#")  # grey ones are seen through
+        }
+        for (one, dash), (other, same) in itertools.combinations(lines, 2):
+            seen = [difference(one, other, vision) for vision in VISION.values() if dash == same]
+            assert min(seen, default=8) >= 8, (key, lines[one, dash], lines[other, same])
 
 
 @pytest.mark.parametrize("key", [key for key, experiment in EXPERIMENTS.items() if experiment.turn])

@@ -151,6 +151,8 @@ def test_calibrators_and_classes_are_told_apart_by_readers_with_any_colour_visio
             (theme.calibration, theme.grouping), (theme.positive, theme.negative, theme.muted)
         ):
             assert difference(loss, other, VISION[vision]) >= least
+        for loss, (key, mark) in itertools.product((theme.calibration, theme.grouping), FIXED.items()):
+            assert difference(loss, mark.color, VISION[vision]) >= 8, (theme.name, loss, key)
 
 
 @pytest.mark.parametrize(

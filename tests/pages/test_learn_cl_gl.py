@@ -53,7 +53,16 @@ def test_after_the_stack_is_drawn_its_setting_moves_without_a_fit(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("key", "answer"), [("cl_gl", "2 groups"), ("regret", "cross at"), ("constant", "Brier score")]
+    ("key", "answer"),
+    [
+        ("cl_gl", "2 groups"),
+        ("regret", "cross at"),
+        ("constant", "Brier score"),
+        ("log_loss", "Share of runs with finite log loss"),
+        ("counterexample", "simplified p0"),
+        ("theorem", "Mean error of P_Y"),
+        ("compare", "log loss"),
+    ],
 )
 def test_a_picture_in_words_describes_it_and_keeps_the_answer_back_until_it_is_given(key, answer):
     """A screen reader hears what is drawn; what answers the question, with the finding."""

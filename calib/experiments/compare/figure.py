@@ -58,6 +58,7 @@ def prepare(found: Compared) -> Compare:
     tied = _tied(found, best.method, second.method)
     order = list(METHODS)
     infinite = [METHODS[key] for key in table.method[table.log_loss == float("inf")]]
+    levels = {key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()}
     listed = "; ".join(
         f"{METHODS[row.method]} TCE {number(row.tce)}, Brier {number(row.brier)}, log loss {number(row.log_loss)}"
         for row in table.itertuples()
@@ -71,11 +72,21 @@ def prepare(found: Compared) -> Compare:
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
+        drawn=f"Above, a mark for each of {len(table)} methods, at TCEs from {number(table.tce.min())} to "
+        f"{number(table.tce.max())}. Below, a line for each, from its lowest to its highest predictions: "
+        + "; ".join(f"{METHODS[key]} {_way(level)}" for key, level in levels.items())
+        + ".",
         table=table,
         answer=1 + order.index(best.method),
-        levels={key: by_level(found.y.ravel(), p.ravel()) for key, p in found.p.items()},
+        levels=levels,
         coloured=in_colour(("none", best.method, "dir"), METHODS),
     )
+
+
+def _way(level: pd.DataFrame) -> str:
+    """Where the line of a method begins and ends."""
+    ends = (f"{number(round(row.p, 3))} came true in {number(row.observed)}" for row in level.iloc[[0, -1]].itertuples())
+    return " and ".join(ends)
 
 
 def _tied(found: Compared, one: str, other: str) -> bool:

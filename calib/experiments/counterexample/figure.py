@@ -36,6 +36,8 @@ def prepare(found: Settling) -> Counterexample:
         alt=f"With {found.sizes[-1]:,} training rows: simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
+        drawn=f"Two bands from p0 to p1 over {found.sizes[0]:,} to {found.sizes[-1]:,} training rows, and a line at "
+        f"1/2. {_widths(found, 'simplified')} {_widths(found, 'full')}",
         table=pd.concat(
             [
                 pd.DataFrame(
@@ -55,6 +57,12 @@ def prepare(found: Settling) -> Counterexample:
         answer=3 if outside else None,
         found=found,
     )
+
+
+def _widths(found: Settling, key: str) -> str:
+    """How wide a band is with the fewest and with the most rows."""
+    few, many = (found.means[key][i] for i in (0, -1))
+    return f"The band of {NAMES[key]} is {number(few[1] - few[0])} wide at first, {number(many[1] - many[0])} at last."
 
 
 def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:

@@ -18,6 +18,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import Array
+from calib.kernel.wording import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,7 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     traces = {key: np.cumsum(values[run - 1]) / t for key, values in losses.items()}
     finite = {key: np.isfinite(np.cumsum(values, axis=1)).mean(axis=0) for key, values in losses.items()}
     left = finite["dir"][-1]
+    early = max(1, len(t) // 10)
     safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
     pairs = (
         "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
@@ -57,6 +59,11 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
         "Below: the share of all runs that are still finite.",
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{METHODS[key]} {share[-1]:.0%}" for key, share in finite.items())
+        + ".",
+        drawn=f"Run {run} above: "
+        + "; ".join(_ends(METHODS[key], trace) for key, trace in traces.items())
+        + f". Below, of all {found.y.shape[0]} runs so many are finite after {early} rows: "
+        + "; ".join(f"{METHODS[key]} {share[early - 1]:.0%}" for key, share in finite.items())
         + ".",
         table=pd.concat(
             [
@@ -72,6 +79,13 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
         traces=traces,
         finite=finite,
     )
+
+
+def _ends(name: str, trace: Array) -> str:
+    """Where the line of one run stands, or ends."""
+    if np.isfinite(trace[-1]):
+        return f"{name} {number(trace[-1])} after {len(trace)} rows"
+    return f"{name} ends at row {1 + int(np.argmin(np.isfinite(trace)))}"
 
 
 def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:

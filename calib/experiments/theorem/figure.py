@@ -20,6 +20,7 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
+EARLY = 100  # draws, after which chance still hides who is right
 NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, combined"}
 
 
@@ -64,6 +65,10 @@ def prepare(draws: Draws) -> Theorem:
         "2 to 3 of it.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
+        drawn=f"Above, four lines over the draws, after {EARLY}: "
+        + "; ".join(f"{NAMES[key]} {number(np.interp(EARLY, run.t, run.mean))}" for key, run in runs.items())
+        + f". Below, {len(levels)} groups of equal P_Y, whose frequencies of class 1 go from "
+        f"{number(levels.observed.iloc[0])} to {number(levels.observed.iloc[-1])}.",
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
         answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,
         runs=runs,
