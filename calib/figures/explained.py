@@ -83,7 +83,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         derivation,
         f"Row {explained.row} ({class_named(explained.name)}): {pair}",
         "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
-        "class 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
+        "label 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
         f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
         f"Two isotonic fits. {' '.join(derivation)}",
     )
@@ -136,7 +136,7 @@ def _pool(fit: AddedFit) -> str:
     low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label
-    return f"the row joins {counted(others, 'calibration row')} {where}, {ones:,} of them of class 1"
+    return f"the row joins {counted(others, 'calibration row')} {where}, {ones:,} of them with label 1"
 
 
 def _fraction(fit: AddedFit) -> str:

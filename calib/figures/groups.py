@@ -22,7 +22,7 @@ from calib.figures.base import FigureEntry, as_text
 from calib.figures.ink import lanes, reach
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
-from calib.kernel.wording import counted
+from calib.kernel.wording import class_named, counted
 
 LANE, HEAD = 38, 96  # pixels
 LONGEST = 24  # letters of a group's name
@@ -86,7 +86,8 @@ def prepare(
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
-        "Dark bar: the observed frequency of class 1 in the group, with its 95% Wilson interval. Coloured marks: the "
+        f"Dark bar: the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
+        "with its 95% Wilson interval. Coloured marks: the "
         "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
         "“Beyond chance” allows for the number of groups."
         + (

@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
-from calib.kernel.wording import counted, probability, some_of
+from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
 
 
@@ -81,6 +81,7 @@ def prepare(
     told = found.count >= FEW
     met = told & (upper >= found.lower) & (lower <= found.upper)
     few = int(((found.count > 0) & ~told).sum())
+    named = class_named(evaluation.dataset.classes[1])
     agreed = f"{some_of(int(met.sum()), int(told.sum()), 'bin')} with at least {FEW} rows"
     ends = (found.center, found.lower, found.upper, upper)
     axis = LogOddsAxis.around([end[found.count > 0] for end in ends]) if axes == "log_odds" else None
@@ -93,7 +94,7 @@ def prepare(
         f"The observed frequency agrees with the mean interval in {agreed}"
         if told.any()
         else "Too few rows for bins",
-        "Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often class 1 occurred, with its 95% Wilson "
+        f"Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often {named} occurred, with its 95% Wilson "
         "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
         "every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
@@ -110,7 +111,7 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=480,
             xaxis={**axis, "title": {"text": "Mean merged probability p of the bin"}},
-            yaxis={**axis, "title": {"text": "Probability of class 1"}},
+            yaxis={**axis, "title": {"text": "Probability"}},
         )
     )
     figure.add_trace(diagonal(theme))

@@ -101,7 +101,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
         summaries,
         rows,
         f"{event[0].upper()}{event[1:]} occurred in {brief_percent(observed)} of the rows, {predicted}",
-        _caption(series),
+        _caption(series, event),
         " ".join(
             f"{s.name}: mean interval {_span(one)}, observed {number(one.observed)}; predicted label {_span(label)}, "
             f"accuracy {number(label.observed)}."
@@ -121,11 +121,11 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
     )
 
 
-def _caption(series: Sequence[Series]) -> str:
+def _caption(series: Sequence[Series], event: str) -> str:
     text = (
         "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95% Wilson "
-        "interval. Above, the probability of class 1 against its frequency; below, that of the predicted label against "
-        "accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
+        f"interval. Above, the probability of {event} against its frequency; below, that of the predicted label "
+        "against accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
         "allowed for. Validity is promised over all rows and in expectation only."
     )
     if any(s.design_effect > 1 for s in series):

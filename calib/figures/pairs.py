@@ -24,7 +24,7 @@ from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums
-from calib.kernel.wording import brief, briefly, counted, number, percent, probability
+from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
@@ -125,6 +125,7 @@ def prepare(
         chosen = (row, float(p0[own]), float(p1[own]))
     width, name = table.width.to_numpy(), label_of(calibrator)
     crossed = int((p0 > p1).sum())
+    zero, one = map(class_named, evaluation.dataset.classes)
     return Pairs(
         table,
         marks,
@@ -134,9 +135,9 @@ def prepare(
         evaluation.dataset.classes,
         axis,
         _finding(name, width),
-        _caption(marks, crossed) + (AT_THE_ENDS if axis else ""),
+        _caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
         f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
-        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {percent(y.mean())} of class 1.",
+        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {percent(y.mean())} in {one}.",
     )
 
 
@@ -153,11 +154,11 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None) -> np.ndarray:
     return group_sums(bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS)), BINS)
 
 
-def _caption(marks: Marks, crossed: int) -> str:
+def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
-        "p0 is the probability of class 1 if the row had label 0, p1 if it had label 1. Near the diagonal the "
+        f"p0 is the probability of {one} were the row in {zero}, p1 were it in {one}. Near the diagonal the "
         "calibration set knows the answer; far above it, few comparable rows were seen. Histograms at the edges: rows "
-        "by p0 and by p1, class 0 dotted, class 1 solid."
+        f"by p0 and by p1, {zero} dotted, {one} solid."
     )
     if marks.note:
         text += f" {marks.note}"

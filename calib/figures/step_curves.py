@@ -17,7 +17,7 @@ from calib.figures.base import FigureEntry, as_text, itself
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import class_named, number
 
 MOST_STEPS = 2_000  # drawn of one curve: more than there are pixels
 MOST_POINTS = 2_000  # calibration or test rows drawn singly; more are counted in STRIP cells
@@ -109,9 +109,10 @@ def _single(fitted: tuple[Any, ...]) -> Iterator[Any]:
 
 def _caption(evaluation: Evaluation, curves: int) -> str:
     points, tests = evaluation.calibration_size, evaluation.size
+    zero, one = map(class_named, evaluation.dataset.classes)
     text = (
         "Between the two curves lies the interval at each score. They rise in steps, because isotonic regression pools "
-        "neighbouring calibration rows (diamonds above: class 1, circles below: class 0) until frequencies rise. "
+        f"neighbouring calibration rows (diamonds above: {one}, circles below: {zero}) until frequencies rise. "
         "Ticks at the bottom: test rows; where they meet a wide gap, the answers are uncertain."
     )
     if curves > 1:
@@ -213,7 +214,7 @@ def _layout(record: Steps, theme: Theme) -> dict[str, Any]:
         legend={"traceorder": "normal"},
         xaxis={"title": {"text": "Score of the model"}, "range": list(record.score_range)},
         yaxis={
-            "title": {"text": "Probability of class 1"},
+            "title": {"text": f"Probability of {as_text(class_named(record.classes[1]))}"},
             "range": [-0.2, 1.12],
             "tickvals": np.linspace(0, 1, 6).tolist(),
         },

@@ -27,10 +27,10 @@ def test_the_words_of_an_example_done_by_hand():
     words = prepare(by_hand([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 0.25)).derivation
     assert words[0] == "The model gives the score 0.25. 5 calibration rows."
     assert words[1] == (
-        "With label 0 added, the row joins 2 calibration rows with scores from 0.2 to 0.3, 1 of them of class 1: "
+        "With label 0 added, the row joins 2 calibration rows with scores from 0.2 to 0.3, 1 of them with label 1: "
         "p0 = 1 / 3 = 0.333."
     )
-    assert words[2].endswith("1 of them of class 1: p1 = 2 / 3 = 0.667.")
+    assert words[2].endswith("1 of them with label 1: p1 = 2 / 3 = 0.667.")
     assert words[3].endswith("p0 = 0.333 and p1 = 0.667 give p = 0.500.")
 
 

@@ -85,7 +85,10 @@ def prepare(found: Compared) -> Compare:
 
 def _way(level: pd.DataFrame) -> str:
     """Where the line of a method begins and ends."""
-    ends = (f"{number(round(row.p, 3))} came true in {number(row.observed)}" for row in level.iloc[[0, -1]].itertuples())
+    ends = (
+        f"{number(round(row.p, 3))} came true in {number(row.observed)}"
+        for row in level.iloc[[0, -1]].itertuples()
+    )
     return " and ".join(ends)
 
 
