@@ -125,8 +125,8 @@ def _caption(series: Sequence[Series], event: str) -> str:
     text = (
         "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95% Wilson "
         f"interval. Above, the probability of {event} against its frequency; below, that of the predicted label "
-        "against accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration rows "
-        "allowed for. Validity is promised over all rows and in expectation only."
+        "against accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration "
+        "rows allowed for. Validity is promised over all rows and in expectation only."
     )
     if any(s.design_effect > 1 for s in series):
         text += CLUSTERED

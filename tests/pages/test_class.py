@@ -150,7 +150,8 @@ def test_a_closed_room_is_left_with_one_message_and_a_wrong_key_moves_nothing(op
     at, host = student(opened), teacher(opened)
     host.button(key="room_close").click().run()
     for one in (at.run(), host):
-        assert messages(one) == [CLOSED.format(opened[0])]
+        assert messages(one) == [f"Room {opened[0]} is closed, and nothing of it is kept."]
+    assert messages(at_once("learn_class", room=opened[0])) == [CLOSED.format(opened[0])]
 
 
 def test_a_wrong_key_gets_one_message_and_no_move(opened):

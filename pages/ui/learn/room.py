@@ -76,8 +76,9 @@ def opened() -> bool:
             _student(code)
         else:
             _teacher(code, key)
+        st.session_state["been_in"] = code
     except InputError as error:
-        _gone(error)
+        _gone(code, error)
     return True
 
 
@@ -115,10 +116,13 @@ def _move(move: Callable[..., object], *args: object) -> None:
         st.session_state.pop("own_room", None)
 
 
-def _gone(error: InputError) -> None:
+def _gone(code: str, error: InputError) -> None:
     """A wrong or closed code, or a key that does not fit: one message, and a way out."""
-    st.error(plain(error))
-    if st.button("Enter another code", key="room_out"):
+    if st.session_state.get("been_in") == code:
+        st.info(f"Room {plain(code)} is closed, and nothing of it is kept.")
+    else:
+        st.error(plain(error))
+    if st.button("Join or open another room", key="room_out"):
         st.switch_page(SCRIPT, query_params={})
 
 
