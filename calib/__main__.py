@@ -407,8 +407,11 @@ def _study(args: argparse.Namespace) -> int:
         if args.csv:
             _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
         if args.report:
+            print(
+                f"writing {args.report}", file=sys.stderr, flush=True
+            )  # of hundreds of setups it takes a while
             _write(args.report, _report(store, done, protocol.metrics))
-        _tell(store, done)
+        _tell(store, done, bool(args.csv), bool(args.report))
     return 0 if done.complete else 1
 
 
@@ -421,7 +424,7 @@ def _report(store: Store, done: Summary, metrics: Sequence[str]) -> bytes:
     )
 
 
-def _tell(store: Store, done: Summary) -> None:
+def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
     for note, rows in store.notes(of=done.keys).items():
         print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)
@@ -439,9 +442,13 @@ def _tell(store: Store, done: Summary) -> None:
             file=sys.stderr,
         )
     else:
+        more = [
+            *([] if csv else ["--csv for the rows"]),
+            *([] if report else ["--report for all tables and diagrams"]),
+        ]
         print(
-            f"kept: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results, or give --csv "
-            "for the rows, --report for all tables and diagrams.",
+            f"kept: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results"
+            + (f", or give {', '.join(more)}." if more else "."),
             file=sys.stderr,
         )
 

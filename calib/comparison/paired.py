@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -48,9 +47,7 @@ def paired_t(
     checks.same_length(a=a, b=b)
     checks.one_of(alternative, ("less", "greater", "two-sided"), "alternative")
     n = checks.in_range(a.size, "The number of pairs", low=2, integer=True)
-    difference = a - b
-    mean, error = difference.mean(), difference.std(ddof=1) / np.sqrt(n)
-    t = mean / error if error > 0 else np.copysign(np.inf, mean) if mean else 0.0
+    t = _student(a - b)
     tail = {
         "less": stats.t.cdf(t, n - 1),
         "greater": stats.t.sf(t, n - 1),
@@ -79,8 +76,15 @@ def paired_t_matrix(table: Any, higher_is_better: bool) -> Array:
     checks.one_of(higher_is_better, (True, False), "higher_is_better")
     loss = -values if higher_is_better else values
     finite = np.isfinite(loss).all(axis=0)
-    p = np.full((loss.shape[1],) * 2, np.nan)
-    for i, j in combinations(np.flatnonzero(finite), 2) if len(loss) > 1 else ():
-        p[i, j] = paired_t(loss[:, i], loss[:, j], alternative="less").pvalue
-        p[j, i] = 1 - p[i, j]
-    return p
+    t = np.full((loss.shape[1],) * 2, np.nan)
+    for i in np.flatnonzero(finite) if len(loss) > 1 else ():
+        t[i, finite] = _student(loss[:, [i]] - loss[:, finite])
+    np.fill_diagonal(t, np.nan)
+    return stats.t.cdf(t, len(loss) - 1)
+
+
+def _student(difference: Array) -> Array:
+    """Student's t of each column's mean."""
+    mean, error = difference.mean(axis=0), difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(error > 0, mean / error, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pandas as pd
 
 from calib.data.errors import DataError
@@ -29,7 +31,11 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
             f"An OpenML data set has a number, but this is {data_id!r}.", "Look it up on openml.org."
         ) from None
     try:
-        bunch = sklearn.datasets.fetch_openml(data_id=number, as_frame=True, parser="liac-arff", n_retries=1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A network error occurred")  # said below where it stays
+            bunch = sklearn.datasets.fetch_openml(
+                data_id=number, as_frame=True, parser="liac-arff", n_retries=1
+            )
     except OSError as error:
         raise DataError(
             f"OpenML could not be reached ({error}).",

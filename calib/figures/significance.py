@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -47,11 +46,11 @@ class Significance:
     def to_frame(self) -> pd.DataFrame:
         """One row a pair of different setups."""
         words = {1: "better", 0: "", -1: "worse"}
-        lines = [
-            (row, column, self.p.loc[row, column], words[self.sign.loc[row, column]])
-            for row, column in permutations(self.p.index, 2)
-        ]
-        return pd.DataFrame(lines, columns=["setup", "against", "p", "significantly"])
+        row, column = np.nonzero(~np.eye(len(self.p), dtype=bool))
+        names = self.p.index.to_numpy()
+        signs = [words[sign] for sign in self.sign.to_numpy()[row, column]]
+        columns = {"setup": names[row], "against": names[column], "p": self.p.to_numpy()[row, column]}
+        return pd.DataFrame({**columns, "significantly": signs})
 
 
 def prepare(

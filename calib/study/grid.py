@@ -13,6 +13,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
+from calib.kernel.wording import counted
 from calib.placements import PLACEMENTS
 from calib.splits import Known
 from calib.splits.random import AtRandom
@@ -163,7 +164,8 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
     rows, whose = (rarest, "The rarer class") if splits.stratified else (data.n, "The data set")
     if splits.kind == "folds" and rows < splits.folds:
         raise InputError(
-            f"{whose} has {rows} rows, fewer than the {splits.folds} folds: use fewer folds, or leave this set out."
+            f"{whose} has {counted(rows, 'row')}, fewer than the {splits.folds} folds: use fewer folds, or leave this "
+            "set out."
         )
 
 
@@ -190,8 +192,8 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     else:
         return
     if np.bincount(data.y[train], minlength=2).min() < needed:
-        rarest = np.bincount(data.y, minlength=2).min()
+        rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The rarer class has {rarest} rows, of which too few train for {needed} folds among them: use a smaller "
-            f"{name} in the protocol, or leave this set out."
+            f"The rarer class has {counted(rarest, 'row')}, of which too few train for {needed} folds among them: use a "
+            f"smaller {name} in the protocol, or leave this set out."
         )

@@ -140,10 +140,8 @@ def significance_table(summary: MetricSummary) -> Table:
 
 def t_table(summary: MetricSummary) -> Table:
     """One-sided p-values, and a word where a value is infinite."""
-    frame, n = _without_diagonal(summary.t_tests), len(summary.compared)
-    for name in summary.infinite:
-        frame.loc[name, frame.columns != name] = INFINITE
-        frame.loc[frame.index != name, name] = INFINITE
+    infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
+    frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
     note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."
     if summary.infinite:
         note += f" {listed(list(summary.infinite))}: infinite on some data set, so a mean difference says nothing."
@@ -153,9 +151,7 @@ def t_table(summary: MetricSummary) -> Table:
 
 def wins_table(summary: MetricSummary) -> Table:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
-    frame = pd.DataFrame(cells, index=summary.setups, columns=summary.setups).rename_axis("setup")
-    for name in summary.setups:
-        frame.loc[name, name] = ""
+    frame = _without_diagonal(pd.DataFrame(cells, index=summary.setups, columns=summary.setups))
     note = "On how many data sets the row's setup is better than, as good as and worse than the column's."
     return Table("wins", "Wins, draws and losses", frame, note)
 
@@ -196,10 +192,7 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
 
 
 def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:
-    frame = values.astype(object).rename_axis("setup")
-    for name in values.index:
-        frame.loc[name, name] = ""
-    return frame
+    return values.astype(object).mask(np.eye(len(values), dtype=bool), "").rename_axis("setup")
 
 
 def shown(value: object) -> str:

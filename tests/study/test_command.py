@@ -85,6 +85,7 @@ def test_the_rows_are_written_as_csv(tmp_path, capsys):
     assert printed.out == ""
     assert "100% 24 of 24 cells" in printed.err
     assert "kept: 36 results in " in printed.err
+    assert "or give" not in printed.err  # what was given is not offered
     rows = pd.read_csv(tmp_path / "rows.csv")
     columns = [
         "data",

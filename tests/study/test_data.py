@@ -123,7 +123,8 @@ def test_an_openml_set_comes_out_of_scikit_learn_s_cache(tmp_path, monkeypatch):
     np.testing.assert_array_equal(data.y, frame["class"] == "good")
 
 
-def test_without_a_network_the_message_says_so(tmp_path, monkeypatch):
+def test_without_a_network_the_message_says_so_and_no_warning_with_it(tmp_path, monkeypatch, recwarn):
     unreachable(tmp_path, monkeypatch)
     with pytest.raises(InputError, match="openml:41: OpenML could not be reached .* Check the network"):
         load_sets(["openml:41"], DataRules())
+    assert not [str(one.message) for one in recwarn if "network" in str(one.message)]

@@ -150,6 +150,14 @@ def test_the_2019_tables_are_those_of_the_text(table):
     assert seen == 26
 
 
+def test_the_2019_intervals_are_those_of_the_text():
+    text = shared.path("papers/001_*.txt").read_text(encoding="utf-8").split("\nTable 7: ", 1)[1]
+    found = {name: cells for name, *cells in (line.rstrip("\t").split("\t") for line in text.splitlines())}
+    for name, own in lines(TREES, "7").groupby("data"):  # low, high and accuracy of RF-VAP, then of LaP-VAP
+        cells = found[{"haber": "haberman", "transf.": "transfusion"}.get(name, name)]
+        assert own["value"].tolist() == [float(one) for one in cells], name
+
+
 def test_the_2025_tables_are_those_of_the_text():
     text = shared.path("papers/002_*.txt").read_text(encoding="utf-8")
     blocks = [block for block in re.split(r"\n(?=\| RF_d \|)", text) if "\n| cm1 | 0." in block]
