@@ -194,6 +194,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The rarer class has {counted(rarest, 'row')}, of which too few train for {needed} folds among them: use a "
-            f"smaller {name} in the protocol, or leave this set out."
+            f"The rarer class has {counted(rarest, 'row')}, of which too few train for {needed} folds among them: use "
+            f"a smaller {name} in the protocol, or leave this set out."
         )
