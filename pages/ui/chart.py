@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import zlib
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -10,19 +12,21 @@ from hashlib import blake2b
 from typing import Any
 
 import streamlit as st
+from plotly.io.json import to_json_plotly
 
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
-from pages.ui import downloads, frame, headings, kept, stage, state
+from pages.ui import downloads, frame, headings, jobs, kept, server, stage, state
 from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 WAITS = "What it shows is told as soon as you have answered, or skipped the question."
-LARGEST = 1_000_000  # bytes of a record whose figure is kept for all visitors together
+LARGEST = 1_000_000  # bytes of a record whose figure is kept
+OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
 
 def show(
@@ -116,6 +120,7 @@ def _pictures(
             st.plotly_chart(
                 figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
             )
+        server.forget_older(own)
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:
@@ -130,7 +135,7 @@ def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: 
 
     ``room`` is the number of rows in which a room sees it and its like, and 0 at a desk.
 
-    Not kept are those of very many rows, nor of what has no bytes of its own. Nobody may change it.
+    Not kept are those of very many rows, nor of what has no bytes of its own.
     """
     try:
         content = pickle.dumps(record)
@@ -140,11 +145,17 @@ def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: 
         return _figure(record, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    return _figures()(key, lambda: _figure(record, theme, draw, height, room))
+    keep = partial(jobs.cached, "figures", OWN) if state.brought() else _figures()
+    return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, room)))))
+
+
+def _packed(figure: dict[str, Any]) -> bytes:
+    """As it is sent, packed: the many small lists and numbers of a figure take seven times as much, all over memory."""
+    return zlib.compress(to_json_plotly(figure).encode(), level=1)
 
 
 @st.cache_resource(show_spinner=False)
-def _figures() -> Callable[[tuple, Callable[[], dict]], dict]:
+def _figures() -> Callable[[tuple, Callable[[], bytes]], bytes]:
     """What draws a figure, or remembers it."""
     return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
 

@@ -311,9 +311,8 @@ def _heading(page: Page, in_step: bool) -> None:
             at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
             st.title(lessons.AT_THE_END if at_the_end else page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
-        uploaded = any("upload:" in value for value in state.here().values())
         help = "An address that opens this page with all of these settings."
-        browser.copy_button("Copy link", link(), help, OWN * uploaded)
+        browser.copy_button("Copy link", link(), help, OWN * state.brought())
         what = "words" if page.key in SOURCES else "numbers"
         with st.popover("Show Python", help=f"The same {what} with the calib package."):
             st.code(python(), language="python")

@@ -143,6 +143,11 @@ def here() -> dict[str, str]:
     return address(recipe(), lesson_open())
 
 
+def brought() -> bool:
+    """Whether the page shows a file that was brought in this session."""
+    return any("upload:" in value for value in here().values())
+
+
 def asked() -> dict[str, str | list[str]]:
     """The parameters of the address; several values of one name as a list, where Streamlit would give the last."""
     given = {name: st.query_params.get_all(name) for name in st.query_params}

@@ -6,6 +6,8 @@ import pytest
 
 from calib.figures import DARK, LIGHT
 from pages.ui import chart
+from tests.browser import files
+from tests.pages.app import bring, faults, headline, page, settled
 
 
 @pytest.fixture
@@ -55,3 +57,32 @@ def test_what_cannot_be_kept_is_drawn_every_time(draw, drawn, record):
     for _ in range(2):
         assert len(chart._drawn(record, LIGHT, draw, None, False)["data"]) == 1
     assert len(drawn) == 2
+
+
+def test_a_kept_figure_is_one_piece_of_bytes(draw):
+    """As lists and numbers it would take several times what the bound counts, and keep whole regions of memory."""
+    chart._drawn({"y": list(range(3000))}, LIGHT, draw, None, False)
+    (figure,) = chart._figures().cache.values()
+    assert isinstance(figure, bytes)
+    assert len(figure) <= chart._figures().cache.currsize < len(figure) + 100
+
+
+def test_a_figure_of_what_was_brought_is_kept_with_its_session_alone(draw):
+    at = bring(page("explore_data", model="naive_bayes"), "mine.csv", files.as_csv(files.churn(300)))
+    chart._figures.clear()
+    at = settled(at.switch_page("pages/explore_reliability.py").run())
+    assert headline(at)
+    assert faults(at) == []
+    assert len(chart._figures().cache) == 0
+    assert len(at.session_state["kept"].cache("figures", 0)) > 0
+    page("explore_reliability", model="naive_bayes")
+    assert len(chart._figures().cache) > 0
+
+
+def test_of_the_pictures_of_a_chart_a_session_holds_on_to_the_latest_alone():
+    at = page("explore_reliability", model="naive_bayes")
+    for bins in (11, 13, 11):
+        at = settled(at.slider(key="bins").set_value(bins).run())
+    assert faults(at) == []
+    known = at._session_state._state._new_widget_state.widget_metadata
+    assert len([name for name in known if name.endswith("-chart_reliability")]) == 1

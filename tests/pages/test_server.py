@@ -100,8 +100,10 @@ class Session:
     def __init__(self) -> None:
         self.shut_down, self._fragment_storage = False, {"a part": Owner()}
         self.session_state = SessionState()
-        self.session_state["kept"] = Owner()
-        self.held = [weakref.ref(self.session_state["kept"]), weakref.ref(self._fragment_storage["a part"])]
+        self.session_state["kept"], callback = Owner(), Owner()
+        self.session_state._new_widget_state.widget_metadata["a chart"] = callback  # whatever that refers to
+        held = [self.session_state["kept"], self._fragment_storage["a part"], callback]
+        self.held = [weakref.ref(thing) for thing in held]
 
     def shutdown(self) -> None:
         self.shut_down = True  # which lets go of its uploads
