@@ -8,7 +8,6 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.browser.driver import free_port, served_by
@@ -76,26 +75,86 @@ def context(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.soak
-def test_what_the_image_installs_starts_and_is_healthy(tmp_path):
-    (tmp_path / "source").mkdir()
-    source, installed = context(tmp_path / "source"), tmp_path / "calibration"
-    there = {"PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1"}
-    there |= {"PIP_NO_BUILD_ISOLATION": "0"}  # which is how pip spells that there is none
+# --- the Dockerfile, step by step
+# ----------------------------------------------------------------------------------------------------------
+
+
+INSTEAD = {  # of what needs root or the network; tests above say what apt-get is asked for
+    "apt-get": "exit 0",
+    "useradd": 'for name; do :; done; mkdir -p "$IMAGE/home/$name"',
+}
+THERE = {  # packages come from where the tests have them
+    "PYTHONPATH": sysconfig.get_path("purelib"),
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_BUILD_ISOLATION": "0",  # which is how pip spells that there is none
+}
+
+
+def steps() -> list[tuple[str, str]]:
+    """(instruction, what it says), in the Dockerfile's order."""
+    whole = re.sub(r"\\\n", " ", re.sub(r"^\s*#.*\n", "", DOCKERFILE, flags=re.M))
+    return [(line.split()[0], line.split(maxsplit=1)[1]) for line in whole.splitlines() if line.strip()]
+
+
+class Image:
+    """What the Dockerfile says, done below a folder that stands for /."""
+
+    def __init__(self, root: Path, context: Path) -> None:
+        self.root, self.context, self.place = root, context, root
+        self.environment = os.environ | THERE | {"IMAGE": str(root), "PATH": self._path()}
+        self.start: list[str] = []
+        self.check: list[str] = []
+        for name, words in steps():
+            self._do(name, re.sub(r"(?<![\w.:/])/(?=opt|home|var)", f"{root}/", words))
+
+    def _path(self) -> str:
+        programs = self.root / "instead"
+        programs.mkdir(parents=True)
+        for name, script in INSTEAD.items():
+            (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+            (programs / name).chmod(0o755)
+        return f"{programs}:{os.environ['PATH']}"
+
+    def _do(self, name: str, words: str) -> None:
+        match name:
+            case "FROM":
+                assert re.fullmatch(r"python:3\.\d+-slim", words), "an image with Python and apt-get"
+            case "WORKDIR":
+                self.place = self.root / words
+                self.place.mkdir(parents=True, exist_ok=True)
+            case "COPY":
+                self._copy(*words.split())
+            case "RUN":
+                subprocess.run(["sh", "-c", words], cwd=self.place, env=self.environment, check=True)
+            case "ENV":
+                self.environment |= dict(pair.split("=", 1) for pair in words.split())
+            case "USER":
+                self.environment["HOME"] = str(self.root / "home" / words)
+                assert (self.root / "home" / words).is_dir(), "an account of its own was made"
+            case "HEALTHCHECK":
+                self.check = json.loads(words.partition(" CMD ")[2])
+            case "CMD":
+                self.start = json.loads(words)
+            case _:
+                assert name == "EXPOSE", f"{name}: how is this step tested?"
+
+    def _copy(self, source: str, target: str) -> None:
+        found = self.context / source
+        if found.is_dir():
+            shutil.copytree(found, self.place / target, dirs_exist_ok=True)
+        else:
+            shutil.copy(found, self.place / target)
+
+
+def test_each_step_of_the_dockerfile_ends_in_a_dashboard_that_is_healthy(tmp_path):
+    (tmp_path / "context").mkdir()
+    image = Image(tmp_path / "image", context(tmp_path / "context"))
     port = str(free_port())
-    settings = {
-        "STREAMLIT_SERVER_PORT": port,
-        "STREAMLIT_SERVER_BASE_URL_PATH": "course",
-        "HOME": str(tmp_path),
-    }
-    environment = os.environ | there | settings
-
-    def step(script: str) -> list[str]:
-        return [str(source / "deploy" / script), str(installed)]
-
-    subprocess.run(step("install.sh"), env=environment, cwd=tmp_path, check=True)
-    assert (installed / "bin" / "calib").exists()
-    assert subprocess.run(step("healthy.sh"), env=environment, capture_output=True).returncode != 0
-    with served_by(step("start.sh"), f"http://127.0.0.1:{port}/course", env=environment, cwd=tmp_path):
-        assert subprocess.run(step("healthy.sh"), env=environment).returncode == 0
-    assert not list(source.rglob("build"))
+    settings = {"STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_BASE_URL_PATH": "course"}  # as compose.yaml
+    environment = image.environment | settings
+    assert subprocess.run(image.check, env=environment, capture_output=True).returncode != 0
+    address = f"http://127.0.0.1:{port}/course"
+    with served_by(image.start, address, env=environment, cwd=image.place):
+        assert subprocess.run(image.check, env=environment).returncode == 0
+    assert not list(image.root.glob("opt/source/**/build"))

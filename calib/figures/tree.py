@@ -30,7 +30,11 @@ LINE = 38  # pixels a node takes
 # Steps of depth that the outline is wide at least, and that the words of the deepest node take.
 INDENTS, ROOM = 22, 15
 SHORTEST = 3  # letters of a label that does not say by itself that it is a class
-SHORT = 16  # letters of a class name under a narrow axis; the whole rule of a node stands on hover
+CONDITION, IN_LINE, BELOW_AXIS = (
+    30,
+    9,
+    10,
+)  # letters of a node's condition, and of a class beside it and below the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +152,12 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
             height=LINE * lines + 120,
             margin={"l": 8, "r": 16, "t": 8, "b": 108},
             legend={"y": -80 / (LINE * lines)},
-            xaxis={"domain": [0, 0.7], "range": [-0.6, max(INDENTS, levels + ROOM)], "visible": False},
+            xaxis={"domain": [0, 0.7], "range": [-0.9, max(INDENTS, levels + ROOM)], "visible": False},
             xaxis2={
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],
                 "tickvals": [0, 0.5, 1],
-                "title": {"text": f"Probability of<br>class {as_text(record.tree.classes[1], SHORT)}"},
+                "title": {"text": f"Probability of<br>class {as_text(record.tree.classes[1], BELOW_AXIS)}"},
             },
             yaxis={"range": [lines - 0.4, -0.6], "visible": False},
             clickmode="event+select",
@@ -230,19 +234,21 @@ def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
     below = ""
     if node.number in record.folded:
         below = f" · {tree.leaves_below[node.number]} leaves folded"
-    words = f"n {node.n} · {_label(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
-    strong = f"<b>{as_text(first)}</b>"
+    words = f"n {node.n}{_label(tree.classes[int(node.label)])} · {_p_of(node)}{below}"
+    strong = f"<b>{as_text(first, CONDITION)}</b>"
     ink = theme.ink if node.number in record.path else theme.muted
     return f"  {strong}<br>  <span style='color:{ink}'>{words}</span>"
 
 
 def _label(name: str) -> str:
-    """A class in a line that has to fit a phone: by its label alone, but one like 1 says what it is.
+    """A class in a line that has to fit a phone: one like 1 says what it is, a long one is told by the mark alone.
 
-    >>> _label("1"), _label("malignant")
-    ('class 1', 'malignant')
+    >>> _label("1"), _label("malignant"), _label("did not return")
+    (' · class 1', ' · malignant', '')
     """
-    return f"class {as_text(name)}" if len(name) <= SHORTEST else as_text(name)
+    if len(name) > IN_LINE:
+        return ""
+    return f" · class {as_text(name)}" if len(name) <= SHORTEST else f" · {as_text(name)}"
 
 
 def _rule(node: TreeNode) -> str:

@@ -72,7 +72,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     :has(> .st-key-answers_guess) ~ * > .st-key-picture {display: contents}
     .stMain:has(.st-key-answers_guess) :has(> .st-key-chart_compare) {max-height: 24rem; overflow-y: auto}
     .stMain:has(.st-key-answers_guess) :is(.stHorizontalBlock:not(:has(.stHorizontalBlock)):has([class*="_panel_"]),
-        .st-key-picture .stHorizontalBlock:has(> .stColumn .stPlotlyChart))
+        .st-key-picture .stHorizontalBlock:has(> :first-child .stPlotlyChart):has(> * + .stColumn .stPlotlyChart))
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
         > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     .st-key-finding > * {order: 2}

@@ -53,7 +53,8 @@ ROLES = {
     "calibrates": "a row that calibrates",
     "trained": "a row that trained the tree",
 }
-COLUMNS = ("condition", "rule", "n", "label", "p0", "p1", "p", "own", "test rows", "observed")
+# What a leaf says comes first: a rule alone would fill a phone
+COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 # Seconds that the forests may be expected to take without being asked for: they are the page's own work
 UNASKED = 60.0
 MOST_DIAGRAMS = 4
@@ -452,8 +453,9 @@ def _table(table: pd.DataFrame, key: str) -> None:
         column_order=[name for name in COLUMNS if name in shown],
         column_config={
             name: st.column_config.NumberColumn(format="%.3g", width=66)
-            for name in ("p0", "p1", "p", "own", "observed")
+            for name in ("p0", "p1", "own", "observed")
         }
+        | {"p": st.column_config.NumberColumn(format="%.3g", width=66, pinned=True)}
         | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
         alt="Rule, training rows, class, p0, p1 and p of every leaf"
         if key == "leaf_rules"
