@@ -21,7 +21,7 @@ from tests.experiments.test_claims import models as models_of
 HELD: set[tuple[str, int]] = set()
 IN_CLAIMS = {
     "cl_gl": {(1, 2, 3): "test_pure_leaves_are_two_groups_and_laplace_splits_them"},
-    "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_a_tenth"},
+    "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_an_eighth_at_most"},
     "which_model": {
         (1,): "test_the_forest_scatters_and_depth_4_halves_it",
         (3,): "test_logistic_regression_stays_wrong_mostly_by_scatter_where_it_is_not",
@@ -99,10 +99,10 @@ def test_depth_2_is_biased_depth_8_scatters_and_depth_4_loses_least_by_both(seed
 
 @over_seeds
 @meets("tree_count", 3)
-def test_ten_times_the_trees_take_away_a_tenth_of_what_the_first_ones_took(seed):
+def test_ten_times_the_trees_take_away_an_eighth_at_most_of_what_the_first_ones_took(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
-    assert (tce[5] - tce[50]) / (tce[50] - tce[500]) == pytest.approx(10, rel=0.35)
+    assert (tce[5] - tce[50]) / (tce[50] - tce[500]) > 8
 
 
 @over_seeds

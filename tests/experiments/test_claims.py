@@ -242,7 +242,7 @@ def test_seed_5_overlaps_more_and_wants_less_depth():
 def test_the_forest_pays_far_less_for_too_much_depth(seed):
     curves = found("tree_depth", seed, "tree_depth_curve").curves
     best = {model: int(np.argmin(curve["tce"])) for model, curve in curves.items()}
-    assert abs(best["tree"] - best["forest"]) <= 1
+    assert 0 <= best["forest"] - best["tree"] <= 2
     cost = {model: curve["tce"][-1] - curve["tce"].min() for model, curve in curves.items()}
     assert cost["forest"] < 0.25 * cost["tree"]
     assert len(np.unique(found("tree_depth", seed, depth=8).shown[-1].p)) > 2000
@@ -262,12 +262,12 @@ def by_count(seed, **settings):
 
 @over_seeds
 @claims("tree_count", "More trees narrow the cloud", "What more trees can still")
-def test_with_5_trees_half_can_go_with_50_a_tenth(seed):
+def test_with_5_trees_half_can_go_with_50_an_eighth_at_most(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
     left = {count: 1 - tce[500] / tce[count] for count in (5, 50)}
     assert 0.4 < left[5] < 0.6
-    assert left[50] == pytest.approx(0.1, abs=0.04)
+    assert 0 < left[50] < 1 / 8
     gone = {count: tce[count] - tce[500] for count in (5, 10, 20)}  # V/T: halved where T doubles
     assert gone[5] / gone[20] == pytest.approx(4, rel=0.35)
 
@@ -335,15 +335,14 @@ def test_logistic_regression_is_right_where_its_assumption_is(seed):
 
 
 @over_seeds
-@claims("which_model", "Lower row: its line", "The bent line", "The larger is scatter")
+@claims("which_model", "Lower row: its line", "The bent line", "The rest is scatter")
 def test_logistic_regression_stays_wrong_mostly_by_scatter_where_it_is_not(seed):
     logistic = ("logistic_regression", (), "none")
     some, many = (PredictionErrors("", *fit(seed, "unequal", n, *logistic)) for n in (1000, 2000))
     assert many.tce == pytest.approx(some.tce, rel=0.1)
     for errors in (some, many):
         assert bent(errors)[2] > 0.1
-        assert errors.bias < errors.scatter
-        assert errors.bias > 0.1 * errors.tce
+        assert 0.15 < errors.bias / errors.tce < 0.55
 
 
 @over_seeds

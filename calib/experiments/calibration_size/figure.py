@@ -151,6 +151,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=500,
+            legend={"y": -0.2},  # below the title of the axis on a phone, too
             xaxis={
                 "title": {"text": "Calibration rows, share of the training rows"},
                 "tickformat": ".0%",

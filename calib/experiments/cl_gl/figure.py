@@ -119,7 +119,7 @@ def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
             xaxis2={**x, "domain": [0.515, 1], "anchor": "y2"},
             yaxis=y,
             yaxis2={**y, "title": None, "showticklabels": False, "anchor": "x2"},
-            annotations=[heading("True probability", "y"), heading("Predicted", "y2")],
+            annotations=[heading("True", "y"), heading("Predicted", "y2")],
             legend={"y": -0.16},
         )
     )

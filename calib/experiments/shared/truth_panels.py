@@ -101,7 +101,7 @@ def _note(errors: PredictionErrors) -> str:
 def _heading(errors: PredictionErrors) -> tuple[str, ...]:
     """A panel's name and its note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
+    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} of it bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 

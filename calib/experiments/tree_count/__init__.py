@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
         "That would be so if all of the error were chance. But only what trees disagree about falls with their "
         "number, as one over it.",
         "What trees disagree about falls like one over their number, so the first ones take nearly all of it away.",
-        "The gain does not grow: what ten times the trees take away is about a tenth of what the first ones took.",
+        "The gain does not grow: what ten times the trees take away is an eighth of what the first ones took, or less.",
     ),
     parameters=(
         Parameter(
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
     simulation=at_counts,
     notice=(
         "More trees narrow the cloud, but only towards what an endless forest would predict. What more trees can still "
-        "take away falls like one over their number: with 5 trees about half of the TCE, with 50 about a tenth.",
+        "take away falls like one over their number: with 5 trees about half of the TCE, with 50 no more than an eighth.",
         "What remains at 500 trees is not chance: all of them saw the same data. Make them shallower: at "
         "depth 4 less than half of it is left. More rows change little: with 2000 in place of 1000, about as much "
         "remains.",

@@ -59,9 +59,9 @@ EXPERIMENT = Experiment(
         "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge again and GL returns. "
         "The sum stays the same.",
         "How deep is best depends on the data: seed 5 draws classes that overlap more, and less depth is better there.",
-        "The forest is best at much the same depth, but being too deep costs it far less: what its trees get wrong in "
-        "different directions, the mean takes away. It gives thousands of different predictions, so its groups are "
-        "quantile bins, and scatter inside a bin counts as GL.",
+        "The forest is best at much the same depth, or a little deeper, but being too deep costs it far less: what its "
+        "trees get wrong in different directions, the mean takes away. It gives thousands of different predictions, so "
+        "its groups are quantile bins, and scatter inside a bin counts as GL.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1m\sum (p-\pi)^2 = \text{CL} + \text{GL}",

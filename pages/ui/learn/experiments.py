@@ -102,6 +102,8 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         unasked = next((record.unasked for record in drawn if record.unasked), "")
         with verdict:
             _verdict(experiment, int(guess), answer, unasked)
+            if answer == experiment.right and recipe.seed == Recipe().seed and experiment.usual(values):
+                _turn(experiment)  # with other draws it need not turn
     _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
@@ -317,7 +319,7 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
 
 
 def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: str) -> None:
-    """The reader's prediction against what came out, and one setting with which it would be another."""
+    """The reader's prediction against what came out."""
     guessed = f"You said: {plain(experiment.answers[guess - 1])}."
     if answer is None:
         st.info(f"{guessed} {unasked or 'With these settings no answer stands out.'}")
@@ -331,12 +333,12 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: st
         mistaken = why[guess - 1] if guess != experiment.right else "That holds with the usual settings."
         text = f"{guessed} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
     asking.met(experiment.key, text.strip(), answer == guess)
-    if experiment.turn and usual:
-        _turn(experiment)
 
 
 def _turn(experiment: Experiment) -> None:
-    """A setting to change so that the answer turns."""
+    """A setting to change so that the answer turns, where there is one."""
+    if not experiment.turn:
+        return
     (name, value), *_ = experiment.turn.items()
     parameter = next(p for p in experiment.parameters if p.name == name)
     shown = parameter.extra.get("names", {}).get(value, value)
