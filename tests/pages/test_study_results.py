@@ -237,6 +237,7 @@ def test_names_from_a_file_are_text():
     at = bring(page(STEM), "mine.csv", as_csv(rows))
     assert faults(at) == []
     assert not any("<b>" in element.value for element in (*at.markdown, *at.caption, *at.subheader))
+    assert not any("<b>" in element.delta for element in at.metric)
 
 
 @pytest.fixture(scope="module")

@@ -298,7 +298,7 @@ def headline(summary: MetricSummary, found: Opened) -> None:
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
-            st.metric(label, value, whose, delta_color="off", delta_arrow="off", width=215)
+            st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off", width=215)
     ends = "" if rates["lower"].isna().all() else "[low, high]: 95% interval over data sets. "
     st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
