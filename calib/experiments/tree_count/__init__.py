@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
     simulation=at_counts,
     notice=(
         "More trees narrow the cloud, but only towards what an endless forest would predict. What more trees can still "
-        "take away falls like one over their number: with 5 trees about half of the TCE, with 50 no more than an eighth.",
+        "take away falls like one over their number: with 5 trees about half of the TCE, with 50 an eighth at most.",
         "What remains at 500 trees is not chance: all of them saw the same data. Make them shallower: at "
         "depth 4 less than half of it is left. More rows change little: with 2000 in place of 1000, about as much "
         "remains.",
