@@ -442,13 +442,13 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
             file=sys.stderr,
         )
     else:
-        more = [
+        offers = [
             *([] if csv else ["--csv for the rows"]),
             *([] if report else ["--report for all tables and diagrams"]),
         ]
         print(
             f"kept: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results"
-            + (f", or give {', '.join(more)}." if more else "."),
+            + (f", or give {', '.join(offers)}." if offers else "."),
             file=sys.stderr,
         )
 

@@ -53,7 +53,11 @@ def shown(at, column):
 
 def leader(at, label="Best average rank"):
     found = next(metric for metric in at.metric if metric.label == label)
-    return f"{found.delta} · {found.value}"
+    return f"{plain_text(found.delta)} · {found.value}"
+
+
+def plain_text(markdown):
+    return markdown.replace("\\", "").replace("\u2060", "")
 
 
 def texts(at):
@@ -233,7 +237,7 @@ def test_what_was_opened_is_there_after_another_page():
 
 
 def test_names_from_a_file_are_text():
-    rows = own_rows().replace({"mine": "<b>**x**</b>"})
+    rows = own_rows().replace({"mine": "<b>**x**</b>", "RF-VAP": "<b>leads</b>"})
     at = bring(page(STEM), "mine.csv", as_csv(rows))
     assert faults(at) == []
     assert not any("<b>" in element.value for element in (*at.markdown, *at.caption, *at.subheader))
