@@ -192,7 +192,9 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
 
 
 def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:
-    return values.astype(object).mask(np.eye(len(values), dtype=bool), "").rename_axis("setup")
+    cells = values.to_numpy(dtype=object, copy=True)
+    np.fill_diagonal(cells, "")
+    return pd.DataFrame(cells, index=values.index, columns=values.columns).rename_axis("setup")
 
 
 def shown(value: object) -> str:
