@@ -51,7 +51,7 @@ def against_truth(
         caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new rows, and the line of "
         f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
         "diagonal the model is biased, and how far the rows lie from the line is scatter; TCE, the mean squared "
-        "distance to the diagonal, is bias² and scatter together.",
+        "distance to the diagonal, is bias² and scatter together; the percentage is the share of bias² in it.",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
@@ -101,7 +101,7 @@ def _note(errors: PredictionErrors) -> str:
 def _heading(errors: PredictionErrors) -> tuple[str, ...]:
     """A panel's name and its note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} of it bias²"
+    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 
