@@ -65,6 +65,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
     .stMain .katex-display {font-size: .88em}
+    .stHorizontalBlock.st-key-lesson_place {flex-wrap: wrap; gap: 0 1rem}
+    .st-key-lesson_place > :has([data-testid=stCaptionContainer]) {flex-basis: 100%}
     :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
     :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ *,
     :has(> .st-key-answers_guess) ~ * > .st-key-picture > :has(.stPlotlyChart) ~ * {order: 2}
