@@ -133,7 +133,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     if not columns:
         remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
-    return pd.DataFrame(columns, index=frame.index), remarks
+    return pd.DataFrame({key: column.array for key, column in columns.items()}, index=frame.index), remarks
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
@@ -148,5 +148,13 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
         return bounded(column)
     if column.dtype.kind == "M":
         return column
-    codes, levels = pd.factorize(column.astype("str"), sort=True)
-    return pd.Series(pd.Categorical.from_codes(codes, levels), index=column.index)
+    return pd.Series(_in_order(column), index=column.index)
+
+
+def _in_order(column: pd.Series) -> pd.Categorical:
+    """Texts as categories in sorted order: only the levels are sorted, which for few rows is a third of the work."""
+    codes, levels = pd.factorize(column if column.dtype == "str" else column.astype("str"))
+    order = np.argsort(levels.to_numpy(object))
+    places = np.full(len(order) + 1, -1)  # a gap has code −1, the last place
+    places[order] = np.arange(len(order))
+    return pd.Categorical.from_codes(places[codes], levels[order])

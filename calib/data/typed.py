@@ -91,7 +91,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
         dates = _dates(known, name) if DATE.match(first) else None
         if dates is not None:
             return dates
-    texts = text.to_pandas().astype("str")
+    texts = pd.Series(pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)))
     once_of(arrow(texts), "typed", bool)
     return Typed(texts, {})
 
@@ -104,7 +104,7 @@ def own(values: pa.ChunkedArray) -> pd.Series:
 def in_one_table(columns: Mapping[str, pd.Series]) -> pd.DataFrame:
     """Columns that nobody else holds; of many rows they are not copied into one block, which is quick to go through."""
     few = max(map(len, columns.values()), default=0) < LARGE
-    return pd.DataFrame(dict(columns), copy=few)
+    return pd.DataFrame({name: column.array for name, column in columns.items()}, copy=few)
 
 
 def arrow(column: pd.Series) -> pa.ChunkedArray:
