@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 import arff
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -26,7 +27,7 @@ from calib.data.errors import (
     too_large,
 )
 from calib.data.head import SEARCHED, found_note, rows_above
-from calib.data.typed import in_one_table, own, typed_objects, typed_text, whole_text
+from calib.data.typed import in_one_table, typed_objects, typed_text, whole_text
 from calib.kernel.memory import give_back
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
@@ -48,14 +49,11 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
             names = list(map(str, file.schema_arrow.names))
             check_names(names)
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
-            table = _unpacked(file, len(content), name)
-        table.validate(full=True)
-        columns = dict(zip(names, table.columns, strict=True))
-        give_back(len(table))
-        del table  # each of its columns goes when it is typed
+            columns = _unpacked(file, len(content), name)
+        del content
         typed = {}
-        for key in names:
-            typed[key] = _from_arrow(columns.pop(key), key)
+        for key, column in zip(names, columns, strict=True):
+            typed[key] = column.typed(key)
             give_back(len(typed[key]))
         return _table(typed)
     except DataError:
@@ -64,28 +62,63 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         raise _damaged(name, "Parquet", error, "Write or download it again.") from None
 
 
-def _unpacked(file: Any, packed: int, name: str) -> pa.Table:
-    """All rows, batch by batch: a few thousand bytes may stand for gigabytes."""
-    batches, size, most = [], 0, most_unpacked(packed)
-    for batch in file.iter_batches(max(1, BATCH // max(1, file.metadata.num_columns))):
+def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
+    """All columns, batch by batch: a few thousand bytes may stand for gigabytes."""
+    rows, kinds = file.metadata.num_rows, file.schema_arrow.types
+    columns = [(_Numbers if _is_number(kind) else _Others)(rows, kind) for kind in kinds]
+    size, at, most = 0, 0, most_unpacked(packed)
+    for batch in file.iter_batches(max(1, BATCH // max(1, len(columns)))):
         size += batch.nbytes
         if size > most:
             raise too_large(name, most)
-        batches.append(batch)
-    return pa.Table.from_batches(batches, file.schema_arrow)
+        batch.validate(full=True)
+        for column, piece in zip(columns, batch.columns, strict=True):
+            column.put(at, piece)
+        at += len(batch)
+    if at < rows:
+        raise ValueError(f"{at:,} of {rows:,} rows are there")
+    give_back(rows)
+    return columns
 
 
-def _from_arrow(column: pa.ChunkedArray, name: str) -> pd.Series:
-    kind = column.type
-    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
-        return column.to_pandas()
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return own(column)
-    if pa.types.is_decimal(kind):
-        return own(column.cast(pa.float64()))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return typed_text(column.cast(pa.string()), name).values
-    return typed_objects(column.to_pylist(), name).values
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+class _Numbers:
+    """A column of numbers: each batch goes to its place at once, so that none is held twice."""
+
+    def __init__(self, rows: int, kind: pa.DataType) -> None:
+        self._kind = pa.float64() if pa.types.is_decimal(kind) else kind
+        self._values = np.empty(rows, self._kind.to_pandas_dtype())
+
+    def put(self, at: int, piece: pa.Array) -> None:
+        if piece.null_count and self._values.dtype.kind in "iu":  # which have no gaps
+            self._values = self._values.astype(np.float64)
+        self._values[at : at + len(piece)] = piece.cast(self._kind).to_numpy(zero_copy_only=False)
+
+    def typed(self, name: str) -> pd.Series:
+        return pd.Series(self._values, copy=False)
+
+
+class _Others:
+    """A column of anything else: it is typed as a whole."""
+
+    def __init__(self, rows: int, kind: pa.DataType) -> None:
+        self._kind, self._pieces = kind, list[pa.Array]()
+
+    def put(self, at: int, piece: pa.Array) -> None:
+        self._pieces.append(piece)
+
+    def typed(self, name: str) -> pd.Series:
+        """The column, which is then no longer here."""
+        kind, column = self._kind, pa.chunked_array(self._pieces, self._kind)
+        self._pieces = []
+        if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
+            return column.to_pandas()
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            return typed_text(column.cast(pa.string()), name).values
+        return typed_objects(column.to_pylist(), name).values
 
 
 # -----------------------------------------------------------------------------------------------------------

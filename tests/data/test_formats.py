@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from calib.data import DataError, class_counts, prepare, read_table
+from calib.data import DataError, class_counts, formats, prepare, read_table
 
 
 def arff(*lines):
@@ -174,6 +174,16 @@ def test_parquet_types_become_columns_a_model_can_use():
     assert frame["struct"][0] == '{"a": 1}'
     assert frame["nothing"].isna().all()
     assert not any(frame[name].dtype == object for name in frame)
+
+
+def test_numbers_of_parquet_that_come_batch_by_batch_are_all_in_their_place(monkeypatch):
+    monkeypatch.setattr(formats, "BATCH", 6)
+    whole, gaps = list(range(10)), [*range(7), None, 8, 9]
+    frame = parquet(pa.table({"whole": pa.array(whole, pa.int16()), "gaps": gaps}))
+    assert frame["whole"].tolist() == whole
+    assert frame["whole"].dtype == np.int16
+    assert frame["gaps"].isna().tolist() == [value is None for value in gaps]
+    assert frame["gaps"].dropna().tolist() == [value for value in gaps if value is not None]
 
 
 def test_parquet_with_two_columns_of_one_name_is_refused():

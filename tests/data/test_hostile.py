@@ -236,6 +236,9 @@ HONEST = {
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
     "short.arff": _attributes,
+    "long.parquet": lambda: parquet(
+        {name: np.arange(12_000_000) % k for name, k in (("a", 997), ("b", 50), ("y", 2))}
+    ),
 }
 
 
