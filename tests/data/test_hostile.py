@@ -237,7 +237,7 @@ HONEST = {
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
     "short.arff": _attributes,
     "long.parquet": lambda: parquet(
-        {name: np.arange(12_000_000) % k for name, k in (("a", 997), ("b", 50), ("y", 2))}
+        dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
     ),
 }
 
