@@ -4,8 +4,9 @@ Numbers: the training median in place of a gap, and a 0/1 column beside it that 
 column a level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels
 make one column. Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
 
-scikit-learn's imputer fills the gaps, ``levels`` makes the columns of categories. scikit-learn's ColumnTransformer
-gives the same columns in a multiple of the time, and warns at every level that the training rows lack.
+scikit-learn's imputer and encoder do the work. Its ColumnTransformer around them gives the same columns in
+2.2 times the time (100 000 rows of 50 columns; 2 times for one row), and warns at every level that the
+training rows lack.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError
-from calib.data.levels import GAP, learn_levels, one_hot
 from calib.kernel.wording import counted
 
+GAP = "(missing)"
 DATE_PARTS = ("days since 1970", "month", "weekday")
 
 
@@ -70,7 +72,21 @@ class Matrix(TransformerMixin, BaseEstimator):
         )
         if quantities.shape[1]:
             self.imputer_.fit(quantities)
-        self.levels_ = [learn_levels(X[c], self.max_levels, self.min_rows) for c in self.categories_]
+        self.encoder_ = OneHotEncoder(
+            max_categories=self.max_levels,
+            min_frequency=self.min_rows,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
+        )
+        self.kept_ = np.array([], dtype=np.intp)
+        if self.categories_:
+            self.encoder_.fit(self._levels(X))
+            self.kept_ = np.concatenate(
+                [
+                    positions[1:] if len(positions) == 2 else positions
+                    for positions in self._encoded_positions()
+                ]
+            )
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -90,7 +106,7 @@ class Matrix(TransformerMixin, BaseEstimator):
                 np.isnan(quantities[:, self.gaps_]).astype(np.float64),
             ]
         if self.categories_:
-            blocks.append(one_hot((X[c] for c in self.categories_), self.levels_, len(X)))
+            blocks.append(self.encoder_.transform(self._levels(X))[:, self.kept_])
         return np.hstack(blocks)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -99,7 +115,12 @@ class Matrix(TransformerMixin, BaseEstimator):
         first = [*self.numbers_, *(f"{c} ({DATE_PARTS[0]})" for c in self.dates_)]
         parts = [f"{c} ({part})" for c in self.dates_ for part in DATE_PARTS[1:]]
         gaps = [f"{[*self.numbers_, *self.dates_][i]} is missing" for i in self.gaps_]
-        names = [*first, *parts, *gaps, *(f"{c} = {level}" for c, level in self._category_columns())]
+        levels = [
+            f"{c} = {level}"
+            for c, names in zip(self.categories_, self._encoded_levels(), strict=True)
+            for level in names
+        ]
+        names = [*first, *parts, *gaps, *(levels[i] for i in self.kept_)]
         taken: dict[str, int] = {}
         for i, name in enumerate(names):
             taken[name] = taken.get(name, 0) + 1
@@ -143,7 +164,13 @@ class Matrix(TransformerMixin, BaseEstimator):
         for i, gap in enumerate(self.gaps_):
             sides[at + i] = (f"{named[gap]} is known", f"{named[gap]} is missing")
         at += len(self.gaps_)
-        for i, (c, level) in enumerate(self._category_columns()):
+        levels = [
+            (c, level)
+            for c, names in zip(self.categories_, self._encoded_levels(), strict=True)
+            for level in names
+        ]
+        for i, kept in enumerate(self.kept_):
+            c, level = levels[kept]
             sides[at + i] = (
                 (f"{c} is known", f"{c} is missing") if level == GAP else (f"{c} ≠ {level}", f"{c} = {level}")
             )
@@ -156,13 +183,24 @@ class Matrix(TransformerMixin, BaseEstimator):
         columns += [d[:, i] for d in dates for i in (1, 2)]
         return np.column_stack(columns) if columns else np.empty((len(X), 0))
 
-    def _category_columns(self) -> list[tuple[str, str]]:
-        """(category, level) of each column that holds one."""
+    def _levels(self, X: pd.DataFrame) -> np.ndarray:
+        return np.column_stack([_level_names(X[c]) for c in self.categories_])
+
+    def _encoded_levels(self) -> list[list[str]]:
+        """The levels with a column of their own, "other levels" last, for each category."""
+        if not self.categories_:
+            return []
         return [
-            (c, level)
-            for c, levels in zip(self.categories_, self.levels_, strict=True)
-            for level in levels.names
+            [str(level) for level in levels if rare is None or level not in set(rare)]
+            + ([] if rare is None else ["other levels"])
+            for levels, rare in zip(
+                self.encoder_.categories_, self.encoder_.infrequent_categories_, strict=True
+            )
         ]
+
+    def _encoded_positions(self) -> list[np.ndarray]:
+        ends = np.cumsum([len(levels) for levels in self._encoded_levels()])
+        return np.split(np.arange(ends[-1]), ends[:-1])
 
 
 def preprocessor(X: pd.DataFrame) -> Matrix:
@@ -215,6 +253,14 @@ def _table(X: Any) -> pd.DataFrame:
             "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
         )
     return X
+
+
+def _level_names(column: pd.Series) -> np.ndarray:
+    """Levels (n,) as texts, a gap as ``GAP``."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype("str").astype("category")
+    names = np.array([*column.cat.categories.astype("str"), GAP], dtype=object)
+    return names[column.cat.codes.to_numpy()]  # that of a gap is −1, the last place
 
 
 def _digits(value: float) -> str:
