@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.typed import arrow, once_of
+from calib.data.typed import arrow
+from calib.kernel.memo import once
 
 BEYOND = 1e30
+NAMED = {"b": "boolean", "M": "date"}  # of NumPy's kinds
 FEW_ROWS = 20  # below this, "every value differs" says nothing
 # So large a share of numbers, of more than so many values, is a column of numbers
 MOSTLY, FEW_NUMBERS = 0.8, 10
@@ -109,13 +111,21 @@ def _inspect(column: pd.Series, name: str) -> Column:
         return _inspect_other(column, name)
     values = column.to_numpy()
     missing, distinct = counts(values)
-    if missing == len(values):
-        return Column(name, "empty", missing, distinct)
-    if distinct == 1 and not missing:
-        return Column(name, "constant", missing, distinct)
     if kind.kind in "bM":
-        return Column(name, "boolean" if kind.kind == "b" else "date", missing, distinct)
-    infinite = int(unbounded(values).sum()) if kind.kind == "f" else 0
+        return _same(name, missing, distinct) or Column(name, NAMED[kind.kind], missing, distinct)
+    return _same(name, missing, distinct) or _number(name, values, missing, distinct)
+
+
+def _same(name: str, missing: int, distinct: int) -> Column | None:
+    """The column, if all of its rows hold the same or nothing."""
+    if not distinct:
+        return Column(name, "empty", missing, distinct)
+    return Column(name, "constant", missing, distinct) if distinct == 1 and not missing else None
+
+
+def _number(name: str, values: np.ndarray, missing: int, distinct: int) -> Column:
+    """A column of numbers, or of a number that only counts the rows."""
+    infinite = int(unbounded(values).sum()) if values.dtype.kind == "f" else 0
     found = "identifier" if _counts_rows(values, name, distinct) else "number"
     return Column(name, found, missing, distinct, infinite)
 
@@ -139,20 +149,13 @@ def _inspect_other(column: pd.Series, name: str) -> Column:
     kind = column.dtype
     if isinstance(column.array, pd.arrays.ArrowStringArray):
         texts = arrow(column)
-        return replace(once_of(texts, "column", lambda: _inspect_text(column, name)), name=name)
+        return replace(once(texts, "column", lambda: _inspect_text(column, name)), name=name)
     if isinstance(kind, pd.CategoricalDtype) or not pd.api.types.is_numeric_dtype(kind):
         return _inspect_text(column, name)
     missing, distinct = int(column.isna().sum()), int(column.nunique())
-    if missing == len(column):
-        return Column(name, "empty", missing, distinct)
-    if distinct == 1 and not missing:
-        return Column(name, "constant", missing, distinct)
     if pd.api.types.is_bool_dtype(kind):
-        return Column(name, "boolean", missing, distinct)
-    values = as_float(column)
-    infinite = int(unbounded(values).sum()) if kind.kind == "f" else 0
-    found = "identifier" if _counts_rows(values, name, distinct) else "number"
-    return Column(name, found, missing, distinct, infinite)
+        return _same(name, missing, distinct) or Column(name, "boolean", missing, distinct)
+    return _same(name, missing, distinct) or _number(name, as_float(column), missing, distinct)
 
 
 def positions(rows: np.ndarray) -> pd.Index:
@@ -248,10 +251,8 @@ def _counts_rows(values: np.ndarray, name: str, distinct: int) -> bool:
 def _inspect_text(column: pd.Series, name: str) -> Column:
     values, rows = _values(column)
     missing, distinct = len(column) - int(rows.sum()), len(values)
-    if not distinct:
-        return Column(name, "empty", missing, distinct)
-    if distinct == 1 and not missing:
-        return Column(name, "constant", missing, distinct)
+    if same := _same(name, missing, distinct):
+        return same
     if not isinstance(column.dtype, pd.CategoricalDtype):
         numeric = pd.notna(pd.to_numeric(values, errors="coerce"))
         if MOSTLY * rows.sum() <= rows[numeric].sum() < rows.sum() and numeric.sum() > FEW_NUMBERS:

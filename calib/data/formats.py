@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 import zipfile
@@ -28,6 +27,7 @@ from calib.data.errors import (
 )
 from calib.data.head import SEARCHED, found_note, rows_above
 from calib.data.typed import in_one_table, typed_objects, typed_text, whole_text
+from calib.kernel.fields import loads
 from calib.kernel.memory import give_back
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
@@ -267,26 +267,24 @@ def _records(value: Any) -> bool:
 
 def _parse_json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_record)
+        return loads(text, object_pairs_hook=_record)
     except DataError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         whole = error
     try:
-        return [json.loads(line, object_pairs_hook=_record) for line in text.split("\n") if line.strip()]
+        return [loads(line, object_pairs_hook=_record) for line in text.split("\n") if line.strip()]
     except DataError:
         raise
-    except (ValueError, RecursionError):
+    except ValueError:
         raise DataError(f"This is not valid JSON ({_not_read(whole)}).", "Export the table again.") from None
 
 
-def _not_read(error: Exception) -> str:
+def _not_read(error: ValueError) -> str:
     """Why JSON is not read, where Python says it in words of its own."""
-    if isinstance(error, RecursionError):
-        return "its parts are nested too deeply"
-    if isinstance(error, json.JSONDecodeError):
-        return _first_line(error)
-    return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
+    if "max_str_digits" in str(error):
+        return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
+    return _first_line(error)
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

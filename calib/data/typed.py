@@ -11,8 +11,7 @@ import decimal
 import json
 import numbers
 import re
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.errors import DataError, check_names
+from calib.kernel.memo import is_known, once
 from calib.kernel.memory import LARGE
 
 MISSING = (
@@ -92,7 +92,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
         if dates is not None:
             return dates
     texts = pd.Series(pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)))
-    once_of(arrow(texts), "typed", bool)
+    once(arrow(texts), "typed", bool)
     return Typed(texts, {})
 
 
@@ -110,26 +110,6 @@ def in_one_table(columns: Mapping[str, pd.Series]) -> pd.DataFrame:
 def arrow(column: pd.Series) -> pa.ChunkedArray:
     """The Arrow array of a column of texts: the same object as long as nothing is written into the column."""
     return column.array.__arrow_array__()  # type: ignore[union-attr]
-
-
-_KNOWN: dict[int, tuple[weakref.ref, dict[str, Any]]] = {}
-"""Address → what is known of the Arrow array there, which goes with it."""
-
-
-def once_of(texts: pa.ChunkedArray, key: str, make: Callable[[], Any]) -> Any:
-    """What ``make`` returns, worked out once for these texts: Arrow's arrays never change."""
-    place = id(texts)
-    if place not in _KNOWN:
-        _KNOWN[place] = weakref.ref(texts, lambda _: _KNOWN.pop(place, None)), {}
-    known = _KNOWN[place][1]
-    if key not in known:
-        known[key] = make()
-    return known[key]
-
-
-def is_known(texts: pa.ChunkedArray, key: str) -> bool:
-    """Whether ``once_of`` has worked it out."""
-    return key in _KNOWN.get(id(texts), (None, ()))[1]
 
 
 def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:

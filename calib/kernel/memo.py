@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from calib.kernel.memory import size
 
 MOST = 16_000_000  # bytes worked out for one record
 
-_KNOWN: WeakKeyDictionary[Any, dict[Any, tuple[Any, int]]] = WeakKeyDictionary()
+Known = dict[Any, tuple[Any, int]]  # key → what was worked out, and its bytes
+
+_KNOWN: dict[int, tuple[ref, Known]] = {}
+"""Address of a record → what is known of it, which goes with it; by address, since Arrow's arrays have no hash."""
 
 
 def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
@@ -19,7 +22,7 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     Parameters
     ----------
     record
-        Anything compared by identity; with the last reference to it go its numbers. Beyond ``MOST`` bytes of
+        Anything that never changes; with the last reference to it go its numbers. Beyond ``MOST`` bytes of
         them the oldest go, and are worked out again when they are asked for.
 
     Examples
@@ -29,7 +32,7 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     >>> once(record, "sum", lambda: 3), once(record, "sum", lambda: 4)
     (3, 3)
     """
-    known = _KNOWN.setdefault(record, {})
+    known = _known(record)
     if key in known:
         return known[key][0]
     made = make()
@@ -38,7 +41,22 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
     return made
 
 
-def _forget(known: dict[Any, tuple[Any, int]], latest: Any) -> None:
+def is_known(record: Any, key: Any) -> bool:
+    """Whether ``once`` has worked it out."""
+    return key in _known(record)
+
+
+def _known(record: Any) -> Known:
+    return _KNOWN[id(record)][1] if id(record) in _KNOWN else _keep(record, {})
+
+
+def _keep(record: Any, known: Known) -> Known:
+    """What is known of a record from now on; where another thread was first, what it knows."""
+    place = id(record)
+    return _KNOWN.setdefault(place, (ref(record, lambda _: _KNOWN.pop(place, None)), known))[1]
+
+
+def _forget(known: Known, latest: Any) -> None:
     """Drop the oldest beyond the bound; the latest stays. Another thread may do the same."""
     too_much = sum(each for _, each in list(known.values())) - MOST
     for key in [key for key in list(known) if key != latest]:
@@ -58,4 +76,4 @@ def share(record: Any, other: Any) -> None:
     >>> once(record, "sum", lambda: 3), once(other, "sum", lambda: 4)
     (3, 3)
     """
-    _KNOWN[other] = _KNOWN.setdefault(record, {})
+    _keep(other, _known(record))
