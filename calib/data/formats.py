@@ -118,7 +118,23 @@ class _Others:
             return column.to_pandas()
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             return typed_text(column.cast(pa.string()), name).values
+        if column.null_count == len(column):
+            return typed_objects([None] * len(column), name).values
+        if pa.types.is_boolean(kind):
+            truth = column.to_pandas(types_mapper={kind: pd.BooleanDtype()}.get)
+            return truth if column.null_count else truth.astype(bool)
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+            return _moments(column)
         return typed_objects(column.to_pylist(), name).values
+
+
+def _moments(column: pa.ChunkedArray) -> pd.Series:
+    """Dates and times, in UTC; as ``typed_objects`` has them, without an object for each."""
+    kind = column.type
+    if pa.types.is_date(kind):
+        return column.cast(pa.timestamp("s")).to_pandas()
+    unit = "ns" if kind.unit == "ns" else "us"
+    return column.cast(pa.timestamp(unit, kind.tz)).cast(pa.timestamp(unit)).to_pandas()
 
 
 # -----------------------------------------------------------------------------------------------------------

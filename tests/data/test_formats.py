@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from calib.data import DataError, class_counts, formats, prepare, read_table
+from calib.data.typed import typed_objects
 
 
 def arff(*lines):
@@ -184,6 +185,28 @@ def test_numbers_of_parquet_that_come_batch_by_batch_are_all_in_their_place(monk
     assert frame["whole"].dtype == np.int16
     assert frame["gaps"].isna().tolist() == [value is None for value in gaps]
     assert frame["gaps"].dropna().tolist() == [value for value in gaps if value is not None]
+
+
+NOON, DAY = datetime.datetime(1960, 1, 31, 12, 30), datetime.date(1960, 1, 31)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *((pa.timestamp(unit), NOON) for unit in ("s", "ms", "us", "ns")),
+        (pa.timestamp("us", "Europe/Berlin"), NOON),
+        (pa.timestamp("ns", "UTC"), NOON),
+        (pa.date32(), DAY),
+        (pa.date64(), DAY),
+        (pa.bool_(), True),
+    ],
+    ids=str,
+)
+def test_dates_and_truth_values_of_parquet_are_those_of_single_python_values(kind, value):
+    for given in ([value, value], [value, None], [None, None]):
+        column = pa.array(given, kind)
+        found = parquet(pa.table({"a": column, "y": ["0", "1"]}))["a"]
+        pd.testing.assert_series_equal(found, typed_objects(column.to_pylist()).values, check_names=False)
 
 
 def test_parquet_with_two_columns_of_one_name_is_refused():

@@ -239,6 +239,12 @@ HONEST = {
     "long.parquet": lambda: parquet(
         dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
     ),
+    "dates.parquet": lambda: parquet(
+        {
+            "b": np.random.default_rng(0).random(4_000_000) < 0.5,
+            "t": np.random.default_rng(1).integers(0, 10**15, 4_000_000).astype("datetime64[us]"),
+        }
+    ),
 }
 
 
