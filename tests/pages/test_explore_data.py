@@ -204,8 +204,13 @@ def test_every_imputed_column_is_named_with_its_gaps():
 
 
 def test_rows_are_numbered_from_1_below_the_header():
+    days = pd.Series(pd.date_range("2024-01-01", periods=N).astype(str))
+    at = brought({"x": X, "day": days, "time": days + " 12:30", "target": Y})
+    first = at.dataframe[-1].value
+    assert list(first.index[:3]) == [1, 2, 3]
+    assert str(first["day"].iloc[1]) == "2024-01-02"  # no midnight
+    assert str(first["time"].iloc[1]) == "2024-01-02 12:30:00"
     at = brought({"x": X, "target": Y})
-    assert list(at.dataframe[-1].value.index[:3]) == [1, 2, 3]
     evaluation = evaluate(Recipe(model="naive_bayes", seed=3), again(at, csv({"x": X, "target": Y})))
     table = evaluation.frame()
     np.testing.assert_array_equal(table["y"], (evaluation.dataset.classes[1] == Y)[table["row"] - 1])

@@ -545,12 +545,19 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     )
     headings.heading("First rows")
     first = data.X.head(PREVIEW_ROWS)
+    first = first.assign(**{name: _days(first[name]) for name in first.select_dtypes("datetime")})
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
     shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
     }
     st.dataframe(shown, width="stretch", column_config=narrow, alt="First rows")
+
+
+def _days(column: pd.Series) -> pd.Series:
+    """Dates without a time of day where none has one."""
+    known = column.dropna()
+    return column.dt.date if (known == known.dt.normalize()).all() else column
 
 
 def synthetic_settings(recipe: Recipe) -> None:
