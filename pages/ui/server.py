@@ -100,13 +100,15 @@ def session_id() -> str:
 def forget_older(key: str) -> None:
     """Of the pictures of one chart only the latest is on the page: let go of what clicks on the others would need.
 
-    Streamlit names each by what it shows, and keeps the callbacks of all as long as the session lasts.
+    Streamlit names each by what it shows, and keeps the callbacks of all as long as the session lasts. One that keeps
+    them in another place is left alone.
     """
     context: Any = get_script_run_ctx()
-    state = context.session_state._state
-    known, latest = state._new_widget_state.widget_metadata, state._key_id_mapper.get_id_from_key(key)
-    for name in [name for name in known if name.endswith(f"-{key}") and name != latest]:
-        del known[name]
+    with suppress(AttributeError):
+        state = context.session_state._state
+        known, latest = state._new_widget_state.widget_metadata, state._key_id_mapper.get_id_from_key(key)
+        for name in [name for name in known if name.endswith(f"-{key}") and name != latest]:
+            del known[name]
 
 
 def forget_when_closed(session_id: str) -> None:
@@ -128,7 +130,8 @@ def _forget(manager: Any, session: Any) -> None:
         return
     session.shutdown()
     session.session_state.clear()
-    session.session_state._new_widget_state.widget_metadata.clear()  # which keeps what callbacks refer to
+    with suppress(AttributeError):
+        session.session_state._new_widget_state.widget_metadata.clear()  # which keeps what callbacks refer to
     session._fragment_storage.clear()
     gc.collect()
     give_back()
