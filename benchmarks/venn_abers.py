@@ -75,9 +75,9 @@ def beside(theirs: Callable, n: int, count: int, bounds: dict[int, float], verdi
     seconds = turns([quick, quick, slow, quick, quick, quick], count)
     own = np.median(np.delete(seconds, 2, axis=1), axis=1)
     times = f"{1e3 * median(own):8.1f} ms{1e3 * median(seconds[:, 2]):8.1f} ms"
-    gap = np.abs(ours(*drawn) - theirs(*drawn)).max() if n <= 100_000 else float("nan")
+    gap = f"{np.abs(ours(*drawn) - theirs(*drawn)).max():.1e}" if n <= 100_000 else "not compared"
     faster = verdict(median(seconds[:, 2] / own), bounds.get(n), at_least=True)
-    return f"  n = {n:>9,}      {times}{faster}   {gap:.1e}"
+    return f"  n = {n:>9,}      {times}{faster}   {gap}"
 
 
 def main(sizes: list[int], rounds: int, peer_rounds: int | None) -> int:

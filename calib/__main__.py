@@ -407,9 +407,8 @@ def _study(args: argparse.Namespace) -> int:
         if args.csv:
             _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
         if args.report:
-            print(
-                f"writing {args.report}", file=sys.stderr, flush=True
-            )  # of hundreds of setups it takes a while
+            # Of hundreds of setups it takes a while.
+            print(f"writing {args.report}", file=sys.stderr, flush=True)
             _write(args.report, _report(store, done, protocol.metrics))
         _tell(store, done, bool(args.csv), bool(args.report))
     return 0 if done.complete else 1

@@ -30,11 +30,8 @@ LINE = 38  # pixels a node takes
 # Steps of depth that the outline is wide at least, and that the words of the deepest node take.
 INDENTS, ROOM = 22, 15
 SHORTEST = 3  # letters of a label that does not say by itself that it is a class
-CONDITION, IN_LINE, BELOW_AXIS = (
-    30,
-    9,
-    10,
-)  # letters of a node's condition, and of a class beside it and below the axis
+# Letters of a node's condition, and of a class beside it and below the axis
+CONDITION, IN_LINE, BELOW_AXIS = 30, 9, 10
 
 
 @dataclass(frozen=True, eq=False)
