@@ -491,9 +491,8 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         except InputError as error:
             refused[key] = str(error)
             continue
-        except (
-            Exception
-        ) as error:  # a method from outside may fail in its own way, and the others still answer
+        # A method from outside may fail in its own way, and the others still answer
+        except Exception as error:
             if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
                 raise
             refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."

@@ -105,9 +105,8 @@ class Answer:
 class Figures:
     """What happened; filled by all clients."""
 
-    waits: list[tuple[float, int]] = field(
-        default_factory=list
-    )  # seconds for a slider's answer, fits beside it
+    # Seconds for a slider's answer, fits beside it
+    waits: list[tuple[float, int]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)  # in the queue, as shown

@@ -106,9 +106,8 @@ METHODS = {
 def measures(pairs: Array, mass: Array, f: Array) -> dict[str, float]:
     """Of (tables, 101, 2) pairs: the world's expectation over the test row, the mean over tables."""
     tables = len(pairs)
-    weight = (
-        mass[:, None] * np.stack([1 - f, f], axis=1) / tables
-    )  # of (score, label), the same in each table
+    # Of (score, label), the same in each table
+    weight = mass[:, None] * np.stack([1 - f, f], axis=1) / tables
     gap = np.array([0.0, 1.0]) - pairs
     at = np.minimum((pairs * 100).astype(int), 99) + 100 * np.arange(tables)[:, None, None]
     by_table = [
@@ -117,9 +116,8 @@ def measures(pairs: Array, mass: Array, f: Array) -> dict[str, float]:
     ]
     sums, masses = (each.sum(axis=0) for each in by_table)
     there = masses > 0
-    across = (
-        (sums**2 - (by_table[0] ** 2).sum(axis=0)) * tables / (tables - 1)
-    )  # of different tables: no noise
+    # Of different tables: no noise
+    across = (sums**2 - (by_table[0] ** 2).sum(axis=0)) * tables / (tables - 1)
     valid = (across[there] / masses[there]).sum()
     p = merge_pair(pairs[..., 0], pairs[..., 1], "log")
     low, high = np.sort(pairs, axis=2).transpose(2, 0, 1)

@@ -27,10 +27,8 @@ from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
 
 FOLDS = 5
-NARROWEST, STEEPEST = (
-    1e-17,
-    1e100,
-)  # between knots that a file may hold; those of a fit are wider apart and flatter
+# Between knots that a file may hold; those of a fit are wider apart and flatter
+NARROWEST, STEEPEST = (1e-17, 1e100)
 PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
 # Groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
 CHOSEN_ON = 2048

@@ -198,9 +198,8 @@ def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[
         sheets = {sheet.title: found for sheet in book.worksheets if (found := _rows(sheet))[1]}
     except DataError:
         raise
-    except (
-        Exception
-    ) as error:  # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
+    # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
+    except Exception as error:
         raise _damaged(name, "Excel", error, remedy) from None
     if not sheets:
         raise DataError(

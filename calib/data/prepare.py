@@ -88,9 +88,8 @@ def prepare(
 
 
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
-    return (
-        typed if rows.all() else typed.loc[rows]
-    )  # a copy of a large table that is whole would be one too many
+    # A copy of a large table that is whole would be one too many
+    return typed if rows.all() else typed.loc[rows]
 
 
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:

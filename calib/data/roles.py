@@ -53,9 +53,8 @@ SYNONYMS = {
 # Beside rows that train it calibrates, as in machine learning; else it trains, as in banks
 DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
-MOMENTS = frozenset(
-    ("date", "datetime", "timestamp", "year")
-)  # among names of times, those that order rows by themselves
+# Among names of times, those that order rows by themselves
+MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
 AMBIGUOUS = "dates were read as day, month, year."
 
 

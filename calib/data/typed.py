@@ -142,9 +142,8 @@ def _numbers(
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     for kind in (pa.int64(), pa.float64()):
         try:
-            pc.cast(
-                text.slice(0, 1000), kind
-            )  # Arrow goes through all words before it says that they are no numbers
+            # Arrow goes through all words before it says that they are no numbers
+            pc.cast(text.slice(0, 1000), kind)
             values = pc.cast(text, kind)
         except pa.ArrowInvalid:
             continue

@@ -24,9 +24,8 @@ class InputError(ValueError):
 def _floats(values: Any, name: str) -> Array:
     try:
         array = np.asarray(values)
-        if (
-            array.dtype.kind not in "biufO"
-        ):  # texts, dates and complex numbers would be turned into some number
+        # Texts, dates and complex numbers would be turned into some number
+        if array.dtype.kind not in "biufO":
             raise TypeError(f"they are of type {array.dtype}")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -156,9 +155,8 @@ MOST_COUNTED = 2**53  # up to here float64 holds every whole number
 
 def row_counts(weights: Array, who: str) -> Array:
     """Checked weights (n,) for a method that counts rows, exactly; fractions are refused by name."""
-    if not are_whole(
-        weights
-    ):  # which one says nothing to a reader of a page: there weights are scaled before
+    # Which one says nothing to a reader of a page: there weights are scaled before
+    if not are_whole(weights):
         raise InputError(
             f"{who} counts rows, so that weights (sample_weight) must be whole numbers, but some are fractions. Use "
             "whole numbers, or a method that takes any weights: Platt, isotonic, beta."

@@ -313,9 +313,8 @@ def _resampled(rows: CheckedRows, cell: Array, cells: int) -> tuple[Array, Array
             squares = group_sums(place, 2 * cells, weights=rows.weights**2 / rows.counts)
             counts = worth**2 / np.where(squares > 0, squares, 1)
         drawn = rng.multinomial(round(counts.sum()), counts / counts.sum(), size=REPEATS).astype(np.float64)
-        drawn *= worth / np.where(
-            counts > 0, counts, 1
-        )  # what a row there counts: 1 where weights are counts
+        # What a row there counts: 1 where weights are counts
+        drawn *= worth / np.where(counts > 0, counts, 1)
     else:
         k = int(rows.cluster.max()) + 1
         held = csr_array((rows.weights, (rows.cluster, place)), shape=(k, 2 * cells))

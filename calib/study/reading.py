@@ -173,11 +173,12 @@ SPLITS: dict[str, Check] = {
     "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _whole(2, 100),
 }
+# Keys of [splits] that need another to have this value
 NEEDED = (
     ("folds", "kind", "folds"),
     ("test_size", "kind", "random"),
     ("calibration_folds", "calibration", "first_fold"),
-)  # keys of [splits] that need another to have this value
+)
 FIELDS: dict[str, Check] = {  # whose values are checked when the Recipe is made
     **dict.fromkeys(RECIPE, lambda value, name: value),
     **dict.fromkeys(("params", "options"), _table),

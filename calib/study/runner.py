@@ -322,9 +322,8 @@ def _client(scheduler: str | None) -> Any:
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
     try:
-        client.submit(int, pure=False).result(
-            timeout=WAIT
-        )  # by which an adaptive cluster starts its first worker
+        # By which an adaptive cluster starts its first worker
+        client.submit(int, pure=False).result(timeout=WAIT)
     except TimeoutError:
         client.close()
         raise InputError(

@@ -69,9 +69,8 @@ def test_the_rows_are_those_that_the_authors_printed():
     assert abs(rows - 9835) < 36
     act = p > 0.08
     right = p[act].sum() / p.sum(), (1 - p)[~act].sum() / (1 - p).sum()
-    asked = (
-        2 * 1.96 * 0.051
-    )  # the program rounds the standard error to three decimals, sensitivity and specificity to two
+    # The program rounds the standard error to three decimals, sensitivity and specificity to two
+    asked = 2 * 1.96 * 0.051
     exact, rounded = (
         fewest_rows(lambda n, given=given: net_benefit_width(n, 0.018, *given, 0.08), asked)
         for given in (right, np.round(right, 2))
@@ -91,12 +90,8 @@ def test_the_rows_are_those_that_the_tests_of_the_authors_program_hold():
     laws = (
         (4501, 350, expit(-5 + 2.5 * z), None),  # 1000 draws, which differ by 350 (standard deviation)
         (1641, 35, beta.ppf(u, 0.5, 0.5).clip(1e-12, 1 - 1e-12), None),  # 1000 draws
-        (
-            16175,
-            650,
-            expit(np.r_[class_0, class_0 + spread**2]),
-            np.repeat([0.982, 0.018], len(u)),
-        ),  # 10 000 draws
+        # 10 000 draws
+        (16175, 650, expit(np.r_[class_0, class_0 + spread**2]), np.repeat([0.982, 0.018], len(u))),
     )
     for printed, noise, p, weights in laws:
         assert abs(fewest_rows(lambda n, p=p, w=weights: slope_width(n, p, w), 0.2) - printed) < 2 * noise

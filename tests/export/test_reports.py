@@ -111,9 +111,8 @@ def test_nothing_on_paper_asks_for_a_click(report, archive):
 
 
 def test_a_column_for_groups_that_was_dropped_leaves_its_chart_out():
-    recipe = Recipe(
-        data="sample:loans", model="naive_bayes", settings={"reliability.group": "branch"}
-    )  # the same value everywhere
+    # The same value everywhere
+    recipe = Recipe(data="sample:loans", model="naive_bayes", settings={"reliability.group": "branch"})
     evaluation = evaluate(recipe, load(recipe))
     assert "groups" not in [chart.key for chart in charts(evaluation)]
     assert "groups" in [

@@ -220,9 +220,8 @@ def test_out_of_bag_every_row_trains_and_every_row_calibrates():
 def test_no_calibrator_lowers_grouping_loss_and_a_constant_has_nothing_else(seed):
     pair = GaussianPair([0, 0], np.eye(2), [1.5, 1.5], np.eye(2))
     data, new = pair.sample(600, seed), pair.sample(3000, seed + 100)
-    score = np.round(
-        1 / (1 + np.exp(-np.asarray(new.X)[:, 0])), 2
-    )  # one of two features: groups hold different rows
+    # One of two features: groups hold different rows
+    score = np.round(1 / (1 + np.exp(-np.asarray(new.X)[:, 0])), 2)
     before = loss_decomposition(new.posterior, score)
     own = np.round(1 / (1 + np.exp(-np.asarray(data.X)[:, 0])), 2)
     for key in ("platt", "isotonic", "beta", "venn_abers"):

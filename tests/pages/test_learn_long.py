@@ -94,9 +94,8 @@ def opened_without_waiting(key, chosen, seed="0"):
 
 @pytest.mark.parametrize("key", KEYS)
 def test_results_made_beforehand_are_a_choice_only_where_there_are_some(key, monkeypatch):
-    monkeypatch.setattr(
-        long_runs, "compute", lambda *given: None
-    )  # which takes its time where there are none
+    # Which takes its time where there are none
+    monkeypatch.setattr(long_runs, "compute", lambda *given: None)
     for seed, there in ((0, True), (1, False)):
         shown = [control.key for control in opened(key, seed=seed).selectbox]
         assert (f"{key}.results" in shown) == there

@@ -66,9 +66,8 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
 def test_what_is_loaded_once_is_not_searched_for_garbage_after_every_run():
     """Most of a search's time: forty phones that ask for news every two seconds would leave no time for anything."""
     assert gc.isenabled()
-    assert (
-        gc.get_freeze_count() > 100_000
-    )  # what the libraries have made, whatever tests made before and after
+    # What the libraries have made, whatever tests made before and after
+    assert gc.get_freeze_count() > 100_000
     assert not server.config.get_option("runner.postScriptGC")
 
 

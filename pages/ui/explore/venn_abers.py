@@ -160,15 +160,8 @@ def rows(result: Evaluation, row: int) -> None:
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(map(short_class, result.dataset.classes))))),
         key=key,
-        column_order=(
-            "row",
-            "score",
-            "p0",
-            "p1",
-            "p",
-            "width",
-            "label",
-        ),  # a long label last: numbers stay in sight
+        # A long label last: numbers stay in sight
+        column_order=("row", "score", "p0", "p1", "p", "width", "label"),
         on_select=picked,
         selection_mode="single-row",
         hide_index=True,
