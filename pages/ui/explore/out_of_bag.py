@@ -149,7 +149,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
         headings.heading(_how_many(found))
         shown = pd.DataFrame(
             {
-                "here": ["confirmed" if one.holds else "not confirmed" for one in found],
+                "Here": ["confirmed" if one.holds else "not confirmed" for one in found],
                 "In the paper, over 22 data sets": [one.there for one in found],
                 "On these data": [one.here for one in found],
             }
