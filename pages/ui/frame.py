@@ -51,8 +51,8 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 @media (max-height: 900px) {[class*="st-key-projected_"] svg text {font-size: 16px !important}}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
-# two by two, below the chart, which is on the first screen. While a question is open its answers stand right under the
-# first picture, a row of panels is a strip to be moved sideways, and the highest picture shows its upper half.
+# two by two, below the chart, which is on the first screen. While a question is open a row of panels is a strip to be
+# moved sideways, so that its answers are near.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
@@ -65,18 +65,12 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
     .stMain .katex-display {font-size: .88em}
-    .stHorizontalBlock.st-key-lesson_place {flex-wrap: wrap; gap: 0 1rem}
-    .st-key-lesson_place > :has([data-testid=stCaptionContainer]) {flex-basis: 100%}
     :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
-    :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ *,
-    :has(> .st-key-answers_guess) ~ * > .st-key-picture > :has(.stPlotlyChart) ~ * {order: 2}
-    :has(> .st-key-answers_guess) ~ :has(> .st-key-picture),
-    :has(> .st-key-answers_guess) ~ * > .st-key-picture {display: contents}
-    .stMain:has(.st-key-answers_guess) :has(> .st-key-chart_compare) {max-height: 24rem; overflow-y: auto}
+    :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ * {order: 2}
     .stMain:has(.st-key-answers_guess) :is(.stHorizontalBlock:not(:has(.stHorizontalBlock)):has([class*="_panel_"]),
-        .st-key-picture .stHorizontalBlock:has(> :first-child .stPlotlyChart):has(> * + .stColumn .stPlotlyChart))
+        .st-key-picture .stHorizontalBlock:has(> .stColumn .stPlotlyChart))
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
-        > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
+        > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

@@ -192,7 +192,8 @@ def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
     assert tab.page.locator("html, .stMain").evaluate_all(WIDTHS) == [[390, 390], [390, 390]]
 
 
-@pytest.mark.parametrize("key", sweep(EXPERIMENTS, "overlap"))
+@pytest.mark.soak
+@pytest.mark.parametrize("key", EXPERIMENTS)
 def test_on_a_phone_the_picture_of_a_learn_page_is_on_the_first_screen_and_its_answers_below(new_tab, key):
     tab = new_tab(width=390)
     tab.page.set_viewport_size({"width": 390, "height": 844})
