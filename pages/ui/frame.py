@@ -70,7 +70,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .stMain:has(.st-key-answers_guess) :is(.stHorizontalBlock:not(:has(.stHorizontalBlock)):has([class*="_panel_"]),
         .st-key-picture .stHorizontalBlock:has(> .stColumn .stPlotlyChart))
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
-        > .stColumn {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
+        > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}
