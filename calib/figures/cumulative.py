@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,10 +20,9 @@ from calib.figures.base import FigureEntry, of_metrics
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.memo import once
-from calib.kernel.records import Predictions
 from calib.kernel.wording import counted, listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
+from calib.metrics.table import summarised
 
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
@@ -61,7 +59,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     if not evaluation.predictions:
         raise InputError(ASKED)
     walks = {
-        key: once(evaluation, (cumulative_differences, key), partial(_walk, each, evaluation.cluster))
+        key: summarised(cumulative_differences, each, evaluation.cluster)
         for key, each in evaluation.predictions.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]
@@ -83,10 +81,6 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         )
         + ".",
     )
-
-
-def _walk(each: Predictions, cluster: np.ndarray | None) -> CumulativeDifferences:
-    return cumulative_differences(each.y, each.p, each.weight, cluster)
 
 
 def _of_clusters(evaluation: Evaluation) -> str:

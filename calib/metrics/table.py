@@ -82,11 +82,23 @@ def _value(
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
-        clusters = {"cluster": cluster} if metric.clustered and cluster is not None else {}
-        summarize = partial(metric.of, predictions.y, predictions.p, **weighted, **clusters)
-        return metric.read(once(predictions, (metric.of, *clusters), summarize))
+        return metric.read(summarised(metric.of, predictions, cluster if metric.clustered else None))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
+
+
+def summarised(of: Callable[..., Any], predictions: Predictions, cluster: ArrayLike | None = None) -> Any:
+    """What several metrics and a figure read of a method, worked out once for all of them; without clusters by itself.
+
+    >>> from calib.metrics import cumulative_differences
+    >>> summarised(cumulative_differences, Predictions(np.array([1, 0]), np.array([0.75, 0.25]))).walk
+    array([ 0.   , -0.125,  0.   ])
+    """
+    clusters = {} if cluster is None else {"cluster": cluster}
+    weighted = {} if predictions.weight is None else {"sample_weight": predictions.weight}
+    return once(
+        predictions, (of, *clusters), partial(of, predictions.y, predictions.p, **weighted, **clusters)
+    )
 
 
 def metric_table(
