@@ -79,7 +79,11 @@ def show(
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        _pictures(entry, record, widget, height, _interaction(key, widget, on_click, on_pick))
+        # While there is a question a phone shows panels in a strip, so that its answers are not far below
+        strip = headings.asked() and (staged or headings.to_be_answered())
+        interaction = _interaction(key, widget, on_click, on_pick)
+        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels")
+        headings.answers()
         if heading is None:
             st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
         downloads.chart(name, record, source, options, key)
@@ -103,13 +107,14 @@ def _interaction(
 
 
 def _pictures(
-    entry: FigureEntry, record: Any, widget: str, height: int | None, interaction: dict[str, Any]
+    entry: FigureEntry, record: Any, widget: str, height: int | None, interaction: dict[str, Any], block: str
 ) -> None:
-    """The picture of a record; one for each of its panels, so that a phone can stack them."""
+    """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
     # Each row by itself, so that a phone stacks them as they are read
     starts = range(0, len(panels), columns)
-    places = [place for _ in starts for place in st.columns(columns)]
+    with st.container(key=f"{block}_{widget}"):
+        places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
         figure = Drawn(_drawn(panel, frame.theme(), entry.draw, height, rows))

@@ -61,14 +61,15 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMain .katex-display {padding: 0 3px}
 .st-key-headline [data-testid="stMetricDelta"], .st-key-headline [data-testid="stMetricDelta"] div
     {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
+@media (min-width: 641px) {
+    .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}
+    .st-key-answers_guess {padding: .5rem 0; background: PAPER}
+}
 @media (max-width: 640px) {
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
     .stMain .katex-display {font-size: .88em}
-    :has(> .st-key-answers_guess):has(~ * > .st-key-picture) {order: 1}
-    :has(> .st-key-answers_guess) ~ :has(> .st-key-picture) ~ * {order: 2}
-    .stMain:has(.st-key-answers_guess) :is(.stHorizontalBlock:not(:has(.stHorizontalBlock)):has([class*="_panel_"]),
-        .st-key-picture .stHorizontalBlock:has(> .stColumn .stPlotlyChart))
+    [class*="st-key-strip_"] .stHorizontalBlock
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
         > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     .st-key-finding > * {order: 2}
@@ -285,7 +286,7 @@ def _page(script: str) -> Page:
 def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     jobs.page_entered(script)
-    st.html(f"<style>{legible.css(theme())} {NARROW}</style>")
+    st.html(f"<style>{legible.css(theme())} {NARROW.replace('PAPER', theme().paper)}</style>")
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

@@ -6,6 +6,7 @@ any part are the second; what stands in a part is the third.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -24,7 +25,7 @@ class Finding(NamedTuple):
 def clear() -> None:
     """The page begins anew."""
     st.session_state["in_a_part"] = False
-    st.session_state["asked"] = False
+    ask(None)
 
 
 def part(text: str) -> None:
@@ -33,14 +34,30 @@ def part(text: str) -> None:
     st.session_state["in_a_part"] = True
 
 
-def ask(still: bool) -> None:
-    """While a question is still to be answered, pictures name their topic: what they show is its answer."""
-    st.session_state["asked"] = still
+def ask(answers: Callable[[], None] | None) -> None:
+    """While a question is still to be answered, pictures name their topic: what they show is its answer.
+
+    ``answers`` draws those to choose from, under the first picture; None: nothing is asked.
+    """
+    st.session_state["asked"] = answers is not None
+    st.session_state["answers"] = answers
 
 
 def asked() -> bool:
     """Whether what the pictures show waits for the reader's answer."""
     return st.session_state.get("asked", False)
+
+
+def to_be_answered() -> bool:
+    """Whether answers to choose from are still to come, under the next picture."""
+    return st.session_state.get("answers") is not None
+
+
+def answers() -> None:
+    """What can be answered, once a run: under the first picture, or where that would be."""
+    draw, st.session_state["answers"] = st.session_state.get("answers"), None
+    if draw is not None:
+        draw()
 
 
 def heading(text: object, anchor: Any = False) -> None:

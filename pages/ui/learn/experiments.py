@@ -72,11 +72,15 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     words, pictures = _sides()
     with words:
         _choose(page, experiment)
-        with stage.on("words"):
+        with stage.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
-    if guess == COVER:
-        return
-    headings.ask(guess == ASK)
+            answers = _answers(experiment)
+            if guess == COVER:
+                answers()
+                return
+            headings.ask(answers if guess == ASK else None)
+            if beside or state.presenter():
+                headings.answers()
     with pictures:
         picture = st.container(key="picture")
     player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values), words)
@@ -91,11 +95,13 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
                 values[experiment.plays],
                 ready=result is not None,
             )
+    with picture:
+        draw_all = way.pictures or partial(draw, experiment)
+        records = [] if result is None else draw_all(recipe, values, result)
+        headings.answers()  # where no picture has them above it
+        _explained(experiment, records)
     if result is None:
         return
-    with picture:
-        records = (way.pictures or partial(draw, experiment))(recipe, values, result)
-        _explained(experiment, records)
     if verdict is not None:
         drawn = [record for record in records if record is not None]
         answer = next((record.answer for record in drawn if record.answer is not None), None)
@@ -201,7 +207,7 @@ def _choose(page: str, current: Experiment) -> None:
 
 
 def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
-    """The question with its answers, or without them where one was chosen; the settings, and where the verdict goes."""
+    """The question, folded where it was answered; the settings, and where the verdict goes."""
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
         if guess in (ASK, COVER):
@@ -222,10 +228,15 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     on_click=partial(_guess, experiment, guess, True),
                 )
         browser.keep_focus("prediction", guess, ".st-key-answered_question button, .st-key-guess_1 button")
-    if guess in (ASK, COVER):  # on a phone below the picture
-        skip = partial(_guess, experiment, SKIP)
-        asking.ask(experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip)
     return values, verdict
+
+
+def _answers(experiment: Experiment) -> Callable[[], None]:
+    """What draws the answers to choose from."""
+    skip = partial(_guess, experiment, SKIP)
+    return partial(
+        asking.ask, experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
+    )
 
 
 def _folded_question(experiment: Experiment) -> None:
