@@ -437,7 +437,7 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
         more = f", {counted(hidden, 'kind')} of failure not shown" if hidden > 0 else ""
         print(
             f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "
-            "Run again with --retry-failed to try them once more.",
+            "Once the reason is mended, --retry-failed tries them again.",
             file=sys.stderr,
         )
     else:
