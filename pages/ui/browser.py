@@ -70,6 +70,13 @@ SCHEME = """export default function ({ data, parentElement, setTriggerValue }) {
 }"""
 
 
+TOP = """export default function ({ data }) {
+    const { dataset } = document.querySelector(".stApp"), before = dataset.place
+    if (before !== undefined && before !== data.place) document.querySelector(".stMain").scrollTo(0, 0)
+    dataset.place = data.place
+}"""
+
+
 @st.cache_resource
 def _copy():
     return st.components.v2.component("calibration_explorer_copy", html=HTML, css=CSS, js=COPY)
@@ -86,6 +93,13 @@ def _focus():
 def _scheme():
     return st.components.v2.component(
         "calibration_explorer_scheme", html="<i></i>", js=SCHEME, isolate_styles=False
+    )
+
+
+@st.cache_resource
+def _top():
+    return st.components.v2.component(
+        "calibration_explorer_top", html="<i></i>", js=TOP, isolate_styles=False
     )
 
 
@@ -112,3 +126,8 @@ def keep_focus(key: str, after: object, selector: str = "") -> None:
 def follow_scheme(dark: bool) -> None:
     """Draw the page anew when its colours have become others than those that the charts are drawn in."""
     _scheme()(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
+
+
+def begin_at_the_top(place: object) -> None:
+    """Another place than before is seen from its top: Streamlit leaves it as far down as the last one was left."""
+    _top()(key="top", data={"place": repr(place)}, height="content")

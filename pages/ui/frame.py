@@ -57,13 +57,14 @@ OWN = "It holds the settings and the file’s name, not the file: whoever opens 
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-heading {gap: .25rem}
-.st-key-scheme, [class*="st-key-focus_"] {position: absolute}
+.st-key-scheme, .st-key-top, [class*="st-key-focus_"] {position: absolute}
+.stMain {scroll-padding-top: 4rem}
 .stMain .katex-display {padding: 0 3px}
 .st-key-headline [data-testid="stMetricDelta"], .st-key-headline [data-testid="stMetricDelta"] div
     {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
-@media (min-width: 641px) {
+@media (min-width: 641px) and (min-height: 700px) {
     .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}
-    .st-key-answers_guess {padding: .5rem 0; background: PAPER}
+    .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
 }
 @media (max-width: 640px) {
     .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
@@ -243,6 +244,7 @@ def open_page(script: str) -> Recipe:
     if page in PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
+    browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
     headings.clear()
     in_step = lessons.panel(script)
@@ -286,7 +288,8 @@ def _page(script: str) -> Page:
 def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     jobs.page_entered(script)
-    st.html(f"<style>{legible.css(theme())} {NARROW.replace('PAPER', theme().paper)}</style>")
+    narrow = NARROW.replace("PAPER", theme().paper).replace("GRID", theme().grid)
+    st.html(f"<style>{legible.css(theme())} {narrow}</style>")
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

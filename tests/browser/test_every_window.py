@@ -151,6 +151,24 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
         assert any(name in stop for stop in reached), name
 
 
+# Names of what stays under the bar on top when the keyboard comes to it, wherever the page was before
+UNDER_THE_BAR = """() => {
+    const main = document.querySelector(".stMain"), bar = document.querySelector(".stAppHeader")
+    return [...main.querySelectorAll("button, summary")].filter(e => e.checkVisibility()).filter(element => {
+        document.activeElement.blur()
+        main.scrollBy(0, element.getBoundingClientRect().top - 5)
+        element.focus()
+        return element.getBoundingClientRect().top < bar.getBoundingClientRect().bottom
+    }).map(element => element.innerText || element.ariaLabel)
+}"""
+
+
+def test_what_the_keyboard_comes_to_is_not_under_the_bar_on_top(new_tab):
+    tab = new_tab().open("learn_validity")
+    tab.page.set_viewport_size({"width": 1280, "height": 600})
+    assert tab.settle().page.evaluate(UNDER_THE_BAR) == []
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PATHS)

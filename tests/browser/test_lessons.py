@@ -54,6 +54,16 @@ def test_a_lesson_is_begun_and_leads_on_to_another_page(tab):
     _walked(tab, LESSONS["not_useful"], 2)
 
 
+def test_on_a_phone_the_next_step_begins_at_its_top(new_tab):
+    lesson, down = LESSONS["labels_to_steps"], "document.querySelector('.stMain').scrollTop"
+    tab = new_tab(width=390).open("learn_algorithms", **parameters(lesson.steps[0]))
+    tab.by_key("lesson_next").scroll_into_view_if_needed()
+    assert tab.page.evaluate(down) > 0
+    onward(tab)
+    assert arrive(tab, lesson, 2) == []
+    assert tab.page.evaluate(down) == 0
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("key", LESSONS)
 def test_a_lesson_is_walked_to_its_end_and_its_questions_answered(tab, key):

@@ -66,6 +66,28 @@ def test_a_dragged_point_tells_its_numbers_at_once_and_the_link_after_the_drop(t
     assert has_focus(marks.nth(1)), "whatever the drop has changed on the page"
 
 
+def test_a_point_follows_a_finger_and_the_page_stays(new_tab):
+    tab = new_tab(width=390, has_touch=True).open("learn_algorithms", **FOUR)
+    mark = tab.by_key("points_pooling").get_by_role("slider").nth(0)
+    mark.scroll_into_view_if_needed()
+    x, y = centre(mark)
+    down = "document.querySelector('.stMain').scrollTop"
+    before = tab.page.evaluate(down)
+    touch = tab.page.context.new_cdp_session(tab.page)
+
+    def finger(act: str, *points: dict[str, float]) -> None:
+        touch.send("Input.dispatchTouchEvent", {"type": act, "touchPoints": points})
+
+    finger("touchStart", {"x": x, "y": y})
+    for i in range(1, 9):  # as a finger goes: never quite level
+        finger("touchMove", {"x": x - 8 * i, "y": y - 5 * i})
+    finger("touchEnd")
+    assert centre(mark)[0] == pytest.approx(x - 64, abs=2)
+    until(lambda: "pooling.score" in tab.recipe_query(), "the score was dropped elsewhere")
+    assert tab.page.evaluate(down) == before
+    assert has_focus(mark)
+
+
 def has_focus(mark) -> bool:
     return mark.evaluate("mark => mark.getRootNode().activeElement === mark")
 

@@ -337,7 +337,7 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: st
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right
-    reason = why[answer - 1] if usual else "With these settings." if experiment.right else ""
+    reason = why[answer - 1] if usual else "That holds with these settings." if experiment.right else ""
     if answer == guess:
         text = f"{guessed} {reason}"
     else:

@@ -34,7 +34,7 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson {gap: .5rem}
 .st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
 .st-key-lesson :is(h2, h3) {font-size: 1.05rem; padding: 0}
-.st-key-lesson .st-key-answered {flex-direction: column; align-items: stretch}
+.st-key-lesson .st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
 .st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
 @media (min-width: 1100px) {
     :has(> .st-key-lesson_moves) {position: sticky; bottom: 0; z-index: 1}
@@ -46,7 +46,7 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 }
 @media (max-width: 640px) {
     .stMainBlockContainer {padding: 3.75rem 1rem 1rem}
-    .st-key-lesson_place {flex-wrap: nowrap}
+    .st-key-lesson_place {gap: .25rem 1rem; > :first-child {flex: 0 0 100%}}
     .st-key-lesson_place button {min-height: 0}
     .st-key-lesson h1 {font-size: 1.5rem}
 }"""

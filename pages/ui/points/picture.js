@@ -134,6 +134,8 @@ class Picture {
         const handle = { mark: element(this.marks, "g", { tabindex: 0, role: "slider" }) }
         element(handle.mark, "circle", { r: 15, class: "reach" })
         handle.shape = element(handle.mark, "path")
+        // Chromium heeds touch-action on no part of a picture: the page would scroll, and take the point from the finger
+        handle.mark.addEventListener("touchstart", event => event.preventDefault(), { passive: false })
         handle.mark.addEventListener("pointerdown", event => this.grasp(event, handle))
         handle.mark.addEventListener("pointermove", event => this.drag(event, handle))
         handle.mark.addEventListener("pointerup", event => this.release(event, handle))
@@ -159,6 +161,7 @@ class Picture {
 
     grasp(event, handle) {
         if (event.button || this.held) return
+        handle.mark.focus({ preventScroll: true })
         handle.mark.setPointerCapture(event.pointerId)
         const { x, y, label } = handle
         this.held = { handle, from: [event.clientX, event.clientY], before: { x, y, label } }
