@@ -102,10 +102,10 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=300,
+            height=360,
             showlegend=False,
-            xaxis=axis | {"title": {"text": "How sure"}},
-            yaxis=axis | {"title": {"text": "How often right"}},
+            xaxis=axis | {"title": {"text": "How sure"}, "constrain": "domain"},
+            yaxis=axis | {"title": {"text": "How often right"}, "scaleanchor": "x"},
         )
     )
     figure.add_trace(diagonal(theme).update(line_width=1.2))

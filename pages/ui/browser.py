@@ -44,9 +44,10 @@ FOCUS = """export default function ({ data, parentElement }) {
     const before = parentElement.dataset, changed = before.after !== undefined && before.after !== data.after
     const watch = new MutationObserver(() => move())  // what was used may go later than this comes
     const move = () => {
-        if (document.activeElement !== document.body) return
-        watch.disconnect();
-        [...document.querySelectorAll(data.selector)].at(-1)?.focus()
+        const next = [...document.querySelectorAll(data.selector)].at(-1)  // which may come later, too
+        if (document.activeElement !== document.body || !next) return
+        watch.disconnect()
+        next.focus()
     }
     if (changed) {
         watch.observe(document.body, { childList: true, subtree: true })

@@ -82,6 +82,8 @@ def show(
         # While there is a question a phone shows panels in a strip, so that its answers are not far below
         strip = headings.asked() and (staged or headings.to_be_answered())
         interaction = _interaction(key, widget, on_click, on_pick)
+        if strip and entry.panels:  # seven buttons a panel would stand between the question and its answers
+            interaction["config"] |= {"displayModeBar": False}
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels")
         headings.answers()
         if heading is None:

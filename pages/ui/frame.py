@@ -42,6 +42,7 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 .stElementContainer:has(.stMetric) {min-width: 13rem}
 .st-key-heading > :has([data-testid=stCaptionContainer]) {display: none}
 .st-key-heading h1 {padding-top: 0}
+.st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
 [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
 [data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}

@@ -124,6 +124,16 @@ def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
 
 
+def test_a_question_asked_again_has_the_keyboard_at_its_first_answer(tab):
+    tab.open("learn_tree_depth", **{"tree_depth.guess": "1"})
+    buttons = tab.by_key("picture").locator('[class*="chart_tree_depth"] .modebar-btn')
+    assert buttons.count()
+    tab.by_key("answered_question").get_by_role("button").press("Enter")
+    tab.by_key("ask_again").get_by_role("button").press("Enter")
+    until(lambda: has_focus(tab.by_key("guess_1").get_by_role("button")), "it stands under the picture")
+    until(lambda: buttons.count() == 0, "no button of a panel is between the question and its answers")
+
+
 def answer_by_keys(tab, chosen):
     """From the first of the answers: quite sure, and then the chosen one."""
     press = tab.page.keyboard.press

@@ -227,7 +227,8 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     type="tertiary",
                     on_click=partial(_guess, experiment, guess, True),
                 )
-        browser.keep_focus("prediction", guess, ".st-key-answered_question button, .st-key-guess_1 button")
+        to = "guess_1" if guess in (ASK, COVER) else "answered_question"
+        browser.keep_focus("prediction", guess, f".st-key-{to} button")
     return values, verdict
 
 
