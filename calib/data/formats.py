@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from calib.data import errors
 from calib.data.errors import (
     MOST_CELLS,
     MOST_OBJECTS,
@@ -35,6 +36,7 @@ TOP_ROWS = 20  # of a sheet, kept for the choice of the header
 LAST_ROW = 1 << 20  # of an Excel sheet
 BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
 ROWS_AT_ONCE = 50_000  # of an ARFF file
+Row = tuple[Any, ...]  # of a sheet, up to its last filled cell
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -149,13 +151,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     at
         The row of the header as Excel counts, 0 where there is none; None finds it out.
     """
-    sheets = _sheets(content, name)
-    title = next(iter(sheets)) if sheet is None else sheet
-    if title not in sheets:
-        raise DataError(
-            f"{name} has no filled sheet {title!r}.", f"Choose one of {', '.join(map(repr, sheets))}."
-        )
-    numbers, rows = sheets[title]
+    title, numbers, rows, sheets = _sheet(content, name, sheet)
     notes = [f"Of {len(sheets)} filled sheets only {title!r} is read."] if len(sheets) > 1 else []
     width = max(map(len, rows))
     texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[: 4 * SEARCHED]]
@@ -180,11 +176,10 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     return frame
 
 
-def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[Any, ...]]]]:
-    """Sheet → (row numbers, rows) of all that are filled."""
-    import openpyxl  # only here: it takes longer to load than all of calib, and few files are Excel's
+def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[Row], list[str]]:
+    """(name of the sheet, its row numbers, its rows, all filled sheets)."""
+    from calib.data.workbook import Workbook  # only here: it takes longer to load than all of calib
 
-    remedy = "Save it again as .xlsx, or as CSV."
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {member.filename: member.file_size for member in archive.infolist()}
@@ -194,40 +189,44 @@ def _sheets(content: bytes, name: str) -> dict[str, tuple[list[int], list[tuple[
             )
         if sum(members.values()) > most_unpacked(len(content)):
             raise too_large(name, most_unpacked(len(content)))
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = {sheet.title: found for sheet in book.worksheets if (found := _rows(sheet))[1]}
+        book = Workbook(content)
+        sheets = [title for title in book if next(book.rows(title), None)]
+        if not sheets:
+            raise DataError(
+                f"{name} has no filled sheet.",
+                "Put the table on the first sheet, its header in the first row.",
+            )
+        if sheet is not None and sheet not in sheets:
+            raise DataError(
+                f"{name} has no filled sheet {sheet!r}.", f"Choose one of {', '.join(map(repr, sheets))}."
+            )
+        title = sheets[0] if sheet is None else sheet
+        return title, *_rows(book.rows(title), title), sheets
     except DataError:
         raise
     # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
     except Exception as error:
-        raise _damaged(name, "Excel", error, remedy) from None
-    if not sheets:
-        raise DataError(
-            f"{name} has no filled sheet.", "Put the table on the first sheet, its header in the first row."
-        )
-    return sheets
+        raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
-def _rows(sheet: Any) -> tuple[list[int], list[tuple[Any, ...]]]:
-    """The filled rows of a sheet with their numbers, cut after the last filled cell: a sheet may claim a million."""
-    sheet.reset_dimensions()
+def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], list[Row]]:
+    """The filled rows of a sheet with their numbers: one cell far from the others makes a table of empty ones."""
     numbers, rows, cells = [], [], 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-        width = max((i for i, cell in enumerate(row, start=1) if cell is not None), default=0)
+    for number, row in filled:
         cells += len(row)
-        if number > LAST_ROW or cells > MOST_OBJECTS:
-            message = f"Sheet {sheet.title!r} spans more than {LAST_ROW:,} rows or {MOST_OBJECTS:,} cells."
+        if number > LAST_ROW or cells > errors.MOST_EXCEL_CELLS:
+            most = errors.MOST_EXCEL_CELLS
+            message = f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {most:,} cells."
             raise DataError(message, "Delete what is far from the table, or save it as CSV or Parquet.")
-        if width:
-            numbers.append(number)
-            rows.append(row[:width])
+        numbers.append(number)
+        rows.append(row)
     return numbers, rows
 
 
-def _from_cells(rows: Sequence[Sequence[Any]], headed: bool = True) -> dict[str, pd.Series]:
+def _from_cells(rows: Sequence[Row], headed: bool = True) -> dict[str, pd.Series]:
     """Filled rows, the first the header, as typed columns; a column without a name is called by its place."""
     width = max(map(len, rows))
-    check_cells(len(rows), width, MOST_OBJECTS)
+    check_cells(len(rows), width, errors.MOST_EXCEL_CELLS)
     first = rows[0] if headed else ()
     head = [str(cell).strip() if cell is not None else "" for cell in first] + [""] * (width - len(first))
     names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]
@@ -245,7 +244,7 @@ def read_json(text: str) -> pd.DataFrame:
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
     """
-    check_cells(text.count(",") + 1, 1, MOST_OBJECTS)
+    check_cells(text.count(",") + text.count("}\n{") + 1, 1, MOST_OBJECTS)
     value = _parse_json(text)
     if isinstance(value, dict):
         value = next((value[key] for key in ("data", "records", "rows") if _records(value.get(key))), value)

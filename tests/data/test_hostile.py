@@ -42,19 +42,19 @@ def parquet(columns):
     return buffer.getvalue()
 
 
-def sheet(rows):
-    """An Excel file whose only sheet holds these rows of XML."""
+def sheet(rows, before="", **parts):
+    """An Excel file whose only sheet holds these rows of XML; ``parts`` of it hold what is given instead."""
     book, plain, made = openpyxl.Workbook(), io.BytesIO(), io.BytesIO()
     book.save(plain)
     source = zipfile.ZipFile(plain)
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in source.namelist():
             if not name.endswith("sheet1.xml"):
-                archive.writestr(name, source.read(name))
+                archive.writestr(name, parts.get(Path(name).stem, source.read(name)))
                 continue
             with archive.open(name, "w") as file:
                 space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-                file.write(f'<worksheet xmlns="{space}"><sheetData>'.encode())
+                file.write(f'{before}<worksheet xmlns="{space}"><sheetData>'.encode())
                 file.writelines(row.encode() for row in rows)
                 file.write(b"</sheetData></worksheet>")
     return made.getvalue()
@@ -141,8 +141,59 @@ def cell(place, value="<v>1</v>"):
     ],
 )
 def test_a_cell_far_from_the_table_is_no_reason_to_walk_there(rows):
-    with pytest.raises(DataError, match=r"spans more than 1,048,576 rows or 4,000,000 cells"):
+    with pytest.raises(DataError, match=r"spans more than 1,048,576 rows or 1,500,000 cells"):
         read_table(sheet(rows), "far.xlsx")
+
+
+ROW = f"<row>{'<c><v>1</v></c>' * 10}</row>"
+HEADER = "<row>" + "".join(f'<c t="str"><v>n{i}</v></c>' for i in range(10)) + "</row>"
+COSTLY = {
+    "cells": lambda: sheet([ROW] * 1_000 + ["<"]),
+    "empty cells": lambda: sheet([f"<row>{'<c/>' * 100}</row>"] * 100 + ["<"]),
+    "one row": lambda: sheet(["<row>", *["<c/>"] * 20_000]),
+    "nothing known": lambda: sheet(["<x></x>"] * 20_000 + ["<"]),
+    "styles": lambda: sheet([ROW], styles="<styleSheet>" + "<xf/>" * 500),
+    "one text": lambda: sheet(["<row><c><v>" + "1" * 3_000_000]),
+}
+
+
+@pytest.mark.parametrize("costly", COSTLY)
+def test_an_excel_file_that_takes_long_is_refused_before_its_end(costly, monkeypatch):
+    """Which is broken, each in its way: who came so far would say that."""
+    content = COSTLY[costly]()
+    monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 2_000)
+    monkeypatch.setattr(errors, "MOST_XML", 1 << 20)
+    with pytest.raises(DataError, match=r"more than 2,000 cells, or more than 1 MB of XML.*CSV or Parquet"):
+        read_table(content, "long.xlsx")
+
+
+def test_a_sheet_is_gone_through_once_and_no_other_than_the_one_that_is_read(monkeypatch):
+    """Ten cells and their row are 42 tags; the first piece is unpacked twice, to see whether the sheet is filled."""
+    monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 42 * 1_500 // 4)
+    assert read_table(sheet([HEADER, *[ROW] * 1_001]), "once.xlsx").shape == (1_001, 10)
+    book, buffer = openpyxl.Workbook(), io.BytesIO()
+    for page in (book.active, book.create_sheet("two"), book.create_sheet("three")):
+        page.append(list("abcde"))
+        for _ in range(1_000):
+            page.append([1] * 5)
+    book.save(buffer)
+    assert read_table(buffer.getvalue(), "three.xlsx", "two").shape == (1_000, 5)
+
+
+def test_a_row_of_more_cells_than_excel_has_and_a_doctype_are_refused():
+    for content, why in (
+        (sheet([f"<row>{'<c></c>' * 16_385}</row>"]), "a row has more than 16,384 cells"),
+        (sheet([ROW], before="<!DOCTYPE worksheet [<!ENTITY e '<c/><c/>'>]>"), "has a DOCTYPE"),
+    ):
+        with pytest.raises(DataError, match=why):
+            read_table(content, "odd.xlsx")
+
+
+def test_a_text_of_several_looks_is_one_text_without_the_way_it_is_spoken():
+    text = "<r><t>To</t></r><r><rPr><b/></rPr><t>kyo</t></r><rPh sb='0' eb='2'><t>TOKYO</t></rPh>"
+    rows = [f"<row><c t='inlineStr'><is>{text}</is></c><c t='inlineStr'><is><t>y</t></is></c></row>"]
+    content = sheet([*rows, "<row><c><v>1</v></c><c t='b'><v>0</v></c></row>"])
+    assert read_table(content, "t.xlsx").columns.tolist() == ["Tokyo", "y"]
 
 
 def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed():
@@ -214,7 +265,7 @@ def test_a_small_file_that_becomes_a_large_one_is_refused_within_the_memory_of_a
     path = tmp_path / name
     path.write_bytes(BOMBS[name]())
     message, memory = _read(path, 60)
-    assert "larger than 64 MB" in message or "4,000,000 cells" in message
+    assert any(most in message for most in ("larger than 64 MB", "4,000,000 cells", "1,500,000 cells"))
     assert memory < 4 * path.stat().st_size + (500 << 20)
 
 
@@ -236,6 +287,7 @@ HONEST = {
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
     "short.arff": _attributes,
+    "numbers.xlsx": lambda: sheet([HEADER, *[ROW.replace(">1<", ">1.25<")] * 140_000]),
     "long.parquet": lambda: parquet(
         dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
     ),

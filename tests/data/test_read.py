@@ -238,8 +238,8 @@ def test_tables_beyond_the_bounds_are_refused(monkeypatch):
     with pytest.raises(DataError, match="more than the 10 cells"):
         read_table(parquet(TABLE), "a.parquet")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 10)
-    for name in ("table.xlsx", "records.json", "table.arff"):
-        with pytest.raises(DataError, match="more than (the )?(1,048,576 rows or )?10 cells"):
+    for name in ("records.json", "table.arff"):
+        with pytest.raises(DataError, match="more than the 10 cells"):
             read_table(FILES[name], name)
     monkeypatch.setattr(errors, "MOST_COLUMNS", 3)
     with pytest.raises(DataError, match="4 columns"):
