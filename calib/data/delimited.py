@@ -6,13 +6,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data.errors import DataError, check_columns, check_names
+from calib.data import errors
+from calib.data.errors import DataError, check_cells, check_columns, check_names
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
 from calib.data.typed import Comma, Typed, decimal_comma, in_one_table, typed_text
 from calib.kernel.memory import give_back
@@ -21,6 +22,7 @@ DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "comma
 SAMPLE_LINES = 200
 SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
 AT_ONCE = 50_000_000  # characters
+PIECE = 1_000_000  # characters
 TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
@@ -115,7 +117,16 @@ def _blanks_apart(text: str, delimiter: str) -> str:
     """Where blanks separate, one blank between cells and none at the ends of lines."""
     if delimiter != " ":
         return text
-    return re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", text))
+    return "".join(re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", piece)) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A text in pieces of whole lines: what works on one may make ten times as much of it."""
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at + PIECE) + 1 or len(text)
+        yield text[at:end]
+        at = end
 
 
 def _lines(text: str, most: int) -> list[str]:
@@ -226,6 +237,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             pyarrow.csv.ReadOptions(column_names=keys, skip_rows_after_names=int(headed), block_size=1 << 24),
             pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
+            memory_pool=pa.system_memory_pool(),  # which gives each column back when it is typed
         )
     except pa.ArrowInvalid:
         raise _ragged(text, delimiter, len(names), above) from None
@@ -234,6 +246,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "A quotation mark is opened and never closed, so that rows run into each other.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
+    check_cells(len(table), len(names), errors.MOST_CELLS)
     return table.rename_columns(list(names))
 
 
@@ -264,7 +277,8 @@ class _Encoded(io.RawIOBase):
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     """What is wrong with a text that Arrow refused: its first line with another number of cells."""
     message = f"The text is not a regular table of {width} columns."
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    lines = (line for piece in _pieces(text) for line in io.StringIO(piece))
+    reader = csv.reader(lines, delimiter=delimiter)
     try:
         for row in reader:
             if row and len(row) != width:

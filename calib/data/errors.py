@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from calib.kernel.checks import InputError
 
 LARGEST = 1 << 29  # bytes of a file once unpacked
-# What is packed may become so many bytes, or so many times its own: no table shrinks more
+# What is packed may become so many bytes, or so many times its own: no table shrinks more. Reading takes up to
+# four times the bytes once unpacked, and 500 MB
 ALWAYS, TIMES = 1 << 26, 50
-MOST_CELLS = 100_000_000  # of a table
-MOST_OBJECTS = 4_000_000  # cells of a format that is read cell by cell: ARFF, JSON
-MOST_EXCEL_CELLS = 1_500_000  # which take openpyxl three times as long: as numbers five seconds
+# Of a text or a Parquet file: read, a cell takes twelve bytes, and may stand in two of the file's
+MOST_CELLS = 75_000_000
+# Cells of a format that is read cell by cell, from five to nine seconds each
+MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python's own; ARFF
+MOST_EXCEL_CELLS = 1_500_000
 MOST_XML = 1 << 27  # bytes of XML that are read of an Excel file
 MOST_COLUMNS = 5_000
 LARGEST_MODEL = 1 << 28  # bytes of an ONNX file

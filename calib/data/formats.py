@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from calib.data import errors
 from calib.data.errors import (
+    MOST_ARFF_CELLS,
     MOST_CELLS,
     MOST_OBJECTS,
     DataError,
@@ -363,7 +364,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
         stripped = line.strip()
         if stripped.lower().startswith("@data"):
             check_columns(len(kinds))
-            check_cells(len(lines) - i, len(kinds), MOST_OBJECTS)
+            check_cells(len(lines) - i, len(kinds), MOST_ARFF_CELLS)
             break
         if not stripped.lower().startswith("@attribute"):
             continue

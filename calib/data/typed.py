@@ -192,9 +192,15 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
     distinct = pd.Series(found)
     if not all(DATE.match(value) for value in distinct.head(100)):
         return None
-    readings = [pd.to_datetime(distinct, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)]
+    readings = [
+        pd.to_datetime(distinct, format="ISO8601", errors="coerce", utc=True, cache=False).dt.tz_localize(
+            None
+        )
+    ]
     for form in DATE_FORMATS if readings[0].isna().any() else ():
-        readings += [pd.to_datetime(distinct, format=form + time, errors="coerce") for time in TIMES]
+        readings += [
+            pd.to_datetime(distinct, format=form + time, errors="coerce", cache=False) for time in TIMES
+        ]
     complete = [dates for dates in readings if dates.notna().all()]
     if not complete:
         return None

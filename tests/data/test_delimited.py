@@ -124,3 +124,13 @@ def test_a_large_text_goes_to_arrow_piece_by_piece_whatever_its_letters(monkeypa
     monkeypatch.setattr(delimited, "AT_ONCE", 0)
     pd.testing.assert_frame_equal(read_table(content, "t.csv"), whole)
     assert whole["x"].tolist() == list(range(250_000))
+
+
+def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
+    spaced = b"a b  y\n" + b" 1   2 x \n3\t4 y\n" * 50
+    quoted = b"a,y\n" + b'"one\ntwo",0\n' * 50 + b"1\n"
+    whole = read_table(spaced, "t.csv")
+    monkeypatch.setattr("calib.data.delimited.PIECE", 7)
+    pd.testing.assert_frame_equal(read_table(spaced, "t.csv"), whole)
+    with pytest.raises(DataError, match="Line 102 has 1 cell where 2 are expected"):
+        read_table(quoted, "t.csv")

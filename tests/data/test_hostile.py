@@ -180,6 +180,19 @@ def test_a_sheet_is_gone_through_once_and_no_other_than_the_one_that_is_read(mon
     assert read_table(buffer.getvalue(), "three.xlsx", "two").shape == (1_000, 5)
 
 
+def test_the_bounds_stand_in_the_readme():
+    words = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
+    most = errors.MOST_CELLS, errors.MOST_EXCEL_CELLS, errors.MOST_ARFF_CELLS, errors.MOST_OBJECTS
+    assert (
+        "up to {:,} cells (Excel: {:,} or {} MB of XML; ARFF: {:,}; JSON: {:,}) and {:,}\n  columns".format(
+            *most[:2], errors.MOST_XML >> 20, *most[2:], errors.MOST_COLUMNS
+        )
+        in words
+    )
+    unpacked = f"{errors.ALWAYS >> 20} MB or {errors.TIMES} times its size, at most {errors.LARGEST >> 20} MB"
+    assert unpacked in words
+
+
 def test_a_row_of_more_cells_than_excel_has_and_a_doctype_are_refused():
     for content, why in (
         (sheet([f"<row>{'<c></c>' * 16_385}</row>"]), "a row has more than 16,384 cells"),
@@ -286,6 +299,8 @@ def _attributes() -> bytes:
 HONEST = {
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
+    "digits.csv": lambda: b"a,b,c,d,e,f,g,y\n" + b"1,2,3,4,5,6,7,0\n" * 6_000_000,
+    "blanks.csv": lambda: b"a b c y\n" + b"1   2  3 0\n" * 8_000_000,
     "short.arff": _attributes,
     "numbers.xlsx": lambda: sheet([HEADER, *[ROW.replace(">1<", ">1.25<")] * 140_000]),
     "long.parquet": lambda: parquet(
@@ -308,6 +323,32 @@ def test_a_large_honest_file_is_read_within_four_times_its_size_and_500_megabyte
     path.write_bytes(HONEST[name]())
     message, memory = _read(path)
     assert not message
+    assert memory < 4 * path.stat().st_size + (500 << 20)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform != "linux", reason="the most memory of a process is read from /proc")
+def test_a_packed_file_is_read_within_four_times_what_it_unpacks_to_and_500_megabytes(tmp_path):
+    """Of what it is packed that may be up to 200 times as much: a name that fills it up brings it to the bound."""
+    content = HONEST["digits.csv"]()
+    packed = bytearray(gzip.compress(content, 9))
+    packed[3] |= 8  # a name follows the header
+    packed[10:10] = b"x" * (len(content) // errors.TIMES - len(packed)) + b"\0"
+    path = tmp_path / "digits.csv.gz"
+    path.write_bytes(packed)
+    assert errors.TIMES * len(packed) < 1.01 * len(content)
+    message, memory = _read(path)
+    assert not message
+    assert memory < 4 * len(content) + (500 << 20)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform != "linux", reason="the most memory of a process is read from /proc")
+def test_a_last_line_that_is_too_short_is_named_within_the_same_memory(tmp_path):
+    path = tmp_path / "ragged.csv"
+    path.write_bytes(b"a,b,y\n" + b"1,2,3\n" * 16_000_000 + b"1,2\n")
+    message, memory = _read(path)
+    assert message.startswith("Line 16000002 has 2 cells where 3 are expected.")
     assert memory < 4 * path.stat().st_size + (500 << 20)
 
 

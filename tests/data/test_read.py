@@ -237,7 +237,14 @@ def test_tables_beyond_the_bounds_are_refused(monkeypatch):
     monkeypatch.setattr("calib.data.formats.MOST_CELLS", 10)
     with pytest.raises(DataError, match="more than the 10 cells"):
         read_table(parquet(TABLE), "a.parquet")
+    monkeypatch.setattr(errors, "MOST_CELLS", 10)
+    with pytest.raises(DataError, match="more than the 10 cells"):
+        read_table(CSV.encode(), "a.csv")
+    monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 3)
+    with pytest.raises(DataError, match="4 rows of 1 columns, more than the 3 cells"):  # before it is parsed
+        read_table(b'{"a": 1, "y": 0}\n{"a": 1, "y": 0}\n', "lines.jsonl")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 10)
+    monkeypatch.setattr("calib.data.formats.MOST_ARFF_CELLS", 10)
     for name in ("records.json", "table.arff"):
         with pytest.raises(DataError, match="more than the 10 cells"):
             read_table(FILES[name], name)
