@@ -11,7 +11,7 @@ LARGEST = 1 << 29  # bytes of a file once unpacked
 # four times the bytes once unpacked, and 500 MB
 ALWAYS, TIMES = 1 << 26, 50
 # Of a text or a Parquet file: read, a cell takes twelve bytes, and may stand in two of the file's
-MOST_CELLS = 75_000_000
+MOST_CELLS = 64_000_000
 # Cells of a format that is read cell by cell, from five to nine seconds each
 MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python's own; ARFF
 MOST_EXCEL_CELLS = 1_500_000

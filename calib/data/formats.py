@@ -364,7 +364,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
         stripped = line.strip()
         if stripped.lower().startswith("@data"):
             check_columns(len(kinds))
-            check_cells(len(lines) - i, len(kinds), MOST_ARFF_CELLS)
+            check_cells(len(lines) - i - 1, len(kinds), MOST_ARFF_CELLS)
             break
         if not stripped.lower().startswith("@attribute"):
             continue
