@@ -42,8 +42,8 @@ EXPERIMENT = Experiment(
         "them: that is the price for following the curve ever more finely.",
         "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
         "1/n, around a probability that stays coarse.",
-        "The band holds the middle 80% of the rows. By scores, intervals are a fifth to a quarter wider towards both "
-        "ends than in between.",
+        "The band holds the middle 80% of the rows. By scores, intervals are about a fifth wider towards both "
+        "ends than in between with a thousand calibration rows or more, and hardly with a hundred.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
     source=f"{PAPER}, section 3; the size of isotonic pools, of order n to the 2/3, is that of Brunk's cube-root "

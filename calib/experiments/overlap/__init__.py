@@ -93,10 +93,10 @@ EXPERIMENT = Experiment(
         "At the left the classes are the same, every true probability is one half, and a fully grown forest "
         "still predicts less than 0.3 or more than 0.7 for more than a third of the rows: it has learnt noise. "
         "Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
-        "More trees do not help there (RF_large): all of them have learnt the same noise.",
+        "In two dimensions more trees do not help there (RF_large): all of them have learnt the same noise.",
         "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
-        "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at nearly "
-        "every distance. Venn–Abers does at all twenty here.",
+        "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at most "
+        "distances. Venn–Abers does at all twenty here.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
         "to repair. Half-way it is now too modest, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
