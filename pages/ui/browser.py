@@ -1,4 +1,4 @@
-"""What only the browser knows and can do: its address, copying a text, keeping the keyboard's place, its colours."""
+"""What only the browser knows and can do: its address, copying a text, the keyboard's place, its colours."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ FOCUS = """export default function ({ data, parentElement }) {
         const next = [...document.querySelectorAll(data.selector)].at(-1)  // which may come later, too
         if (document.activeElement !== document.body || !next) return
         watch.disconnect()
-        next.focus()
+        next.focus({ preventScroll: data.still })
+        if (data.still && next.matches(":focus-visible")) next.scrollIntoView({ block: "nearest" })
     }
     if (changed) {
         watch.observe(document.body, { childList: true, subtree: true })
@@ -56,6 +57,25 @@ FOCUS = """export default function ({ data, parentElement }) {
         move()
     }
     before.after = data.after
+}"""
+
+POPOVER = """export default function () {
+    const stops = 'button, input, select, textarea, summary, a[href], [tabindex="0"], .stCode *'
+    const step = event => {
+        const body = [...document.querySelectorAll("[data-testid=stPopoverBody]")].at(-1)
+        const opener = document.querySelector("[data-testid=stPopover] button[aria-expanded=true]")
+        if (event.key !== "Tab" || !body || !opener) return
+        const inside = [...body.querySelectorAll(stops)].filter(at => !at.disabled
+            && at.checkVisibility({ visibilityProperty: true }) && (at.tabIndex >= 0
+                || at.scrollWidth > at.clientWidth && getComputedStyle(at).overflowX === "auto"))
+        const at = document.activeElement, enter = at === opener && !event.shiftKey
+        if (enter && inside.length || event.shiftKey && at === inside[0]) {
+            event.preventDefault();
+            (enter ? inside[0] : opener).focus()
+        } else if (!event.shiftKey && at === inside.at(-1)) opener.focus()  // and on to what follows it
+    }
+    document.addEventListener("keydown", step)
+    return () => document.removeEventListener("keydown", step)
 }"""
 
 SCHEME = """export default function ({ data, parentElement, setTriggerValue }) {
@@ -91,6 +111,13 @@ def _focus():
 
 
 @st.cache_resource
+def _popover():
+    return st.components.v2.component(
+        "calibration_explorer_popover", html="<i></i>", js=POPOVER, isolate_styles=False
+    )
+
+
+@st.cache_resource
 def _scheme():
     return st.components.v2.component(
         "calibration_explorer_scheme", html="<i></i>", js=SCHEME, isolate_styles=False
@@ -115,13 +142,22 @@ def link(query: Mapping[str, str]) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
-def keep_focus(key: str, after: object, selector: str = "") -> None:
+def keep_focus(key: str, after: object, selector: str = "", still: bool = False) -> None:
     """To the last control there once ``after`` is another one, where the one that was used has gone.
 
-    By default the button of the file picker ``key``, which draws itself anew.
+    By default the button of the file picker ``key``, which draws itself anew. The page moves to it, after a click
+    only if it need not stand ``still``.
     """
-    data = {"selector": selector or f".st-key-{key} section button", "after": repr(after)}
+    data = {"selector": selector or f".st-key-{key} section button", "after": repr(after), "still": still}
     _focus()(key=f"focus_{key}", data=data, height="content")
+
+
+def enter_popovers() -> None:
+    """The keyboard goes from a popover's button into it, and from its end to what follows the button.
+
+    Streamlit draws it at the end of the page, where Tab would come to it after all other controls.
+    """
+    _popover()(key="focus_popovers", height="content")
 
 
 def follow_scheme(dark: bool) -> None:

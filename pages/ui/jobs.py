@@ -275,7 +275,8 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
     """After a cancel: what the page shows now, and a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
-        own = partly or kind == PAGE  # work beside the page's own leaves the picture as it is
+        # Work beside the page's own leaves the picture as it is
+        own = partly or kind == PAGE or kind.startswith("learn_")
         below = "What is shown below had been done by then." if partly else before
         st.info(f"Cancelled. {below}" if own else "Cancelled.")
         st.button(

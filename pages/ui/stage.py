@@ -37,7 +37,7 @@ def on(part: str) -> Iterator[bool]:
 
 @contextmanager
 def on_picture() -> Iterator[None]:
-    """In the place of the named chart while that is not there: how far its numbers are, or why there are none."""
+    """In the place of the named chart, above it: how far its numbers are, or why there are none."""
     parts = st.session_state.get("stage", {})
-    with on(next((part for part in parts if part not in RESERVED), "")):
+    with next((place for part, place in parts.items() if part not in RESERVED), None) or nullcontext():
         yield

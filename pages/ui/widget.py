@@ -77,13 +77,18 @@ def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> Drawn:
     if (
         drawn is None
         or drawn.name not in st.session_state
-        or st.session_state[drawn.name] != value
-        or drawn.labels != labels
+        or _set(st.session_state[drawn.name]) != _set(value)
+        or _set(drawn.labels) != _set(labels)
     ):
         number = st.session_state["widget_number"] = st.session_state.get("widget_number", 0) + 1
         drawn = _widgets()[key] = Drawn(f"{key}{MARK}{number}", value, labels)
     drawn.value = value
     return drawn
+
+
+def _set(value: Any) -> Any:
+    """What is chosen, in whichever order it was: a new widget for another order would take the keyboard's place."""
+    return sorted(map(repr, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _default(widget: Callable, value: Any, options: Sequence[Any] | None) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.waiting import until
+
 
 @pytest.mark.soak  # the moves: tests/pages/test_learn_algorithms.py; a copied link: test_links.py
 def test_a_prediction_a_move_and_the_link_back(tab, new_tab):
@@ -29,6 +31,35 @@ def test_the_losses_stack_and_follow_the_depth(tab):
     assert after[2] == before[2]
     assert after[:2] != before[:2]
     assert tab.recipe_query()["cl_gl.depth"] == "8"
+
+
+def test_the_keyboard_keeps_its_place_and_goes_into_a_popover_and_out_of_it(tab):
+    """Not to the top of the page where a button has gone, nor past all other controls to what a popover holds."""
+    tab.open("learn_finite_example")
+    press, at = tab.page.keyboard.press, "() => document.activeElement.innerText.split('\\n')[0]"
+
+    def is_at(name):
+        until(lambda: tab.page.evaluate(at) == name, f"the keyboard is at {name}")
+
+    tab.by_key("guess_skip").get_by_role("button").focus()
+    press("Enter")
+    is_at("Download")
+    press("Enter")
+    tab.page.get_by_test_id("stPopoverBody").get_by_role("radio", name="SVG").wait_for()
+    press("Tab")
+    is_at("SVG")
+    press("Shift+Tab")
+    is_at("Download")
+    press("Tab")
+    for _ in range(12):
+        press("Tab")
+        if not tab.page.evaluate("() => !!document.activeElement.closest('[data-testid=stPopoverBody]')"):
+            break
+    assert tab.page.evaluate("() => !!document.activeElement.closest('.st-key-cuts, [class*=st-key-cuts]')")
+    tab.by_key("take_one_leaf").get_by_role("button").focus()
+    press("Enter")
+    tab.settle()
+    is_at("One leaf")
 
 
 def line_in_address(tab):

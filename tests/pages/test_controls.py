@@ -81,6 +81,14 @@ def test_a_control_keeps_its_name_when_it_is_moved_and_has_a_new_one_when_its_va
     assert {key for key in before if after[key] != before[key]} == {"bins"}
 
 
+def test_a_choice_of_several_keeps_its_name_in_whichever_order_it_was_made():
+    at = page("learn_finite_example", **{"finite.guess": "skip"})
+    before = names(at)["cuts"]
+    at.pills(key="cuts").set_value([8, 2]).run()
+    assert dict(recipe(at).settings)["finite.line"].count("|") == 2
+    assert names(at)["cuts"] == before  # the keyboard stays where it is
+
+
 @pytest.mark.parametrize("stem", SWEPT)
 def test_every_control_is_drawn_by_the_one_mechanism_that_shows_what_is_used(stem):
     """No widget of the sidebar has a key of its own making."""

@@ -40,7 +40,9 @@ def test_a_preset_is_one_click_and_stands_in_the_link(name):
     settled(at.button(key=f"take_{name}").click().run())
     assert faults(at) == []
     assert line_of(at) == Line.of(START).cut_at(CUTS[name])
-    assert at.button(key=f"take_{name}").disabled
+    taken = at.button(key=f"take_{name}")
+    assert taken.proto.type == "primary"
+    assert not taken.disabled, "the keyboard would be lost"
     assert at.pills(key="cuts").value == CUTS[name]
 
 

@@ -1,12 +1,14 @@
 """The frame of a Learn page, on Validity: it asks first, one click shows, the address holds all, widgets follow."""
 
 import re
+import threading
 
 import pytest
 
-from calib.experiments import EXPERIMENTS
+from calib.experiments import EXPERIMENTS, Experiment
 from calib.experiments.forecasts import Forecast
 from calib.lessons.glossary import GLOSSARY
+from pages.ui import jobs
 from pages.ui.learn.asking import RIGHT, WRONG
 from tests.pages.app import (
     faults,
@@ -21,6 +23,7 @@ from tests.pages.app import (
     verdicts,
 )
 from tests.sweep import sweep
+from tests.waiting import LIMIT
 
 PARTS = [key for key, experiment in EXPERIMENTS.items() if experiment.page == "validity"]
 
@@ -40,6 +43,24 @@ def test_the_picture_is_there_beside_the_question_and_covered_only_by_the_teache
     assert faults(at) == []
     assert [title[:44] for title in titles(at)] == ["Venn–Abers, full: P_Y is right on average, m"]
     assert messages(at) == []
+
+
+def test_while_the_next_is_computed_the_last_picture_stays_dimmed_so_that_no_control_leaves_its_place(
+    monkeypatch,
+):
+    at, going_on = learn(theorem__guess="skip", theorem__draws=2000), threading.Event()
+    before, real = titles(at), Experiment.simulate
+    monkeypatch.setattr(jobs, "AT_ONCE", 0.0)
+    monkeypatch.setattr(Experiment, "simulate", lambda *a, **k: going_on.wait(LIMIT) and real(*a, **k))
+    at.select_slider(key="theorem.objects").set_value(5).run()
+    try:
+        assert "cancel_learn_theorem" in keys(at)
+        assert titles(at) == before
+        assert any("opacity" in html.proto.body for html in at.get("html"))
+    finally:
+        going_on.set()
+    assert titles(settled(at)) != before
+    assert not any(".stPlotlyChart, .stMain" in html.proto.body for html in at.get("html"))
 
 
 def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_the_readers_own_calibration():

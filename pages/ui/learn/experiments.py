@@ -95,6 +95,10 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
                 values[experiment.plays],
                 ready=result is not None,
             )
+    if result is None:
+        recipe, values, result = _last_shown(recipe, experiment, values)
+    else:
+        st.session_state["experiment_shown"] = experiment.key, recipe, values
     with picture:
         draw_all = way.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
@@ -131,6 +135,18 @@ def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way:
     if way.compute is not None:
         return way.compute(recipe, experiment, values)
     return simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
+
+
+def _last_shown(
+    recipe: Recipe, experiment: Experiment, values: dict[str, Any]
+) -> tuple[Recipe, dict[str, Any], Any | None]:
+    """What the page showed before, dimmed, so that it stays as long, and every control in its place."""
+    key, before, shown_values = st.session_state.get("experiment_shown", ("", recipe, values))
+    if key != experiment.key:
+        return recipe, values, None
+    st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame {opacity: .35}</style>")
+    job = _job(before.seed, experiment.numbers(shown_values))
+    return before, shown_values, jobs.result(f"learn_{experiment.key}", job)
 
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
@@ -182,8 +198,13 @@ def simulated(
     """What the experiment's simulation returns, kept; None, under progress and Cancel, while it runs."""
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
-    results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
+    results = jobs.run(kind, "Computing", {_job(seed, numbers): lambda watch: call(watch=watch)})
     return None if results is None else results[0]
+
+
+def _job(seed: int, numbers: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The key of what is computed."""
+    return seed, *numbers.items()
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
@@ -227,9 +248,16 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     type="tertiary",
                     on_click=partial(_guess, experiment, guess, True),
                 )
-        to = "guess_1" if guess in (ASK, COVER) else "answered_question"
-        browser.keep_focus("prediction", guess, f".st-key-{to} button")
+        after = st.session_state.get("pressed_away", 0)
+        browser.keep_focus("prediction", after, _next_stop(experiment, guess), still=guess == SKIP)
     return values, verdict
+
+
+def _next_stop(experiment: Experiment, guess: str) -> str:
+    """Where the keyboard is after an answer, a question asked again, or one that was skipped."""
+    if guess == SKIP:
+        return f".st-key-{experiment.key}_downloads button"
+    return f".st-key-{'guess_1' if guess in (ASK, COVER) else 'answered_question'} button"
 
 
 def _answers(experiment: Experiment) -> Callable[[], None]:
@@ -257,7 +285,13 @@ def _ask_again(experiment: Experiment) -> None:
 def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
     """Note an answer; ``usual``: with the settings that the question is about."""
     own = experiment.numbers(experiment.values({})) if usual else {}
-    state.update(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
+    _press_away(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
+
+
+def _press_away(**settings: Any) -> None:
+    """What a button does that is not there afterwards, so that the keyboard needs another place."""
+    st.session_state["pressed_away"] = st.session_state.get("pressed_away", 0) + 1
+    state.update(**settings)
 
 
 def _settings(
@@ -354,7 +388,7 @@ def _turn(experiment: Experiment) -> None:
     (name, value), *_ = experiment.turn.items()
     parameter = next(p for p in experiment.parameters if p.name == name)
     shown = parameter.extra.get("names", {}).get(value, value)
-    change = partial(state.update, **{f"{experiment.key}.{name}": value})
+    change = partial(_press_away, **{f"{experiment.key}.{name}": value})
     st.button(
         f"Change one setting and the answer changes: {parameter.extra.get('short', parameter.label)} to {shown}",
         key="turn",
