@@ -96,7 +96,7 @@ QUIZ = {
         (
             POINTS["two_probabilities"][1],
             "test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth",
-            "test_intervals_are_wide_where_pools_are_small_and_at_the_ends",
+            "test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends",
         ),
         ("test_of_one_tenth_and_one_half_the_number_is_036",) * 3,
     ),

@@ -86,19 +86,15 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values), words)
     with picture:
         result = _result(recipe, experiment, values, way)
+    ready = result is not None
     if experiment.plays:
-        last = way.last(result) if way.last is not None and result is not None else None
+        last = way.last(result) if way.last is not None and ready else None
         with player:
-            play.show(
-                experiment,
-                play.frames(experiment, last),
-                values[experiment.plays],
-                ready=result is not None,
-            )
-    if result is None:
-        recipe, values, result = _last_shown(recipe, experiment, values)
-    else:
+            play.show(experiment, play.frames(experiment, last), values[experiment.plays], ready=ready)
+    if ready:
         st.session_state["experiment_shown"] = experiment.key, recipe, values
+    else:
+        recipe, values, result = _last_shown(recipe, experiment, values)
     with picture:
         draw_all = way.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
@@ -106,14 +102,10 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         _explained(experiment, records)
     if result is None:
         return
-    if verdict is not None:
-        drawn = [record for record in records if record is not None]
-        answer = next((record.answer for record in drawn if record.answer is not None), None)
-        unasked = next((record.unasked for record in drawn if record.unasked), "")
+    if verdict is not None and ready:
         with verdict:
-            _verdict(experiment, int(guess), answer, unasked)
-            if answer == experiment.right and recipe.seed == Recipe().seed and experiment.usual(values):
-                _turn(experiment)  # with other draws it need not turn
+            turns = recipe.seed == Recipe().seed and experiment.usual(values)  # with other draws it need not
+            _judge(experiment, int(guess), records, turns)
     _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
@@ -362,6 +354,16 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
         state.control(st.text_area, *args, height=68, help=parameter.help)
     else:
         controls.parameter_control(parameter, field, value)
+
+
+def _judge(experiment: Experiment, guess: int, records: Sequence[Any], turns: bool) -> None:
+    """The verdict on what the pictures show, and where its answer ``turns`` with one setting, that setting."""
+    drawn = [record for record in records if record is not None]
+    answer = next((record.answer for record in drawn if record.answer is not None), None)
+    unasked = next((record.unasked for record in drawn if record.unasked), "")
+    _verdict(experiment, guess, answer, unasked)
+    if answer == experiment.right and turns:
+        _turn(experiment)
 
 
 def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: str) -> None:
