@@ -21,9 +21,8 @@ from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
 from calib.data import errors
 
 TAGS_A_CELL = 4  # of XML: <c><v>1</v></c>
-WHOLE = (
-    16  # cells that take as long as one element of a part of which openpyxl makes objects: a style, a name
-)
+# Cells that take as long as one element of a part of which openpyxl makes objects: a style, a name
+WHOLE = 16
 LAST_COLUMN = 1 << 14  # of an Excel sheet
 ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
 
