@@ -1,7 +1,7 @@
 """The data sets of a study: files whose label is in the column ``target``, OpenML numbers, samples and synthetic sets.
 
 What the protocol says of them – positive class, columns, scaling, repeated rows – is done here, once, before
-any row is split off: papers that scaled on all rows did so on the test rows as well.
+any row is split off: a protocol that scales does so with the test rows.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def test_the_forests_of_2025():
     splits = protocol.splits
     assert (splits.folds, splits.repeats, splits.seed) == (10, 5, 0)
     assert (splits.calibration, splits.calibration_folds) == ("first_fold", 9)
-    assert (protocol.data.scale, protocol.data.columns) == ("min_max", "all")
+    assert (protocol.data.scale, protocol.data.columns) == ("none", "all")
     assert {setups[name].recipe.placement for name in ("RF_d", "RF_large", "CT")} == {"none"}
     assert setups["RF_opt"].fit_key() == setups["VA_OOB"].fit_key() != setups["VA"].fit_key()
     calibrated = ("Platt", "ISO", "Beta", "VA", "PPA", "Rank")
