@@ -42,11 +42,11 @@ COPY = """export default function ({ data, parentElement }) {
 
 FOCUS = """export default function ({ data, parentElement }) {
     const before = parentElement.dataset, changed = before.after !== undefined && before.after !== data.after
-    const watch = new MutationObserver(() => move())  // what was used may go later than this comes
+    // What was used may go later than this comes, what is next may come later or be drawn once more: until the next act
+    const watch = new MutationObserver(() => move())
     const move = () => {
-        const next = [...document.querySelectorAll(data.selector)].at(-1)  // which may come later, too
+        const next = [...document.querySelectorAll(data.selector)].at(-1)
         if (document.activeElement !== document.body || !next) return
-        watch.disconnect()
         next.focus({ preventScroll: data.still })
         if (data.still && next.matches(":focus-visible")) next.scrollIntoView({ block: "nearest" })
     }

@@ -289,8 +289,10 @@ def _page(script: str) -> Page:
 def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     jobs.page_entered(script)
-    narrow = NARROW.replace("PAPER", theme().paper).replace("GRID", theme().grid)
-    st.html(f"<style>{legible.css(theme())} {narrow}</style>")
+    st.html(
+        f"<style>{legible.css(theme())} "
+        f"{NARROW.replace('PAPER', theme().paper).replace('GRID', theme().grid)}</style>"
+    )
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

@@ -33,11 +33,7 @@ def ask(
     """
     chance, *_ = steps = levels(len(answers))
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):
-        for i, answer in enumerate(answers, start=1):
-            st.button(plain(answer), key=f"{key}_{i}", on_click=partial(_chosen, about, choose, i))
-        if skip:
-            st.button("Skip", key=f"{key}_skip", type="tertiary", on_click=skip)
-        st.segmented_control(
+        st.segmented_control(  # first: an answer is met at once
             "How sure are you?",
             steps,
             default=USUAL,
@@ -45,6 +41,11 @@ def ask(
             key=f"sure_{about}",
             help="Your first answers make a reliability diagram of your own.",
         )
+        with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
+            for i, answer in enumerate(answers, start=1):
+                st.button(plain(answer), key=f"{key}_{i}", on_click=partial(_chosen, about, choose, i))
+            if skip:
+                st.button("Skip", key=f"{key}_skip", type="tertiary", on_click=skip)
 
 
 def _chosen(about: str, choose: Callable[[int], None], number: int) -> None:

@@ -100,9 +100,9 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         records = [] if result is None else draw_all(recipe, values, result)
         headings.answers()  # where no picture has them above it
         _explained(experiment, records)
-    if result is None:
+    if not ready:  # what is below may compute by itself
         return
-    if verdict is not None and ready:
+    if verdict is not None:
         with verdict:
             turns = recipe.seed == Recipe().seed and experiment.usual(values)  # with other draws it need not
             _judge(experiment, int(guess), records, turns)
@@ -132,7 +132,7 @@ def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way:
 def _last_shown(
     recipe: Recipe, experiment: Experiment, values: dict[str, Any]
 ) -> tuple[Recipe, dict[str, Any], Any | None]:
-    """What the page showed before, dimmed, so that it stays as long, and every control in its place."""
+    """What the pictures showed before, dimmed: they stay where they are, and the page does not jump to its top."""
     key, before, shown_values = st.session_state.get("experiment_shown", ("", recipe, values))
     if key != experiment.key:
         return recipe, values, None
