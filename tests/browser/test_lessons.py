@@ -135,20 +135,20 @@ def test_a_question_asked_again_has_the_keyboard_at_its_first_answer(tab):
 
 
 def answer_by_keys(tab, chosen):
-    """From the first of the answers: quite sure, and then the chosen one."""
+    """From the first of the answers back to how sure one is: quite; and then the chosen one."""
     press = tab.page.keyboard.press
     sure = tab.page.locator("[role=radio]:focus")
-    forth = 0
-    while not sure.count() and forth < 12:
-        press("Tab")
-        forth += 1
+    back = 0
+    while not sure.count() and back < 12:
+        press("Shift+Tab")
+        back += 1
     for _ in range(4):
         press("ArrowRight")
     press("Enter")
     tab.settle()
     assert sure.inner_text() == "100%"
-    for _ in range(forth - chosen + 1):
-        press("Shift+Tab")
+    for _ in range(back + chosen - 1):
+        press("Tab")
     press("Enter")
     tab.settle()
 
