@@ -26,7 +26,7 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 
-SHEET = 2150  # pixels that the rows of pictures have on a sheet, drawn with type as for a room
+SHEET, WIDTH = 2150, 970  # pixels that pictures and each of their columns have on a sheet, with type as for a room
 PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
 COLUMNS = 2
 
@@ -146,4 +146,9 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
     for i, figure in enumerate(figures):
         highest = min(PROJECTED, SHEET * rows[i // COLUMNS] / sum(rows))
-        yield for_a_room(figure, highest=highest).update_layout(showlegend=False)
+        yield for_a_room(_of_what_is_shown(figure), highest=highest).update_layout(width=WIDTH)
+
+
+def _of_what_is_shown(figure: go.Figure) -> go.Figure:
+    """On paper nothing waits in the legend to be clicked."""
+    return figure.update_traces(showlegend=False, selector={"visible": "legendonly"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import plotly.graph_objects as go
+
 from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
 from calib.export.cards import drawn
@@ -13,7 +15,9 @@ from calib.figures.projector import for_a_room
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 
-HEIGHT = 740  # pixels at most, with type as for a room: printed so small that two steps fill a sheet
+# Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
+# page (DESK) is narrower, too, so that nothing is stretched
+WIDTH, HEIGHT, DESK = 1528, 820, 940
 PRINTED = 0.45  # of that size: 24 pixels are 8 points then
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
@@ -23,7 +27,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
     """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
-        figure = for_a_room(chart.draw(theme), highest=HEIGHT)
+        figure = _on_paper(chart.draw(theme))
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
         drawing = {"figure": figure, "alt": chart.record.alt}
         parts.append(words | drawing | _asked(step))
@@ -40,6 +44,13 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
         Where no browser is there to print it.
     """
     return chromium.print_pdf(lesson_handout(lesson, watch=watch).decode())
+
+
+def _on_paper(figure: go.Figure) -> go.Figure:
+    """As wide as the sheet whatever window it is printed from, where it keeps its shape so."""
+    larger = for_a_room(figure, highest=HEIGHT)
+    width = DESK * larger.layout.height / figure.layout.height
+    return larger.update_layout(width=min(WIDTH, width))
 
 
 def _asked(step: Step) -> dict[str, Any]:

@@ -266,7 +266,9 @@ def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | No
     if not any(job.cancelled for job in jobs.values()):
         _progress(kind, list(jobs.values()), meanwhile, says_left)
         return
-    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], bool(meanwhile))
+    # One job shows what it has got by itself; of many those are shown that are finished
+    partly = meanwhile is not None and (len(jobs) == 1 or any(job.finished for job in jobs.values()))
+    _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly)
     if meanwhile:
         meanwhile()
 

@@ -71,9 +71,9 @@ def frames() -> dict[str, TableFile | bytes]:
     return {digest: each.file for digest, each in held().items()}
 
 
-def say(message: str | None) -> None:
+def say(message: str | None, **refused: Any) -> None:
     """Put a message (a refused value, a broken link) at the head of the page, until a change succeeds or it is left."""
-    st.session_state["message"] = message
+    st.session_state["message"], st.session_state["refused"] = message, refused
 
 
 def message() -> str | None:
@@ -83,14 +83,23 @@ def message() -> str | None:
 def update(**changes: Any) -> None:
     """Change fields of the Recipe, or single settings of them, named "params.name" or "page.setting".
 
-    A refused value leaves it as it was, with the reason on the page.
+    A refused value leaves it as it was, with the reason on the page, where settings are called as their controls are.
     """
     st.session_state["changed"] = True
     try:
         st.session_state["recipe"] = recipe().replace(**changes)
         say(None)
     except InputError as error:
-        say(str(error))
+        reason = str(error)
+        for name in changes:
+            if name in SETTINGS:
+                reason = reason.replace(name, f"“{SETTINGS[name].label}”")
+        say(reason, **changes)
+
+
+def typed(field: str, value: Any) -> Any:
+    """What was typed into a field and refused, to be mended there; else its value."""
+    return st.session_state.get("refused", {}).get(field, value)
 
 
 def replace(new: Recipe, lesson: str | None = None) -> None:

@@ -29,12 +29,22 @@ def test_other_points_start_a_new_run():
     assert settings_in_address(at)["pooling.points"] == "1:0 2:1"
 
 
-def test_points_that_are_none_are_refused_by_name_and_the_picture_stays():
+def test_points_that_are_none_are_refused_by_their_label_and_stay_to_be_mended_as_the_picture_does():
     at = learn(guess="skip")
     before = titles(at)
     settled(at.text_area(key="pooling.points").set_value("1:0 2:7").run())
-    assert any("pooling.points" in text and "'2:7' is not" in text for text in messages(at))
+    (said,) = messages(at)
+    assert said.startswith("“Points, as score:label” must be 1 to 60 points")
+    assert said.endswith("but '2:7' is not.")
+    assert at.text_area(key="pooling.points").value == "1:0 2:7"
+    assert "pooling.points" not in settings_in_address(at)
     assert titles(at) == before
+    settled(at.text_area(key="pooling.points").set_value("1:1 2:0").run())
+    assert messages(at) == []
+    assert settings_in_address(at)["pooling.points"] == "1:1 2:0"
+    settled(at.text_area(key="pooling.points").set_value("none").run())
+    settled(at.slider(key="pooling.step").set_value(1).run())
+    assert (messages(at), at.text_area(key="pooling.points").value) == ([], "1:1 2:0"), "as what is drawn"
 
 
 def test_no_seed_where_nothing_is_drawn():

@@ -9,7 +9,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.overlap import simulation as overlap
 from calib.figures import FIGURES
 from pages.ui.learn import long_runs
-from tests.pages.app import at_once, faults, page, query, settled, titles
+from tests.pages.app import at_once, faults, messages, page, query, settings_in_address, settled, titles
 from tests.sweep import sweep
 from tests.waiting import LIMIT
 
@@ -53,6 +53,34 @@ def test_another_seed_is_computed_under_progress_and_can_be_called_off(key):
     cancel.click().run()
     assert any(text.value.startswith("Cancelled") for text in at.info)
     assert at.button(key=f"fit_again_learn_{key}")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_last_picture_stays_dimmed_until_a_part_of_the_next_is_there(key, monkeypatch):
+    at, before = opened(key), FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0)).title
+    hold, real = Event(), long_runs._watched
+    monkeypatch.setattr(long_runs, "_watched", lambda part, watch: hold.wait(LIMIT) and real(part, watch))
+    state = {f"{key}.results": "anew"}
+    at.selectbox(key=f"{key}.results").set_value("anew").run()
+    try:
+        assert settings_in_address(at).items() >= state.items()
+        assert titles(at)[0] == before
+        assert dimmed(at)
+        at.button(key=f"cancel_learn_{key}").click().run()
+        assert (titles(at)[0], dimmed(at)) == (before, True)
+        (said,) = messages(at)
+        assert said.startswith("Cancelled. The picture below, if any, belongs to the previous settings.")
+    finally:
+        hold.set()
+    kept = EXPERIMENTS[key].simulate(random_state=0)
+    monkeypatch.setattr(long_runs, "_done", lambda *given: [kept.table])
+    monkeypatch.setattr(type(EXPERIMENTS[key].simulation), "gathered", lambda self, done: kept)
+    at.run()
+    assert (titles(at)[0], dimmed(at)) == (before, False), "a part's own picture"
+
+
+def dimmed(at):
+    return any(".stPlotlyChart, .stMain" in html.proto.body for html in at.get("html"))
 
 
 @pytest.mark.soak

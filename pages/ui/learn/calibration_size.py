@@ -12,7 +12,7 @@ from pages.ui.learn.experiments import Own
 
 
 def own() -> dict[str, Own]:
-    return {"calibration_size": Own(compute=long_runs.compute, idle=long_runs.idle, below=_mixture)}
+    return {"calibration_size": long_runs.own(below=_mixture)}
 
 
 def _mixture(recipe: Recipe, values: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import browser, chart, controls, headings, jobs, stage, state
+from pages.ui import browser, chart, controls, headings, jobs, kept, stage, state
 from pages.ui.learn import asking, play, room
 from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
@@ -29,6 +29,8 @@ SHORT = 14  # letters of all choices together that still stand side by side
 SAME_SEED = "The same seed draws the same picture, here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings under the picture: those that an experiment names first; the others are folded
 IN_A_ROW = 4  # of those that are folded
+# What the pictures showed before stays where it is, and the page does not jump to its top
+DIMMED = "<style>.stMain .stPlotlyChart, .stMain .stDataFrame {opacity: .35}</style>"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Own:
         Draws what else belongs to it, from its settings; by default its further simulations.
     compute
         Returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation.
+    so_far
+        Returns the numbers of the parts that are done, or None; by default there are no parts.
     using
         Functions that remember what they returned, for that simulation.
     last
@@ -54,6 +58,7 @@ class Own:
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
     below: Callable[[Recipe, dict[str, Any]], None] | None = None
     compute: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] | None = None
+    so_far: Callable[[Recipe, Experiment, dict[str, Any]], Any | None] = lambda *given: None
     using: Mapping[str, Callable[..., Any]] | None = None
     last: Callable[[Any], int] | None = None
     idle: Callable[[Recipe, Experiment, dict[str, Any]], tuple[str, ...]] = lambda *given: ()
@@ -91,10 +96,14 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         last = way.last(result) if way.last is not None and ready else None
         with player:
             play.show(experiment, play.frames(experiment, last), values[experiment.plays], ready=ready)
+    shown_last = kept.cache("experiment_shown", 1)
     if ready:
-        st.session_state["experiment_shown"] = experiment.key, recipe, values
+        shown_last[experiment.key] = recipe, values, result
     else:
-        recipe, values, result = _last_shown(recipe, experiment, values)
+        result = way.so_far(recipe, experiment, values)
+        if result is None and experiment.key in shown_last:
+            recipe, values, result = shown_last[experiment.key]
+            st.html(DIMMED)
     with picture:
         draw_all = way.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
@@ -127,18 +136,6 @@ def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way:
     if way.compute is not None:
         return way.compute(recipe, experiment, values)
     return simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
-
-
-def _last_shown(
-    recipe: Recipe, experiment: Experiment, values: dict[str, Any]
-) -> tuple[Recipe, dict[str, Any], Any | None]:
-    """What the pictures showed before, dimmed: they stay where they are, and the page does not jump to its top."""
-    key, before, shown_values = st.session_state.get("experiment_shown", ("", recipe, values))
-    if key != experiment.key:
-        return recipe, values, None
-    st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame {opacity: .35}</style>")
-    job = _job(before.seed, experiment.numbers(shown_values))
-    return before, shown_values, jobs.result(f"learn_{experiment.key}", job)
 
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
@@ -190,13 +187,8 @@ def simulated(
     """What the experiment's simulation returns, kept; None, under progress and Cancel, while it runs."""
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
-    results = jobs.run(kind, "Computing", {_job(seed, numbers): lambda watch: call(watch=watch)})
+    results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
     return None if results is None else results[0]
-
-
-def _job(seed: int, numbers: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The key of what is computed."""
-    return seed, *numbers.items()
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
@@ -351,7 +343,8 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
             help=parameter.help,
         )
     elif parameter.kind == "points":
-        state.control(st.text_area, *args, height=68, help=parameter.help)
+        typed = state.typed(field, value)
+        state.control(st.text_area, field, typed, parameter.label, height=68, help=parameter.help)
     else:
         controls.parameter_control(parameter, field, value)
 

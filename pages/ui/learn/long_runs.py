@@ -2,43 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+import pandas as pd
+import streamlit as st
 
 from calib.experiments import Experiment
 from calib.experiments.shared.long_run import Chunk, LongRun
 from calib.kernel.progress import Watch
 from calib.recipe import Recipe
 from pages.ui import jobs
-from pages.ui.learn import experiments
+from pages.ui.learn.experiments import Own
 
 
 def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
     """The kept results, or those of all chunks, which run as background jobs; None meanwhile.
 
-    While they run, the pictures show the chunks that are there.
+    While they run, the page is drawn again whenever more of them are done.
     """
-    run = experiment.simulation
-    assert isinstance(run, LongRun)
-    kept = run.kept(recipe.seed, values)
-    if kept is not None:
-        return kept
-    kind, chunks = f"learn_{experiment.key}", run.chunks(recipe.seed, values)
+    run = _run(experiment)
+    found = run.kept(recipe.seed, values)
+    if found is not None:
+        return found
+    seen = len(_done(recipe, experiment, values))
 
-    def so_far() -> None:
-        done = [found for found in (jobs.result(kind, name) for name in chunks) if found is not None]
-        if done:
-            experiments.draw(experiment, recipe, values, run.gathered(done))
+    def more() -> None:
+        if len(_done(recipe, experiment, values)) > seen:
+            st.rerun()
 
+    chunks = run.chunks(recipe.seed, values)
     watched = {name: partial(_watched, chunk) for name, chunk in chunks.items()}
-    found = jobs.run(kind, "Computing", watched, meanwhile=so_far)
-    return None if found is None else run.gathered(found)
+    tables = jobs.run(_kind(experiment), "Computing", watched, meanwhile=more)
+    return None if tables is None else run.gathered(tables)
+
+
+def so_far(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
+    """The means of the chunks that are done, if any."""
+    done = _done(recipe, experiment, values)
+    return _run(experiment).gathered(done) if done else None
+
+
+def _done(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> list[pd.DataFrame]:
+    chunks = _run(experiment).chunks(recipe.seed, values)
+    tables = (jobs.result(_kind(experiment), name) for name in chunks)
+    return [table for table in tables if table is not None]
+
+
+def _run(experiment: Experiment) -> LongRun:
+    assert isinstance(experiment.simulation, LongRun)
+    return experiment.simulation
+
+
+def _kind(experiment: Experiment) -> str:
+    return f"learn_{experiment.key}"
 
 
 def idle(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
     """Which results is no choice where none are kept for the other settings."""
     kept = experiment.simulation.kept(recipe.seed, values | {"results": "shipped"})
     return () if kept else ("results",)
+
+
+def own(below: Callable[[Recipe, dict[str, Any]], None]) -> Own:
+    """A page's own way with a long experiment."""
+    return Own(compute=compute, so_far=so_far, idle=idle, below=below)
 
 
 def _watched(chunk: Chunk, watch: Watch) -> Any:

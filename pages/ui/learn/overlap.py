@@ -12,7 +12,7 @@ from pages.ui.learn.experiments import Own
 
 
 def own() -> dict[str, Own]:
-    return {"overlap": Own(compute=long_runs.compute, idle=long_runs.idle, below=_steps)}
+    return {"overlap": long_runs.own(below=_steps)}
 
 
 def _steps(recipe: Recipe, values: dict[str, Any]) -> None:
