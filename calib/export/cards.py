@@ -146,9 +146,9 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
     for i, figure in enumerate(figures):
         highest = min(PROJECTED, SHEET * rows[i // COLUMNS] / sum(rows))
-        yield for_a_room(_of_what_is_shown(figure), highest=highest).update_layout(width=WIDTH)
+        yield for_a_room(of_what_is_shown(figure), highest=highest).update_layout(width=WIDTH)
 
 
-def _of_what_is_shown(figure: go.Figure) -> go.Figure:
+def of_what_is_shown(figure: go.Figure) -> go.Figure:
     """On paper nothing waits in the legend to be clicked."""
     return figure.update_traces(showlegend=False, selector={"visible": "legendonly"})

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
-from calib.export.cards import drawn
+from calib.export.cards import drawn, of_what_is_shown
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
 from calib.figures.projector import for_a_room
@@ -17,7 +17,7 @@ from calib.lessons import Lesson, Step
 
 # Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
 # page (DESK) is narrower, too, so that nothing is stretched
-WIDTH, HEIGHT, DESK = 1528, 820, 940
+WIDTH, HEIGHT, DESK = 1528, 740, 940
 PRINTED = 0.45  # of that size: 24 pixels are 8 points then
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
@@ -48,7 +48,7 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
 
 def _on_paper(figure: go.Figure) -> go.Figure:
     """As wide as the sheet whatever window it is printed from, where it keeps its shape so."""
-    larger = for_a_room(figure, highest=HEIGHT)
+    larger = for_a_room(of_what_is_shown(figure), highest=HEIGHT)
     width = DESK * larger.layout.height / figure.layout.height
     return larger.update_layout(width=min(WIDTH, width))
 

@@ -11,7 +11,7 @@ from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
-from tests.browser.labels import type_in_charts
+from tests.browser.labels import TYPE, type_in_charts
 from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
@@ -302,10 +302,18 @@ PRINTED = """() => Math.min(...[...document.querySelectorAll(".js-plotly-plot sv
 @pytest.mark.soak
 @pytest.mark.parametrize("make", [lesson_card, lesson_handout])
 @pytest.mark.parametrize("key", LESSONS)
-def test_what_is_printed_of_a_lesson_has_type_of_six_points_and_a_half(chromium, key, make):
-    page = chromium.new_page(viewport={"width": 718, "height": 1000})
-    page.emulate_media(media="print")
+def test_what_is_printed_of_a_lesson_is_legible_and_as_wide_as_the_sheet_whatever_the_window(
+    chromium, key, make
+):
+    page = chromium.new_page(viewport={"width": 1400, "height": 1000})
     page.set_content(make(LESSONS[key]).decode())
-    until(lambda: page.locator(".js-plotly-plot .main-svg").count(), "the pictures are drawn")
+    charts, pictures = (page.locator(part) for part in (".js-plotly-plot", "[role=img]"))
+    until(lambda: charts.locator(".main-svg").count() >= 3 * pictures.count(), "the pictures are drawn")
+    page.set_viewport_size({"width": 726 if make is lesson_card else 688, "height": 1000})
+    page.emulate_media(media="print")
     assert page.evaluate(PRINTED) >= 6.5
+    _, overlapping, cut = page.evaluate(TYPE, "body")
+    assert overlapping == cut == []
+    for chart, place in zip(charts.all(), pictures.all(), strict=True):
+        assert chart.bounding_box()["width"] <= place.bounding_box()["width"] + 1
     page.close()

@@ -7,7 +7,8 @@ import pytest
 from calib import evaluate
 from calib.analysis.advice import recommend
 from calib.export import chromium as browser
-from calib.export.cards import lesson_card, picture, staged
+from calib.export.cards import WIDTH, _on_a_sheet, lesson_card, picture, staged
+from calib.figures import LIGHT
 from calib.lessons import LESSONS
 from calib.sources import load
 
@@ -26,6 +27,15 @@ def test_a_step_s_picture_is_that_of_its_page(place, key):
     chart = picture(LESSONS[lesson].steps[number - 1])
     assert chart.key == key
     assert chart.record.title
+
+
+def test_lines_of_a_card_have_their_names_and_its_pictures_a_width_of_their_own():
+    """Drawn as wide as the window, they were shrunk on paper until captions of panels touched."""
+    (figure,) = _on_a_sheet([picture(LESSONS["when_it_helps"].steps[2]).draw(LIGHT)])
+    named = {trace.name for trace in figure.data if trace.showlegend is not False}
+    assert named == {"Same forest, not calibrated", "Venn–Abers", "RF_opt"}
+    assert figure.layout.showlegend is not False
+    assert figure.layout.width == WIDTH
 
 
 @pytest.mark.usefixtures("chromium")

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from calib.export.cards import picture
-from calib.export.handouts import LETTERS, _asked, handout_pdf, lesson_handout
+from calib.export.handouts import LETTERS, WIDTH, _asked, _on_paper, handout_pdf, lesson_handout
+from calib.figures import FIGURES
 from calib.lessons import LESSONS
+from tests.experiments.simulated import record
 
 
 def written(text: str) -> str:
@@ -32,6 +34,22 @@ def test_a_handout_asks_before_it_solves():
         assert not any(written(why) in before for why in question.why)
         right = question.right - 1
         assert f"{LETTERS[right]}, {written(question.answers[right])}" in solutions
+
+
+@pytest.mark.parametrize(
+    ("key", "of", "settings"),
+    [
+        ("tree_depth", "tree_depth", {"n": 200, "trees": 2}),
+        ("overlap", "overlap", {}),
+        ("calibration_size", "calibration_size", {}),
+    ],
+)
+def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_sheet(key, of, settings):
+    """Panels of six models against the truth were three times as wide as high."""
+    figure = FIGURES[key].draw(record(key, of, **settings))
+    shape, paper = 940 / figure.layout.height, _on_paper(figure).layout
+    assert paper.width / paper.height == pytest.approx(shape, rel=1e-9) or paper.width == WIDTH
+    assert paper.width / paper.height <= shape * 1.0001
 
 
 def test_a_question_is_asked_once_where_the_lesson_asks_it():
