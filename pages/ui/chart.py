@@ -122,8 +122,9 @@ def _pictures(
         figure = Drawn(_drawn(panel, frame.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
-        with places[i], st.container(key=f"projected_{own}") if fits else nullcontext():
-            high = "stretch" if fits else "content"
+        follows = "projected" if fits else "square" if figure.square_above else ""
+        with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
+            high = "stretch" if follows else "content"
             st.plotly_chart(
                 figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
             )

@@ -23,3 +23,9 @@ class Drawn(BaseFigure):
     @property
     def height(self) -> float:
         return self._content["layout"].get("height", 0)
+
+    @property
+    def square_above(self) -> bool:
+        """Whether it is a square diagram above a histogram."""
+        axes = self._content["layout"]
+        return "scaleanchor" in axes.get("yaxis", {}) and "yaxis2" in axes

@@ -52,7 +52,8 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 @media (max-height: 900px) {[class*="st-key-projected_"] svg text {font-size: 16px !important}}</style>"""
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
-# two by two, below the chart, which is on the first screen. While a question is open a row of panels is a strip to be
+# two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
+# them: its chart is as high as its width allows. While a question is open a row of panels is a strip to be
 # moved sideways, so that its answers are near.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
@@ -74,6 +75,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     [class*="st-key-strip_"] .stHorizontalBlock
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
         > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
+    [class*="st-key-square_"] {flex: none; height: calc(131.6vw + 17px)}
+    [class*="st-key-square_"] .stElementContainer, [class*="st-key-square_"] .stPlotlyChart {height: 100%}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

@@ -90,6 +90,16 @@ def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new
         assert sentence[1] < chart[1] < 500
         assert chart[1] + chart[3] <= min(top for _, top, *_ in numbers)
         assert numbers[0][1] == numbers[1][1] < numbers[2][1]
+    if path == "explore_reliability":
+        top, high, below = tab.page.locator(".js-plotly-plot").first.evaluate(STACKED)
+        assert 0 < below - (top + high) < 40, "the histogram stands right under the square diagram"
+
+
+# Where a diagram begins, how high it is, and where the histogram below it begins
+STACKED = """chart => {
+    const {yaxis, yaxis2} = chart._fullLayout;
+    return [yaxis._offset, yaxis._length, yaxis2._offset];
+}"""
 
 
 def test_dark_mode_is_dark_on_the_page_and_in_the_chart_and_text_stands_out(new_tab):

@@ -72,6 +72,12 @@ def test_calibration_size_names_the_best_and_the_forest_as_it_is(base, measure):
     assert len(set(told)) == len({*means_of, *([] if same else [best])}), "what differs reads differently"
 
 
+@pytest.mark.parametrize(("base", "measure"), list(itertools.product(BASES, MEASURES)))
+@pytest.mark.parametrize("key", ["overlap", "calibration_size"])
+def test_a_caption_is_no_longer_than_can_be_read_beside_another_picture(key, base, measure):
+    assert len(record(key, key, base=base, measure=measure).caption) < 580
+
+
 @pytest.mark.parametrize("key", ["overlap", "calibration_size"])
 def test_the_uncalibrated_forest_is_drawn_with_the_others(key):
     from calib.figures import FIGURES

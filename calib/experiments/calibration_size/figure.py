@@ -80,9 +80,9 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"With as many calibration as training rows {_extreme(last, best, much, measure, base)}",
-        caption=f"In colour: calibrators of the {BASES[base].lower()}; thick and grey: this forest as it is; black "
-        "lines (white in dark mode), every 10%: forests that learn from training and calibration rows alike. Bands: "
-        f"two standard errors. {needs}{how_made(found)}{GREY}",
+        caption=f"Thick and grey: the {BASES[base].lower()} as it is; in colour: calibrated. Black (white in dark "
+        f"mode): forests that learn from the calibration rows, too. Bands: two standard errors. {needs}"
+        f"{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -118,10 +118,7 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
     better = ", ".join(
         f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items()
     )
-    return (
-        f"Each line stays within a fifth of its last value from: {steady}. "
-        f"First below the forest as it is at: {better}. "
-    )
+    return f"Within a fifth of its end from: {steady}. First below the forest as it is at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:

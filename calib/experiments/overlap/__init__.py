@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     right=1,
     why=(
         "Every true probability is one half there, and a fully grown forest still predicts less than 0.3 or more than "
-        "0.7 for more than a third of the rows.",
+        "0.7 for more than a quarter of the rows.",
         "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
         "There is nearly nothing left to repair there: a forest that predicts 0 or 1 is right.",
     ),
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "At the left the classes are the same, every true probability is one half, and a fully grown forest "
-        "still predicts less than 0.3 or more than 0.7 for more than a third of the rows: it has learnt noise. "
+        "still predicts less than 0.3 or more than 0.7 for more than a quarter of the rows: it has learnt noise. "
         "Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
         "In two dimensions more trees do not help there (RF_large): all of them have learnt the same noise.",
         "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "

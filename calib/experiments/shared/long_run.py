@@ -55,10 +55,7 @@ class HowMade:
     def sentence(self) -> str:
         """One sentence on how it was made."""
         tools = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return (
-            f"Computed beforehand, on {self.when}, with seed {self.seed} by scripts/long_experiments.py in "
-            f"{self.minutes:.0f} minutes of processor time, not counting the searches for RF_opt ({tools})."
-        )
+        return f"Computed beforehand, on {self.when}, with seed {self.seed} ({tools})."
 
 
 @dataclass(frozen=True, eq=False)
