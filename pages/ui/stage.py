@@ -12,6 +12,12 @@ import streamlit as st
 # of the numbers that the step names, the advice
 RESERVED = ("words", "player", "controls", "more", "numbers", "advice")
 
+# In a room the drawer with the controls opens over the words, and the picture beside them stays as it is
+OVER_WORDS = """<style>@media (min-width: 1100px) {
+    .stSidebar[data-collapsed=false]
+        {position: absolute !important; max-height: 100dvh; overflow-y: auto; box-shadow: 0 0 1.5rem rgb(0 0 0 / .3)}
+}</style>"""
+
 
 def set_up(places: Mapping[str, Any]) -> None:
     """Until the page's next run: where the parts of these names go, charts and those that are none."""

@@ -264,6 +264,8 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     assert not drawer.is_visible(), "the drawer with the controls is closed at first"
     tab.page.get_by_test_id("stExpandSidebarButton").press("Enter")
     drawer.locator('[class*="st-key-"]').filter(visible=True).first.wait_for()
+    assert drawer_opened(tab) <= chart["x"] or len(named.all()) > 1
+    assert named.last.bounding_box() == chart, "the picture stays as it is"
 
 
 @pytest.mark.soak
@@ -283,7 +285,23 @@ def test_in_a_room_the_picture_of_a_learn_page_is_legible_and_in_sight_with_its_
     for box in (part.bounding_box() for part in in_sight):
         assert box["y"] + box["height"] <= 1080
     if key != "finite":  # whose points are its only setting, and stand in the page
-        assert tab.page.get_by_test_id("stExpandSidebarButton").is_visible(), "the drawer with the controls"
+        chart = panels[0].bounding_box()
+        tab.page.get_by_test_id("stExpandSidebarButton").click()
+        assert drawer_opened(tab) <= chart["x"], "over the words beside the picture"
+        assert panels[0].bounding_box() == chart
+
+
+def drawer_opened(tab) -> float:
+    """Where the drawer with the controls ends, once it stands still."""
+    drawer, places = tab.page.get_by_test_id("stSidebar"), [-1.0]
+
+    def still() -> bool:
+        box = drawer.bounding_box()
+        places.append(box["x"] + box["width"])
+        return box["x"] == 0 and places[-1] == places[-2]
+
+    until(still, "the drawer is open")
+    return places[-1]
 
 
 IN_SIGHT = {"ask": ("prediction", "answers_guess"), "1": ("prediction",), "skip": ()}

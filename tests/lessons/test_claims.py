@@ -359,7 +359,10 @@ def test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain(
     assert labels[0] == 0
     assert labels[-1] == 1
     assert len(labels) == 12
-    assert np.isinf(of("labels_to_steps", 4).metrics.log_loss["isotonic"])
+    real = of("labels_to_steps", 4)
+    certain = {key: int((found.p == 1 - real.y).sum()) for key, found in real.predictions.items()}
+    assert certain == {"none": 12, "isotonic": 1, "venn_abers": 0}, "one certain mistake, and a dozen"
+    assert np.isinf(real.metrics.log_loss["isotonic"])
 
 
 def test_why_calibrate_the_intervals_over_splits_leave_out_zero():

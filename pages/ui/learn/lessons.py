@@ -80,6 +80,8 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
     theme = frame.theme()
     st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
+    if state.presenter():
+        st.html(stage.OVER_WORDS)
     _place(lesson, number, step)
     st.title(plain(step.title), anchor=False)
     with st.container(key="lesson_beside"):
