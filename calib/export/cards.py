@@ -26,7 +26,10 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 
-SHEET, WIDTH = 2150, 970  # pixels that pictures and each of their columns have on a sheet, with type as for a room
+SHEET, WIDTH = (
+    2150,
+    970,
+)  # pixels that pictures and each of their columns have on a sheet, with type as for a room
 PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
 COLUMNS = 2
 

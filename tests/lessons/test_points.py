@@ -127,7 +127,7 @@ QUIZ = {
             "test_the_calibration_rows_serve_the_forest_itself_most",
             "test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred",
         ),
-        ("test_logistic_regression_stays_wrong_mostly_by_scatter_where_it_is_not",) * 3,
+        ("test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not",) * 3,
     ),
 }
 """Of each answer to each question at the end: the test of the sentence that meets it."""

@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
         "That would be so if all of the error were chance. But only what trees disagree about falls with their "
         "number, as one over it.",
         "What trees disagree about falls like one over their number, so the first ones take nearly all of it away.",
-        "The gain does not grow: ten times the trees take away at most a sixth of what the first ones took.",
+        "The gain does not grow: ten times the trees take away at most a fifth of what the first ones took.",
     ),
     parameters=(
         Parameter(

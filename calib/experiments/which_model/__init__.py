@@ -71,8 +71,8 @@ EXPERIMENT = Experiment(
         "Upper row: logistic regression lies on the diagonal. Two Gaussian classes with equal covariances have "
         "posteriors that are a logistic function of the features.",
         "Lower row: its line leaves the diagonal, and more rows do not bring it back: from 1000 to 2000 its error "
-        "stays. The bent line, bias, is a fifth to a half of that. The rest is scatter: rows that are equally likely "
-        "lie on different sides of the wide class, and one straight boundary cannot suit both.",
+        "stays. The bent line, bias, is a fifth to a half of that, seldom more. The rest is scatter: rows that are "
+        "equally likely lie on different sides of the wide class, and one straight boundary cannot suit both.",
         "The line of the support-vector machine bends: Platt scaling fits one curve to scores that were never meant "
         "to be probabilities, and is too low where the truth is high and too high where it is low.",
         "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
