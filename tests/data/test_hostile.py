@@ -296,7 +296,26 @@ def _attributes() -> bytes:
     return "\n".join([*lines, *["1.25,37,0", "2.5,1,1"] * 500_000]).encode()
 
 
+def _moments(order: tuple[slice, slice, slice], sign: bytes) -> bytes:
+    """180 MB of different dates with a time, every 20th missing."""
+    times = np.datetime64("2000-01-01", "s") + np.arange(8_000_000) * 77
+    iso = np.datetime_as_string(times).astype("S19").view("S1").reshape(-1, 19)
+    rows = np.full((len(iso), 22), sign, dtype="S1")
+    rows[:, 11:19] = iso[:, 11:]
+    at = 0
+    for part in order:
+        width = part.stop - part.start
+        rows[:, at : at + width], at = iso[:, part], at + width + 1
+    rows[:, 10] = b" "
+    rows[:, 19:] = np.frombuffer(b",0\n", "S1")
+    rows[::20, :19] = np.frombuffer(b"?" + b" " * 18, "S1")
+    return b"t,y\n" + rows.tobytes()
+
+
+YEAR, MONTH, DAY = slice(0, 4), slice(5, 7), slice(8, 10)
 HONEST = {
+    "moments.csv": lambda: _moments((YEAR, MONTH, DAY), b"-"),
+    "moments of days first.csv": lambda: _moments((DAY, MONTH, YEAR), b"/"),
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
     "digits.csv": lambda: b"a,b,c,d,e,f,g,y\n" + b"1,2,3,4,5,6,7,0\n" * 6_000_000,

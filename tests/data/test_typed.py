@@ -96,6 +96,43 @@ def test_a_date_that_could_be_two_is_said():
 
 
 @pytest.mark.parametrize(
+    ("last", "form"),
+    [
+        ("03/04/2020 10:30:00", "%d/%m/%Y %H:%M:%S"),
+        ("31/04/2020 10:30:00", None),
+        ("13/04/2020 1:3:0", "%d/%m/%Y %H:%M:%S"),
+        ("04/13/2020 10:30:00", "%m/%d/%Y %H:%M:%S"),
+        ("13/04/0999 10:30:60", "%d/%m/%Y %H:%M:%S"),
+        ("13/04/2020  10:30:00", "%d/%m/%Y %H:%M:%S"),
+        ("13/04/2020 10:30", None),
+        ("2020-04-13 10:30:00", None),
+        ("13.04.2020 10:30:00", None),
+    ],
+)
+def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeypatch):
+    """As pandas reads all of it in one form; of two that fit the day comes first."""
+    monkeypatch.setattr("calib.data.typed.ROWS_AT_ONCE", 100)
+    cells = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2020 {i % 24:02d}:30:00" for i in range(1500)]
+    cells = [*cells, *["?"] * 150, last]
+    found = typed_text(pa.chunked_array([cells[:700], cells[700:]]), "t")
+    if form is None:
+        assert found.values.tolist()[-1] == last
+        return
+    dates = pd.to_datetime(pd.Series([None if cell == "?" else cell for cell in cells]), format=form)
+    pd.testing.assert_series_equal(found.values, dates)
+    assert (found.note is None) == (last != "03/04/2020 10:30:00")
+
+
+@pytest.mark.parametrize("first", ["1999-12-01", "1500-01-01"])
+def test_a_nanosecond_in_the_last_row_is_kept_and_years_that_know_none_make_words(first, monkeypatch):
+    monkeypatch.setattr("calib.data.typed.ROWS_AT_ONCE", 100)
+    cells = [first] * 1500 + ["2020-01-01T00:00:00.123456789+02:00"]
+    column = typed(*cells)
+    assert (column.dtype == "M8[ns]") == (first > "1677")
+    assert column.iloc[-1] == (pd.Timestamp("2019-12-31T22:00:00.123456789") if first > "1677" else cells[-1])
+
+
+@pytest.mark.parametrize(
     "cells", [["1.2.10", "1.2.11"], ["0-4", "15-19"], ["2020-13-45", "2020-01-01"], ["10.0.0.1", "x"]]
 )
 def test_versions_ranges_and_impossible_dates_are_words(cells):
