@@ -306,7 +306,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
 
 def _cuts(recipe: Recipe, rows: Known) -> Sequence[Cut]:
     """The same, with their weights."""
-    rarest = int(np.bincount(rows.y, rows.weights, minlength=2).min())
+    rarest = rows.rarest
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
         raise InputError(

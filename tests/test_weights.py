@@ -16,6 +16,7 @@ from calib.calibrators import CALIBRATORS
 from calib.evaluate import calibrate, evaluate, fit
 from calib.figures import FIGURES
 from calib.figures.validation import formatted_flow
+from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS, Metric
 from calib.recipe import Recipe
@@ -241,6 +242,14 @@ def test_a_model_is_trained_with_the_weights_and_one_that_cannot_is_named():
         same = np.array_equal(evaluation.predictions["none"].p, plain.predictions["none"].p)
         assert same == (not takes)
         assert any("takes no weights" in note for note in evaluation.notes) == (not takes)
+
+
+@pytest.mark.parametrize("how", [{"evaluation": "folds"}, {"placement": "cv"}])
+def test_heavy_rows_of_a_class_are_no_more_rows_to_make_folds_of(how):
+    X, y = pd.DataFrame({"a": np.arange(12.0)}), np.arange(12) % 2
+    recipe = Recipe(model="naive_bayes", test_size=0.5, folds=7, cv=4, **how)
+    with pytest.raises(InputError, match=r"rarer class has [36]"):
+        evaluate(recipe, Dataset("heavy", X, y, weight=np.full(12, 9.0)))
 
 
 def test_a_columns_weights_come_from_the_table():

@@ -85,8 +85,7 @@ class CrossFit(Placement):
     help = "Every row calibrates, scored by a model that did not see it; costs one fit per fold and one more."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        rarest = int(np.bincount(y, self.rows.weights).min())
-        if rarest < self.cv:
+        if (rarest := self.rows.rarest) < self.cv:
             raise InputError(
                 f"cv={self.cv} folds need at least {self.cv} rows of each class, but the rarer class has {rarest}: "
                 "use fewer folds, more rows, or the placement split or oob."

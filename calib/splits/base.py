@@ -54,6 +54,12 @@ class Known:
         """Float array (n,): ones where no weights are given."""
         return or_ones(self.weight, self.n)
 
+    @property
+    def rarest(self) -> int:
+        """Rows of the rarer class, or what they weigh where that is less: only counted ones can be parted."""
+        held = [self.weights] if self.counted else [self.weights, None]
+        return int(min(np.bincount(self.y, weights, minlength=2).min() for weights in held))
+
     def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> Known:
         """The same of some rows; ``weight`` takes the place of their own weights."""
         held = {name: getattr(self, name) for name in ("weight", "time", "cluster", "part")}
