@@ -135,9 +135,9 @@ def _leaks(
         classes = choose_classes(label.counts, positive)
     except DataError:
         return
-    rows = np.flatnonzero(label.there)
-    y = label.are(classes.positive)[rows].astype(np.intp)
-    for leak in leaks(typed.iloc[rows], y, features):
+    there = label.there
+    y = label.are(classes.positive)[there].astype(np.intp)
+    for leak in leaks(typed if there.all() else typed.loc[there], y, features):
         alone = (
             "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
         )
