@@ -78,6 +78,40 @@ POPOVER = """export default function () {
     return () => document.removeEventListener("keydown", step)
 }"""
 
+PLACE = """export default function () {
+    const reached = 'button, input, select, textarea, summary, a[href], [tabindex="0"]'
+    const stops = () => [...document.querySelectorAll(reached)]
+        .filter(at => at.tabIndex >= 0 && !at.disabled && at.checkVisibility({ visibilityProperty: true }))
+    const key = at => at.closest('[class*="st-key-"]')?.className.match(/st-key-.*?(?=__\\d|\\s|$)/)[0]
+    const alike = (all, element, name) => all.filter(at => at.tagName === element.tagName && key(at) === name)
+    let place, lost = 0
+    const note = ({ target }) => {
+        const all = stops(), name = key(target)
+        place = { target, name, nth: alike(all, target, name).indexOf(target), path: location.pathname,
+            before: all.slice(0, Math.max(0, all.indexOf(target))), preventScroll: !target.matches(":focus-visible") }
+    }
+    const leave = () => { place = undefined }
+    const back = () => {
+        const now = stops(), { target, name, nth, before } = place
+        const above = now.indexOf(before.findLast(at => now.includes(at)))
+        const next = now.includes(target) ? target : alike(now, target, name)[nth] ?? now[above + 1] ?? now[above]
+        next?.focus(place)
+    }
+    // A moment after the last run: until then the page is drawn, and may give the keyboard another place by itself
+    const look = setInterval(() => {
+        const here = place?.path === location.pathname && document.activeElement === document.body
+        lost = here && document.querySelector(".stApp").dataset.testScriptState === "notRunning" ? lost + 1 : 0
+        if (lost === 3) back()
+    }, 100)
+    document.addEventListener("focusin", note)
+    document.addEventListener("pointerdown", leave)
+    return () => {
+        clearInterval(look)
+        document.removeEventListener("focusin", note)
+        document.removeEventListener("pointerdown", leave)
+    }
+}"""
+
 SCHEME = """export default function ({ data, parentElement, setTriggerValue }) {
     const page = document.querySelector(".stApp"), drawn = parentElement.dataset
     const look = () => {
@@ -118,6 +152,13 @@ def _popover():
 
 
 @st.cache_resource
+def _place():
+    return st.components.v2.component(
+        "calibration_explorer_place", html="<i></i>", js=PLACE, isolate_styles=False
+    )
+
+
+@st.cache_resource
 def _scheme():
     return st.components.v2.component(
         "calibration_explorer_scheme", html="<i></i>", js=SCHEME, isolate_styles=False
@@ -142,13 +183,12 @@ def link(query: Mapping[str, str]) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
-def keep_focus(key: str, after: object, selector: str = "", still: bool = False) -> None:
+def keep_focus(key: str, after: object, selector: str, still: bool = False) -> None:
     """To the last control there once ``after`` is another one, where the one that was used has gone.
 
-    By default the button of the file picker ``key``, which draws itself anew. The page moves to it, after a click
-    only if it need not stand ``still``.
+    The page moves to it, after a click only if it need not stand ``still``.
     """
-    data = {"selector": selector or f".st-key-{key} section button", "after": repr(after), "still": still}
+    data = {"selector": selector, "after": repr(after), "still": still}
     _focus()(key=f"focus_{key}", data=data, height="content")
 
 
@@ -158,6 +198,14 @@ def enter_popovers() -> None:
     Streamlit draws it at the end of the page, where Tab would come to it after all other controls.
     """
     _popover()(key="focus_popovers", height="content")
+
+
+def keep_place() -> None:
+    """Where the control that the keyboard was at is drawn anew, switched off for a moment or gone, it stays there.
+
+    That is the same control if it is there, else what stands now where it was. Browsers begin at the top again.
+    """
+    _place()(key="focus_place", height="content")
 
 
 def follow_scheme(dark: bool) -> None:

@@ -303,6 +303,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
     browser.follow_scheme(theme() is DARK)
     browser.enter_popovers()
+    browser.keep_place()
 
 
 def _heading(page: Page, in_step: bool) -> None:

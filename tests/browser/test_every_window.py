@@ -159,6 +159,14 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
         *("reliability-details", "Search: Metric table", "What was dropped"),  # what stands below
     ):
         assert any(name in stop for stop in reached), name
+    tab.unfold("Base rate")
+    tab.by_key("base_rate").locator("input").focus()
+    tab.page.keyboard.type("20\n")  # the field is drawn anew, beside a button that takes the number away
+    tab.by_key("base_rate").locator("input:focus").wait_for()
+    assert tab.settle().recipe_query()["base_rate"] == "0.2"
+    tab.by_key("empty_base_rate").get_by_role("button").press("Enter")
+    tab.by_key("bins").locator("button:focus").wait_for()  # what stands now where that was
+    assert "base_rate" not in tab.settle().recipe_query()
 
 
 # Names of what stays under the bar on top when the keyboard comes to it, wherever the page was before

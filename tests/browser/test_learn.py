@@ -48,8 +48,13 @@ def test_the_keyboard_keeps_its_place_and_goes_into_a_popover_and_out_of_it(tab)
     tab.page.get_by_test_id("stPopoverBody").get_by_role("radio", name="SVG").wait_for()
     press("Tab")
     is_at("SVG")
-    press("Shift+Tab")
-    is_at("Download")
+    press("Tab")
+    is_at("Numbers (CSV)")
+    tab.download(lambda: press("Enter"))  # while it is made the button is switched off
+    is_at("Numbers (CSV)")
+    for stop in ("SVG", "Download"):
+        press("Shift+Tab")
+        is_at(stop)
     press("Tab")
     for _ in range(12):
         press("Tab")

@@ -25,7 +25,7 @@ from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, evaluations, frame, headings, kept, state, tables
+from pages.ui import controls, evaluations, frame, headings, kept, state, tables
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -51,7 +51,6 @@ def uploader(recipe) -> None:
         on_change=_received,
         help="The file stays in this session's memory and is never written to disk.",
     )
-    browser.keep_focus("file", after=list(state.uploads()))
 
 
 def _wanted() -> str:

@@ -16,7 +16,7 @@ from calib.experiments.finite.figure import NAMES
 from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
-from pages.ui import browser, chart, headings, points, state
+from pages.ui import chart, headings, points, state
 from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
@@ -40,10 +40,8 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
                 NAMES[name],
                 key=f"take_{name}",
                 type="primary" if found.rows[name] == found.rows["own"] else "secondary",
-                on_click=partial(_take, name, line.cut_at(found.cuts(name))),
+                on_click=partial(_change, line.cut_at(found.cuts(name))),
             )
-        taken = st.session_state.get("taken", (0, ""))  # its button is drawn anew
-        browser.keep_focus("partitions", taken, f".st-key-take_{taken[1]} button", still=True)
     left, right = st.columns(2, gap="medium")
     with left:
         costs = chart.show("finite_losses", found)
@@ -64,11 +62,6 @@ def clicked(line: Line, what: str, which: int) -> Line:
 
 def _change(line: Line | str) -> None:
     state.update(**{FIELD: str(line)})
-
-
-def _take(name: str, line: Line) -> None:
-    st.session_state["taken"] = st.session_state.get("taken", (0, ""))[0] + 1, name
-    _change(line)
 
 
 def _cuts(line: Line) -> None:

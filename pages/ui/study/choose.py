@@ -35,7 +35,7 @@ from calib.study import (
 from calib.study.data import TARGET, stem
 from calib.study.protocol import DataRules
 from calib.synthetic import SYNTHETIC
-from pages.ui import browser, controls, jobs, kept, state
+from pages.ui import controls, jobs, kept, state
 from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -99,7 +99,6 @@ def protocol(recipe: Recipe) -> Protocol:
             max_upload_size=MOST_PROTOCOL,
             help="Title, setups, splits and metrics, as the README describes them. It stays in this session's memory.",
         )
-        browser.keep_focus("run_protocol_file", after=list(protocols()))
     known = shipped() | {f"{UPLOAD}{key}": one for key, one in reversed(protocols().items())}
     chosen = recipe.setting("run.protocol")
     found = known.get(chosen)
@@ -202,8 +201,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
             help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped; several at once. They stay in this "
             "session's memory.",
         )
-        browser.keep_focus("run_files", after=list(tables()))
-    chosen = recipe.setting("run.sets")
+        chosen = recipe.setting("run.sets")
     known = _known(chosen)
     there = [name for name in chosen if name in known]
     with chooser:

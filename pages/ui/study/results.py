@@ -48,7 +48,7 @@ from calib.study.published import nothing_beside
 from calib.study.rows import FIT_SECONDS
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
-from pages.ui import browser, chart, frame, headings, jobs, kept, state
+from pages.ui import chart, frame, headings, jobs, kept, state
 from pages.ui.downloads import button
 from pages.ui.text import plain
 from pages.ui.uploads import received
@@ -153,7 +153,6 @@ def uploader() -> None:
         help="The store also holds predictions, for diagrams of each data set. A table has one row per fold: data, "
         "setup, repeat, fold, seed, then one column a metric. The file stays in memory and is never written to disk.",
     )
-    browser.keep_focus("results_file", after=list(files()))
 
 
 def take(content: bytes, name: str) -> None:
