@@ -107,6 +107,20 @@ def test_only_refused_calibrators_leave_a_sentence_not_a_hole():
     assert any("Nothing to draw" in text for text in messages(at))
 
 
+def test_a_fault_of_ours_says_what_is_kept_and_what_to_do(monkeypatch):
+    def fails(*_):
+        raise ZeroDivisionError("a value of the table")
+
+    monkeypatch.setattr(CALIBRATORS["beta"], "_learn", fails)
+    at = page(data="sample:breast_cancer", model="naive_bayes", calibrators='["beta"]')
+    (said,) = (error.value for error in at.error)
+    assert "(ZeroDivisionError)" in said
+    assert "data and the settings are kept" in said
+    assert "take back your last change" in said
+    assert "a value" not in said
+    assert len(at.exception) == 1, "and tests still see that it is one"
+
+
 def test_no_calibrator_at_all_leaves_a_sentence():
     at = page(data="sample:breast_cancer", model="naive_bayes")
     at.multiselect(key="calibrators").set_value([]).run()
