@@ -191,6 +191,11 @@ LOST = (
     "address; please repeat your last step."
 )
 
+FAULT = (
+    "A fault of this program ({}) ended the page here. The data and the settings are kept: take back your last "
+    "change, or go to another page. Whoever runs the server finds the details in its log."
+)
+
 
 def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
@@ -227,6 +232,9 @@ def run_app(start: str) -> None:
             chosen.run()
         except InputError as error:  # what a page did not expect to be refused
             st.error(plain(error))
+        except Exception as error:  # Streamlit logs it, and says below no more than that there was one
+            st.error(FAULT.format(type(error).__name__))
+            raise
 
 
 def open_page(script: str) -> Recipe:
