@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -292,14 +291,9 @@ def _parse_json(text: str) -> Any:
     except DataError:
         raise
     except ValueError:
-        raise DataError(f"This is not valid JSON ({_not_read(whole)}).", "Export the table again.") from None
-
-
-def _not_read(error: ValueError) -> str:
-    """Why JSON is not read, where Python says it in words of its own."""
-    if "max_str_digits" in str(error):
-        return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
-    return _first_line(error)
+        raise DataError(
+            f"This is not valid JSON ({_first_line(whole)}).", "Export the table again."
+        ) from None
 
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

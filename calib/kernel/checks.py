@@ -15,10 +15,15 @@ import numpy as np
 from calib.kernel.weights import are_whole
 
 Array = np.ndarray
+LONGEST_MESSAGE = 2000  # letters; what is longer quotes a name or value as long as a file
 
 
 class InputError(ValueError):
-    """Input that is refused. The message says what was wrong and what to do."""
+    """Input that is refused. The message says what was wrong and what to do; of a very long one its two ends."""
+
+    def __init__(self, message: str):
+        half = LONGEST_MESSAGE // 2
+        super().__init__(message if len(message) <= 2 * half else f"{message[:half]} … {message[-half:]}")
 
 
 def _floats(values: Any, name: str) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,16 @@ def plain(values: Any) -> Any:
     return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def loads(text: str | bytes, **options: Any) -> Any:
-    """``json.loads``, for which parts nested too deeply are one more ValueError."""
+def loads(text: Any, read: Callable[..., Any] = json.loads, **options: Any) -> Any:
+    """``json.loads``, or what reads TOML; parts nested too deeply are one more ValueError."""
     try:
-        return json.loads(text, **options)
+        return read(text, **options)
     except RecursionError:
         raise ValueError("its parts are nested too deeply") from None
+    except ValueError as error:
+        if "max_str_digits" not in str(error):
+            raise
+        raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from None
 
 
 def parse(content: str | bytes, what: str) -> Fields:

@@ -13,6 +13,7 @@ from typing import Any
 from calib.calibrators import CALIBRATORS, MERGE_RULES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.fields import loads
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.models.out_of_bag import no_bagging
@@ -43,6 +44,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     return dict(value)
 
 
+MOST_DOTS = 1000  # in a line: the time for a key of so many parts grows with their square
 SHIPPED = ("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014", "arena")
 """The protocols that come with the package."""
 
@@ -104,10 +106,14 @@ def read_protocol(text: str, file: str) -> Protocol:
     InputError
         Naming file, table and key of what is wrong.
     """
+    if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
+        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots; break it into several.")
     try:
-        return _protocol(tomllib.loads(text), file.removesuffix(".toml"))
-    except tomllib.TOMLDecodeError as error:
+        tables = loads(text.removeprefix("\ufeff"), tomllib.loads)
+    except ValueError as error:
         raise InputError(f"{file} is not TOML: {error}.") from None
+    try:
+        return _protocol(tables, file.removesuffix(".toml"))
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
 

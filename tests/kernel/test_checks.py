@@ -169,3 +169,10 @@ def test_weights_are_not_negative_and_sum_to_something(weights):
     with pytest.raises(InputError, match="sample_weight"):
         checks.weight_vector(weights, 2)
     assert checks.weight_vector(None, 2).tolist() == [1, 1]
+
+
+def test_of_a_message_as_long_as_a_file_the_beginning_and_the_remedy_are_said():
+    said = str(InputError(f"There is no column {'x' * 1_000_000}. Choose another."))
+    assert said.startswith("There is no column x")
+    assert said.endswith("x. Choose another.")
+    assert len(said) < 2010

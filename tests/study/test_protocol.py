@@ -190,6 +190,9 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             "default: 'Row' is none of the setups. Leave it out",
         ),
         ("[splits]", "[splits", "small.toml is not TOML"),
+        ("folds = 3", f"folds = {'9' * 5000}", r"not TOML: a whole number has more than 4,300 digits\.$"),
+        ("folds = 3", f"folds = {'[' * 5000}{']' * 5000}", r"not TOML: its parts are nested too deeply\.$"),
+        ("folds = 3", f"{'a.' * 1001}b = 3", r"a line has more than 1,000 dots; break it into several"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
         (
             "n_estimators = 5 }",
@@ -278,3 +281,7 @@ def test_a_file_that_is_not_there_names_the_shipped_ones():
         load_protocol("nowhere.toml")
     with pytest.raises(InputError, match="small has no setup 'Row'; it has Raw, VAP, Forest"):
         read_protocol(PROTOCOL, "small.toml").chosen(["Row"])
+
+
+def test_a_byte_order_mark_as_windows_writes_it_is_no_part_of_the_file():
+    assert read_protocol("\ufeff" + PROTOCOL, "small.toml") == read_protocol(PROTOCOL, "small.toml")
