@@ -67,6 +67,10 @@ class Store:
         if write:
             if not self.path.parent.is_dir():
                 raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
+            if self.path.is_dir():
+                raise InputError(
+                    f"{self.path} is a folder: name a file in it, as {self.path / 'results.sqlite'}."
+                )
             self._check()
             self._lock = _locked(self.path)
         elif not self.path.is_file():

@@ -180,6 +180,12 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
         assert path.read_bytes() == before
 
 
+def test_a_folder_is_no_store_and_one_in_it_is_proposed(tmp_path):
+    with pytest.raises(InputError, match="is a folder: name a file in it, as .*results.sqlite"):
+        Store(tmp_path, write=True)
+    assert not tmp_path.with_name(f"{tmp_path.name}-lock").exists()
+
+
 def test_a_store_that_is_not_there_is_only_made_by_a_writer(path):
     with pytest.raises(InputError, match="There is no store"):
         Store(path)
