@@ -94,7 +94,8 @@ PLACE = """export default function () {
     const back = () => {
         const now = stops(), { target, name, nth, before } = place
         const above = now.indexOf(before.findLast(at => now.includes(at)))
-        const next = now.includes(target) ? target : alike(now, target, name)[nth] ?? now[above + 1] ?? now[above]
+        const there = above < 0 ? undefined : now[above + 1] ?? now[above]
+        const next = now.includes(target) ? target : alike(now, target, name)[nth] ?? there
         next?.focus(place)
     }
     // A moment after the last run: until then the page is drawn, and may give the keyboard another place by itself
